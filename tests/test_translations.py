@@ -144,7 +144,7 @@ def german(qapp: QApplication) -> Iterator[None]:
 def test_the_window_speaks_german(german: None, qapp: QApplication) -> None:
     window = MainWindow(build_services(user_paths()))
     window.show()
-    titles = [action.text() for action in window.menuBar().actions()]
+    titles = [action.text() for action in window.menus.actions()]
     assert titles[:2] == ["&Datei", "&Bearbeiten"]
     assert titles[-1] == "&Hilfe"
     assert window.actions_by_id["file.save"].text() == "Speichern"

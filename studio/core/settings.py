@@ -43,7 +43,7 @@ class Settings:
     editor_font: str = ""
     """Family of the editor's font; empty for the bundled one."""
 
-    editor_font_size: float = 11.0
+    editor_font_size: float = 10.0
     """Size of the editor's text, in points."""
 
     word_wrap: bool = True

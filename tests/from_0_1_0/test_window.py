@@ -83,6 +83,7 @@ def test_theme_keys_and_view(workbench: Workbench) -> None:
 
 def test_panes_are_where_they_were(workbench: Workbench) -> None:
     window = workbench.window
+    window.resize(1440, 900)  # what a narrow window hides is there in a wide one
     docks = window.docks
     names = ("files", "outline", "tools", "inputs", "preview", "run", "problems", "history")
     areas = {name: window.dockWidgetArea(docks[name]) for name in names}

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 
+_LONG_FRONT = 10
+"""Lines of a front matter from which on a prompt opens with it folded."""
 _FENCE = re.compile(r"^[^\S\n]{0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)", re.MULTILINE)
 
 
@@ -45,7 +47,8 @@ def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRan
     source = document.source
     first = source.line_of(document.front_matter.start)
     last = source.line_of(max(document.front_matter.start, document.front_matter.end - 1))
-    found = [FoldingRange(max(0, first - 1), last, translate("Folding", "front matter"))]
+    closing = last + 1 if lines[last + 1 : last + 2] == ["---"] else last
+    found = [FoldingRange(max(0, first - 1), closing, translate("Folding", "front matter"))]
     for entry in document.entries:
         line = source.line_of(entry.key.start)
         end = line
@@ -57,6 +60,26 @@ def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRan
                 end = number
         found.append(FoldingRange(line, end, str(entry.path[-1]) if entry.path else ""))
     return found
+
+
+def front_facts(document: PromptDocument) -> tuple[str, tuple[str, ...]]:
+    """What a folded front matter says in its one line: the prompt's name, and what it has."""
+    counts = (
+        (len(document.inputs), translate("Folding", "1 input"), translate("Folding", "{n} inputs")),
+        (len(document.tools), translate("Folding", "1 tool"), translate("Folding", "{n} tools")),
+    )
+    facts = [one if count == 1 else many.format(n=count) for count, one, many in counts if count]
+    name = document.data.get("name")
+    if not facts:
+        facts = [translate("Folding", "front matter")]
+    return (name if isinstance(name, str) else "", tuple(facts))
+
+
+def long_front_matter(document: PromptDocument) -> FoldingRange | None:
+    """The fold of a front matter that would push the messages off the first screen."""
+    lines = document.source.text.split("\n")
+    found = _front_matter(document, lines)[:1]
+    return next((fold for fold in found if fold.last - fold.first >= _LONG_FRONT), None)
 
 
 def _sections(document: PromptDocument, lines: list[str]) -> list[FoldingRange]:

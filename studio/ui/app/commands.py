@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 
 from studio.core.resource_files import resource
+from studio.core.settings import Settings
 from studio.core.text.problem import Fix
 from studio.ui.app.editor_commands import EditorCommands
 from studio.ui.base.actions import EnabledMirror
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from studio.ui.run.pane import RunPane
     from studio.ui.window.panes import Panes
     from studio.ui.window.parts import WindowParts
+
+
+_USUAL_SIZE = Settings().editor_font_size
 
 
 class Commands(QObject):
@@ -156,6 +160,12 @@ class Commands(QObject):
             "view.whitespace": lambda: self._set(show_whitespace=self._is_on("view.whitespace")),
             "view.problems": lambda: window.docks.show("problems"),
             "view.reset": window.docks.reset,
+            "view.side": window.docks.toggle_side,
+            "view.right": window.docks.toggle_right,
+            "view.bottom": window.docks.toggle_bottom,
+            "view.all_sides": window.docks.toggle_all,
+            "view.maximize": self._maximize,
+            "view.run_window": self._run_window,
             "prompt.check": self.check,
             "run.breakpoint": self._on_page(self.toggle_breakpoint),
             "help.guide": self.guide,
@@ -165,6 +175,17 @@ class Commands(QObject):
             "help.welcome": tabs.show_welcome,
             "help.about": self.about,
         }
+
+    def _maximize(self) -> None:
+        docks = self._window.docks
+        docks.maximize(docks.name_at(QApplication.focusWidget()))
+
+    def _run_window(self) -> None:
+        docks = self._window.docks
+        if "run" in docks:
+            docks.show("run")
+            docks["run"].setFloating(not docks["run"].isFloating())
+            docks.leave_to_window("run")
 
     def _on_page(self, act: Callable[[EditorPage], object]) -> Callable[[], None]:
         def run() -> None:
@@ -370,5 +391,5 @@ class Commands(QObject):
 
     def zoom(self, by: int) -> None:
         """Larger or smaller text in every editor; 0 is the usual size."""
-        size = self._window.services.settings.value.editor_font_size + by if by else 11.0
+        size = self._window.services.settings.value.editor_font_size + by if by else _USUAL_SIZE
         self._set(editor_font_size=max(6.0, min(size, 40.0)))

@@ -149,6 +149,10 @@ class ConnectionCoordinator(QObject):
         if choice.warning:
             detail += f"\n{choice.warning}"
         self._window.status.set_connection(name, detail, ICONS[connection.kind])
+        model = choice.declaration.id if connection.is_remote else ""
+        self._window.run_choices.name_choice(
+            model or "", connection.name, detail, ICONS[connection.kind]
+        )
 
     def _show_models(self, choices: RunChoices, choice: ModelChoice) -> None:
         connection = choice.connection
@@ -172,6 +176,7 @@ class ConnectionCoordinator(QObject):
 
     def _on_connection(self, name: str) -> None:
         if name == MANAGE:
+            self._window.run_choices.panel.hide()
             self.show_choice(self._controller.choice)  # the box shows the connection again
             self.manage()
         else:

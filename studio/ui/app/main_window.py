@@ -6,9 +6,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QSettings, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+from PySide6.QtCore import QElapsedTimer, QMimeData, QSettings, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 
 from studio.core.prompty.document import PromptDocument
 from studio.ui.app.commands import Commands
@@ -22,6 +30,7 @@ from studio.ui.window.docks import Docks
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.panes import Panes
 from studio.ui.window.parts import WindowParts
+from studio.ui.window.side_strip import SideStrip
 from studio.ui.window.status import StatusBar
 from studio.ui.window.toolbar import RunChoices, build_menus, build_toolbar
 from studio.ui.window.welcome import WelcomePage
@@ -36,6 +45,8 @@ if TYPE_CHECKING:
 
 _RECOVERY_MS = 500
 """After the first paint: looking for what a crash left must not hold the window up."""
+_TWICE_MS = 700
+"""Two presses of Esc are one wish within this time."""
 _TITLE_BAR = 40
 """What a desktop's title bar takes at most, in pixels."""
 
@@ -67,6 +78,8 @@ class MainWindow(QMainWindow):
         self._fonts = fonts_of(services.settings.value)
         apply_theme(_application(), self.theme, self._fonts)
         self._extra: tuple[Problem, ...] = ()
+        self._escaped = QElapsedTimer()
+        """Since the Esc that was the first of two."""
         self._recovery = QTimer(self)
         self._recovery.setSingleShot(True)
         self.setObjectName("window")
@@ -110,9 +123,12 @@ class MainWindow(QMainWindow):
                 "history": self.panes.history or self._room(),
             }
         )
-        self.recent_menu = build_menus(self.menuBar(), self.actions_by_id, self.docks)
-        self.toolbar = build_toolbar(self.actions_by_id, self.run_choices)
+        self.menus = QMenuBar()
+        self.recent_menu = build_menus(self.menus, self.actions_by_id, self.docks)
+        self.toolbar = build_toolbar(self.actions_by_id, self.run_choices, self.menus)
         self.addToolBar(self.toolbar)
+        self.strip = SideStrip(self.actions_by_id, self.docks)
+        self.addToolBar(Qt.ToolBarArea.LeftToolBarArea, self.strip)
 
     def _wire(self) -> None:
         """Every connection between the parts, on one page."""
@@ -123,6 +139,7 @@ class MainWindow(QMainWindow):
         tabs.title_changed.connect(self._on_title)
         tabs.opened.connect(self._on_opened)
         tabs.request_zoom.connect(self.commands.zoom)
+        tabs.currentChanged.connect(self._on_welcome)
         self.outline.request_reveal.connect(tabs.reveal)
         self.outline.request_go.connect(tabs.go_to)
         self.files.request_open.connect(tabs.open)
@@ -152,6 +169,7 @@ class MainWindow(QMainWindow):
     def _wire_panes(self) -> None:
         if self.panes.preview is not None:
             self.panes.preview.request_reveal.connect(self.tabs.reveal)
+            self.panes.preview.request_reveal.connect(lambda _: self.docks.show_center())
             self.caret_moved.connect(self.panes.preview.show_caret)
         if self.panes.run is not None:
             self.commands.connect_run(self.panes.run)
@@ -227,6 +245,10 @@ class MainWindow(QMainWindow):
                 pane.set_theme(self.theme)
 
     # -- slots ----------------------------------------------------------------------------------
+
+    def _on_welcome(self) -> None:
+        if self.isVisible():
+            self.docks.set_welcome(self.tabs.currentWidget() is self.welcome)
 
     def _on_page(self, page: EditorPage | None) -> None:
         self._extra = ()
@@ -317,6 +339,26 @@ class MainWindow(QMainWindow):
         if not self._arranged:
             self._arranged = True
             self.docks.reset()
+        self.docks.fit()
+        self._on_welcome()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What has no room beside the editor goes, or comes back."""
+        super().resizeEvent(event)
+        self.docks.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc, which nobody else took, goes back from the run to writing: twice while typing."""
+        if event.key() != Qt.Key.Key_Escape or not self.docks.is_running:
+            super().keyPressEvent(event)
+            return
+        page = self.tabs.current
+        is_typing = page is not None and page.editor.hasFocus()
+        if not is_typing or (self._escaped.isValid() and self._escaped.elapsed() < _TWICE_MS):
+            self._escaped.invalidate()
+            self.docks.write()
+        else:
+            self._escaped.start()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped anywhere on the window."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QScrollArea,
+    QSizePolicy,
     QStackedWidget,
     QToolButton,
     QVBoxLayout,
@@ -31,6 +33,10 @@ from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 from studio.viewmodels.inputs.library import InputLibrary
 
+_NO_LIMIT = 16_777_215
+"""What Qt takes for no largest size."""
+_SUMMARY = 200
+
 
 class InputsPane(QWidget):
     """A field for each input; what is left absent comes from defaults and samples."""
@@ -39,6 +45,7 @@ class InputsPane(QWidget):
     request_declare = Signal(str)  # declare this variable in the front matter
     request_reveal = Signal(Span)
     refused = Signal(str)  # a set that could not be read or kept
+    height_wanted = Signal(int)  # pixels, when other inputs are shown or the form is folded
     request_samples = Signal(Mapping)  # dict: keep these values in the file, as samples
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -46,6 +53,10 @@ class InputsPane(QWidget):
         self.setAccessibleName(self.tr("Inputs"))
         self._values: dict[str, Json] = {}
         self._summary = QLabel()
+        self._summary.setTextFormat(Qt.TextFormat.PlainText)
+        self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._names: tuple[str, ...] = ()
+        self.fold_button = self._head()
         self.library = InputLibrary(self)
         self.sets = SetsButton(self.library, self)
         self.json_button = QToolButton()
@@ -79,6 +90,8 @@ class InputsPane(QWidget):
         for page in (self.empty, self._scroll, self._raw_page):
             self._stack.addWidget(page)
         self._arrange()
+        self.fold_button.toggled.connect(self._fold)
+        self._fold(False)
         self.json_button.toggled.connect(self._switch)
         self.reset_button.clicked.connect(self.clear)
         self.form.values_changed.connect(self._from_form)
@@ -90,12 +103,23 @@ class InputsPane(QWidget):
         self.library.refused.connect(self.refused)
         self.set_theme(theme)
 
+    def _head(self) -> QToolButton:
+        button = QToolButton()
+        button.setCheckable(True)
+        button.setAutoRaise(True)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setText(self.tr("Inputs"))
+        button.setProperty("head", True)
+        button.setToolTip(self.tr("Fold the inputs to one line, or show them"))
+        return button
+
     def _arrange(self) -> None:
         bar = QHBoxLayout()
-        bar.setContentsMargins(12, 4, 8, 4)
+        bar.setContentsMargins(4, 4, 8, 4)
         bar.setSpacing(4)
-        bar.addWidget(self.sets)
+        bar.addWidget(self.fold_button)
         bar.addWidget(self._summary, 1)
+        bar.addWidget(self.sets)
         bar.addWidget(self.reset_button)
         bar.addWidget(self.json_button)
         layout = QVBoxLayout(self)
@@ -113,6 +137,10 @@ class InputsPane(QWidget):
         self.form.set_fields(specs)
         self._describe()
         self._choose_page()
+        names = tuple(self.form.rows)
+        if names != self._names:
+            self._names = names
+            self._want_height()
 
     def values(self) -> dict[str, Json]:
         """The values given, those without a field too."""
@@ -169,6 +197,23 @@ class InputsPane(QWidget):
         specs = tuple(row.spec for row in self.form.rows.values())
         self.set_values(fit_values(values, specs))
 
+    def _fold(self, folded: bool) -> None:
+        """Leave one line, which says the values; or show the form."""
+        self.fold_button.setIcon(icon("chevron-right" if folded else "chevron-down"))
+        self._stack.setVisible(not folded)
+        self.setMaximumHeight(self.sizeHint().height() if folded else _NO_LIMIT)
+        self._describe()
+        self._want_height()
+
+    def _want_height(self) -> None:
+        head = self.fold_button.sizeHint().height() + 8
+        if self.fold_button.isChecked():
+            self.height_wanted.emit(head)
+        elif self.form.rows:
+            self.height_wanted.emit(head + self.form.sizeHint().height() + 20)
+        else:
+            self.height_wanted.emit(head + self.empty.sizeHint().height())
+
     def _choose_page(self) -> None:
         if self.json_button.isChecked():
             self._stack.setCurrentWidget(self._raw_page)
@@ -202,11 +247,17 @@ class InputsPane(QWidget):
     def _describe(self) -> None:
         values, specs = self.values(), [row.spec for row in self.form.rows.values()]
         given, total = own_count(specs, values)
-        self._summary.setText(
-            self.tr("{given} of {total} given").format(given=given, total=total) if total else ""
-        )
+        said = self.tr("{given} of {total} given").format(given=given, total=total) if total else ""
+        if self.fold_button.isChecked() and values:
+            said = " · ".join(f"{name} = {_in_a_line(value)}" for name, value in values.items())
+        self._summary.setText(said)
         self.reset_button.setEnabled(bool(values))
         self.json_button.setEnabled(bool(specs or values))
+
+
+def _in_a_line(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return " ".join(text[:_SUMMARY].split())
 
 
 def _scrolled(form: QWidget) -> QScrollArea:

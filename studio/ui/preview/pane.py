@@ -239,7 +239,7 @@ class PreviewPane(QWidget):
         buttons = (self.raw_button, self.probe_button, self.copy_button)
         taken = sum(button.sizeHint().width() + 4 for button in buttons)
         own = super().minimumSizeHint()
-        return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + 24), own.height())
+        return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + 12), own.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Every view's tab keeps its name: the token meter gives way first."""

@@ -30,6 +30,17 @@ QMenu::icon { padding-left: 6px; }
 QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
 QToolBar { background: $window; border: 0; border-bottom: 1px solid $border; padding: 4px 6px;
     spacing: 2px; }
+QToolBar#toolbar { padding: 3px 8px; spacing: 4px; }
+QToolBar#toolbar QMenuBar { border: 0; padding: 0; }
+QToolBar#sideStrip { border: 0; border-right: 1px solid $border; padding: 6px 0; spacing: 4px; }
+QToolBar#sideStrip QToolButton { padding: 6px; margin: 2px 5px; border-radius: 6px; }
+QWidget#dockHead { background: $window; border-bottom: 1px solid $border; }
+QToolButton[head="true"] { font-weight: 600; padding: 3px 6px; }
+QToolButton#model { background: $surface; border: 1px solid $border; padding: 4px 10px; }
+QToolButton#model:hover { background: $raised; }
+QToolButton[primary="true"] { background: $accent; color: $on_accent; border-color: $accent;
+    font-weight: 600; padding: 4px 16px; }
+QToolButton[primary="true"]:disabled { background: $raised; color: $muted; border-color: $border; }
 QToolBar::separator { width: 1px; background: $border; margin: 4px 6px; }
 QToolButton { border: 1px solid transparent; border-radius: 5px; padding: 4px; }
 QToolBar QToolButton { padding: 4px 6px; }
@@ -72,7 +83,7 @@ QHeaderView::section { background: $window; color: $muted; border: 0; padding: 5
     border-bottom: 1px solid $border; }
 QTabWidget::pane { border: 0; border-top: 1px solid $border; }
 QTabBar { background: $window; qproperty-drawBase: 0; }
-QTabBar::tab { background: transparent; color: $muted; padding: 6px 12px; border: 0;
+QTabBar::tab { background: transparent; color: $muted; padding: 6px 10px; border: 0;
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: $text; background: $raised; }
 QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }

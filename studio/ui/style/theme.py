@@ -186,7 +186,7 @@ DARK = Theme(
 _UI_FAMILY = "Inter"
 _MONO_FAMILY = "JetBrains Mono"
 UI_POINTS = 10.0
-_MONO_POINTS = 11.0
+_MONO_POINTS = 10.0
 
 
 _LATER_FACES = ("Inter-Italic", "JetBrainsMono-Bold")

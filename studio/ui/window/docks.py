@@ -1,17 +1,34 @@
-"""Places panes around the editor and brings them back as the person left them."""
+"""Places panes around the editor and brings them back as the person left them.
+
+Left the side bar, one pane at a time; right one column, in which inputs and preview stand while
+writing, and the run alone while it is looked at; the problems below, closed until asked for.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QSettings, Qt, QTimer
+from functools import partial
+
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
 from shiboken6 import isValid
 
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.window.dock_head import DockHead
 
 _VERSION = 1
-_ROOM_FOR_TWO = 900
-"""Window height from which Inputs and Preview stand one above the other, in pixels."""
+_NARROW = 1100
+"""Below this width the right column takes the place of the editor, and goes back, by a key."""
+_VERY_NARROW = 1000
+"""Below this width the side bar is its icons, until one is pressed."""
+_SIDE_WIDTH, _RIGHT_WIDTH, _RIGHT_WIDTH_SMALL = 248, 440, 400
+_WIDE = 1400
+_RUN_SHARE = 0.6
+_MOST_INPUTS = 0.28
+"""Of the window's height: the cards below need the rest."""
+_LEAST_RUN = 640
+"""What its rows would like to have is more; they are cut at their ends before the editor is."""
+_BOTTOM_HEIGHT = 200
 _LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 _RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
@@ -20,39 +37,68 @@ PLACES: tuple[tuple[str, str, Qt.DockWidgetArea], ...] = (
     ("files", QT_TRANSLATE_NOOP("Docks", "Files"), _LEFT),
     ("outline", QT_TRANSLATE_NOOP("Docks", "Outline"), _LEFT),
     ("tools", QT_TRANSLATE_NOOP("Docks", "Tools"), _LEFT),
+    ("history", QT_TRANSLATE_NOOP("Docks", "History"), _LEFT),
     ("inputs", QT_TRANSLATE_NOOP("Docks", "Inputs"), _RIGHT),
     ("preview", QT_TRANSLATE_NOOP("Docks", "Preview"), _RIGHT),
-    ("run", QT_TRANSLATE_NOOP("Docks", "Run"), _BOTTOM),
+    ("run", QT_TRANSLATE_NOOP("Docks", "Run"), _RIGHT),
     ("problems", QT_TRANSLATE_NOOP("Docks", "Problems"), _BOTTOM),
-    ("history", QT_TRANSLATE_NOOP("Docks", "History"), _BOTTOM),
 )
 """Every pane with its title and first place, in order."""
+
+_FIRST = ("files", "inputs", "preview")
+"""The panes that stand at the first start."""
+_OWN_HEAD = ("inputs", "preview", "run")
+"""Panes whose first row says what they are: a title above it would say it twice."""
 
 
 class Docks(QObject):
     """The docks of one window."""
+
+    changed = Signal()  # a pane came or went
 
     def __init__(self, window: QMainWindow, store: QSettings) -> None:
         super().__init__(window)
         self._window = window
         self._store = store
         self._docks: dict[str, QDockWidget] = {}
+        self._heads: dict[str, QWidget] = {}
+        self._together: QByteArray | None = None
+        """The layout that comes back, while one part has the window for itself."""
+        self._alone = ""
+        """What has the window for itself: "editor", "welcome" or a pane; empty: nothing."""
+        self._fresh = False
+        """Whether the layout to come back to is the first one, which was never on the screen."""
+        self._writing: list[str] = []
+        """The panes that come back when the run gives the room back; empty while writing."""
+        self._hidden: dict[str, list[str]] = {}
+        """The panes of a side that its key brings back."""
+        self._narrowed: dict[str, list[str]] = {}
+        """The panes that come back when the window is wide again, by side."""
         window.setDockNestingEnabled(True)
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         window.setDocumentMode(True)
-        for corner in (Qt.Corner.BottomLeftCorner, Qt.Corner.BottomRightCorner):
-            window.setCorner(corner, _BOTTOM)
-        self._to_size = False
+        window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
+        window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
         self._titles = QTimer(self)
         self._titles.setSingleShot(True)
         self._titles.setInterval(0)
         self._titles.timeout.connect(self._show_titles)
+        self._side_width = _SIDE_WIDTH
+        """Of the side bar while writing."""
+        self._inputs_height = 0
+        self._share = QTimer(self)
+        """Once the column stands: before that, Qt takes a height for a share of what was there."""
+        self._share.setSingleShot(True)
+        self._share.setInterval(0)
+        self._share.timeout.connect(self._share_column)
+
+    # -- the panes ------------------------------------------------------------------------------
 
     def fill(self, panes: dict[str, QWidget]) -> None:
         """Put panes into docks that held their places."""
         for name, pane in panes.items():
             room = self._docks[name].widget()
-            self._docks[name].setWidget(pane)
+            self._put(name, pane)
             if room is not None:
                 room.deleteLater()
 
@@ -65,17 +111,25 @@ class Docks(QObject):
                 continue
             dock = QDockWidget(title, self._window)
             dock.setObjectName(f"dock.{name}")
-            dock.setWidget(pane)
             dock.setAccessibleName(title)
             dock.dockLocationChanged.connect(self._on_moved)
             dock.topLevelChanged.connect(self._on_moved)
             dock.visibilityChanged.connect(self._on_moved)
+            dock.toggleViewAction().triggered.connect(partial(self._on_toggled, name))
             self._docks[name] = dock
-            if area != _RIGHT:
-                # They will have tabs; to take a title bar away later is a layout more for each.
-                dock.setTitleBarWidget(QWidget(dock))
+            self._put(name, pane)
+            head = QWidget(dock) if name in _OWN_HEAD else DockHead(dock, title)
+            if isinstance(head, DockHead):
+                head.request_maximize.connect(partial(self.maximize, name))
+            self._heads[name] = head
+            dock.setTitleBarWidget(head)
             # Only known so far: `restore` or, when the window has its size, `reset` places it.
             self._window.addDockWidget(area, dock)
+
+    def _put(self, name: str, pane: QWidget) -> None:
+        if name == "run":
+            pane.setMinimumWidth(_LEAST_RUN)
+        self._docks[name].setWidget(pane)
 
     def __getitem__(self, name: str) -> QDockWidget:
         return self._docks[name]
@@ -87,38 +141,168 @@ class Docks(QObject):
         """A switch for each dock."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
+    def name_at(self, widget: QWidget | None) -> str:
+        """The pane that a widget is in; empty for none."""
+        return next(
+            (
+                name
+                for name, dock in self._docks.items()
+                if widget is not None and dock.isAncestorOf(widget)
+            ),
+            "",
+        )
+
+    def is_shown(self, name: str) -> bool:
+        """Whether a pane is there to be seen."""
+        dock = self._docks.get(name)
+        return dock is not None and not dock.isHidden() and not self._is_behind(dock)
+
     def give_height(self, name: str, height: int) -> None:
         """Give a dock a height in pixels, from the others of its column."""
         self._window.resizeDocks([self[name]], [height], Qt.Orientation.Vertical)
 
+    def fit_inputs(self, height: int) -> None:
+        """Give the inputs the height that their form wants, where the cards keep theirs."""
+        self._inputs_height = height
+        self._share.start()
+
+    def _share_column(self) -> None:
+        most = int(self._window.height() * _MOST_INPUTS)
+        both = {"inputs", "preview"} <= set(self._visible(_RIGHT))
+        if both and self._inputs_height:
+            self.give_height("inputs", min(self._inputs_height, most))
+
     def show(self, name: str) -> None:
-        """Bring a pane to the front."""
+        """Bring a pane to the front, in the room that its side gives it."""
         dock = self._docks.get(name)
-        if dock is not None:
-            dock.show()
-            dock.raise_()
+        if dock is None:
+            return
+        if self._alone not in ("", "welcome", name):
+            self.stand_together()
+        if not self._alone:
+            self._make_room(name)
+        dock.show()
+        dock.raise_()
+
+    def hide(self, name: str) -> None:
+        """Take a pane away."""
+        if name == "run" and self._writing:
+            self.write()
+        elif name in self._docks:
+            self._docks[name].hide()
+
+    # -- sides ----------------------------------------------------------------------------------
+
+    def toggle_side(self) -> None:
+        """Hide the panes on the left, or bring them back."""
+        self._toggle(_LEFT, ["files"])
+
+    def toggle_right(self) -> None:
+        """Hide the column on the right, or bring it back; in a narrow window in the editor's place.
+
+        There the editor goes as the column comes: there is no room for both.
+        """
+        if self._is_narrow and not self._alone:
+            shown = self._visible(_RIGHT)
+            if shown:
+                self._hidden["right"] = shown
+                self.show_center()
+            else:
+                self._swap_in(self._hidden.get("right") or list(_FIRST[1:]))
+            return
+        self._toggle(_RIGHT, list(_FIRST[1:]))
+
+    def toggle_bottom(self) -> None:
+        """Hide the panel below, or bring it back."""
+        self._toggle(_BOTTOM, ["problems"])
+
+    def toggle_all(self) -> None:
+        """Leave nothing but the editor, or bring everything back."""
+        if self._alone:
+            self.stand_together()
+        else:
+            self.maximize("")
+
+    def maximize(self, name: str) -> None:
+        """Give a pane, or the editor where there is no name, the window for itself; or back."""
+        if self._alone and self._alone != "welcome":
+            self.stand_together()
+        elif not self._alone:
+            self._stand_alone(name or "editor")
+
+    def set_welcome(self, shown: bool) -> None:
+        """Show the welcome page with nothing around it, and everything again after it."""
+        if shown and not self._alone:
+            self._stand_alone("welcome")
+        elif not shown and self._alone == "welcome":
+            self.stand_together()
+
+    def stand_together(self) -> None:
+        """Bring back what went away for one part."""
+        state, self._together = self._together, None
+        self._alone = ""
+        self._center().show()
+        if self._fresh:
+            self._fresh = False
+            self._arrange()
+        elif state is not None:
+            self._window.restoreState(state, _VERSION)
+        self.fit()
+        self._share.start()
+        self._titles.start()
+
+    def write(self) -> None:
+        """Give the room of the run back to what stands beside the editor while writing."""
+        back, self._writing = self._writing, []
+        if not back:
+            return
+        self._keep_width("running", "run")
+        self._docks["run"].hide()
+        if self._is_narrow:
+            self._hidden["right"] = [name for name in back if self._area(name) == _RIGHT]
+            self.show_center()
+            return
+        for name in back:
+            self._docks[name].show()
+        self._give_width(next((n for n in back if self._area(n) == _RIGHT), ""), "writing")
+
+    def leave_to_window(self, name: str) -> None:
+        """A pane has a window of its own now: what stood aside for it comes back."""
+        if self._docks[name].isFloating() and self._writing:
+            back, self._writing = self._writing, []
+            for each in back:
+                self._docks[each].show()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the run has the room on the right for itself."""
+        return bool(self._writing)
+
+    def show_center(self) -> None:
+        """In a narrow window: give the place of the right column back to the editor."""
+        if self._is_narrow and not self._alone:
+            for name in self._visible(_RIGHT):
+                self._docks[name].hide()
+        if self._alone in ("", "editor") and self._center().isHidden():
+            self._center().show()
+            self._center().setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # -- keeping --------------------------------------------------------------------------------
 
     def reset(self) -> None:
         """Everything in its first place."""
-        last: dict[Qt.DockWidgetArea, QDockWidget] = {}
-        for name, _, area in PLACES:
-            dock = self._docks.get(name)
-            if dock is None:
-                continue
-            dock.setFloating(False)
-            self._window.addDockWidget(area, dock)
-            if area in last and (area != _RIGHT or self._window.height() < _ROOM_FOR_TWO):
-                self._window.tabifyDockWidget(last[area], dock)
-            elif area in last:
-                self._window.splitDockWidget(last[area], dock, Qt.Orientation.Vertical)
-            dock.show()
-            last[area] = dock
-        for name in ("outline", "preview", "run" if "run" in self._docks else "problems"):
-            self.show(name)
-        self._size()
-        # And once more when titles and tabs stand: they change what fits.
-        self._to_size = True
-        self._titles.start()
+        welcome = self._alone == "welcome"
+        self._alone, self._together, self._writing = "", None, []
+        self._hidden.clear()
+        self._narrowed.clear()
+        for key in ("writing", "running"):
+            self._store.remove(f"width/{key}")
+        self._center().show()
+        self._arrange()
+        self.fit()
+        if welcome:
+            self._stand_alone("welcome")
+            self._fresh = True
 
     def restore(self) -> bool:
         """Take the window's size and the docks' places of the last time, where there are any."""
@@ -131,48 +315,203 @@ class Docks(QObject):
     def save(self) -> None:
         """Keep the window's size and the docks' places."""
         self._store.setValue("geometry", self._window.saveGeometry())
-        self._store.setValue("state", self._window.saveState(_VERSION))
+        if self._fresh:
+            self._store.remove("state")
+        else:
+            if not self._alone:
+                self.write()
+                self._widen()
+            self._store.setValue("state", self._together or self._window.saveState(_VERSION))
         self._store.sync()
 
     def end(self) -> None:
         """The window closes: what happens to the docks now is not the person's doing."""
         self._titles.stop()
+        self._share.stop()
+        self._alone = "end"
         for dock in self._docks.values():
             dock.blockSignals(True)
+
+    def fit(self) -> None:
+        """The window has another width: what has no room beside the editor goes, or comes back."""
+        if self._alone or not self._window.isVisible():
+            return
+        width = self._window.width()
+        for side, area, least in (("left", _LEFT, _VERY_NARROW), ("right", _RIGHT, _NARROW)):
+            if width < least and side not in self._narrowed:
+                self._narrowed[side] = shown = self._visible(area)
+                if side == "right" and shown:
+                    self._hidden["right"] = shown
+                for name in shown:
+                    self._docks[name].hide()
+            elif width >= least and side in self._narrowed:
+                self._center().show()
+                for name in self._narrowed.pop(side):
+                    self._docks[name].show()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    @property
+    def _is_narrow(self) -> bool:
+        return "right" in self._narrowed
+
+    def _widen(self) -> None:
+        """What a narrow window hides is there in the layout that is kept."""
+        for names in self._narrowed.values():
+            for name in names:
+                self._docks[name].show()
+        self._narrowed.clear()
+
+    def _center(self) -> QWidget:
+        center = self._window.centralWidget()
+        assert center is not None
+        return center
+
+    def _area(self, name: str) -> Qt.DockWidgetArea:
+        return self._window.dockWidgetArea(self._docks[name])
+
+    def _is_behind(self, dock: QDockWidget) -> bool:
+        """Whether it is a tab that another one covers."""
+        return bool(self._window.tabifiedDockWidgets(dock)) and dock.visibleRegion().isEmpty()
+
+    def _visible(self, area: Qt.DockWidgetArea) -> list[str]:
+        return [
+            name
+            for name, dock in self._docks.items()
+            if not dock.isHidden() and not dock.isFloating() and self._area(name) == area
+        ]
+
+    def _make_room(self, name: str) -> None:
+        dock = self._docks[name]
+        area = self._area(name)
+        if dock.isFloating():
+            return
+        beside = self._window.tabifiedDockWidgets(dock)
+        if area == _RIGHT and name == "run" and not beside:
+            self._give_room_to_run()
+        elif area == _RIGHT and self._writing:
+            self.write()
+        elif area == _LEFT:
+            for other in self._visible(_LEFT):
+                if other != name and self._docks[other] not in beside:
+                    self._docks[other].hide()
+        if area == _RIGHT and self._is_narrow:
+            self._swap_in([name] if name == "run" else list(_FIRST[1:]))
+
+    def _give_room_to_run(self) -> None:
+        if self._writing:
+            return
+        right = [name for name in self._visible(_RIGHT) if name != "run"]
+        if right:
+            self._keep_width("writing", right[0])
+        if left := self._visible(_LEFT):
+            self._side_width = self._docks[left[0]].width()
+        elif self._is_narrow:
+            right = self._hidden.get("right", [])
+        self._writing = [*right, *self._visible(_LEFT)] or list(_FIRST[1:])
+        for name in self._writing:
+            self._docks[name].hide()
+        self._docks["run"].show()
+        self._give_width("run", "running")
+
+    def _swap_in(self, names: list[str]) -> None:
+        """Have panes of the right column in the editor's place."""
+        for name in self._visible(_RIGHT):
+            if name not in names:
+                self._docks[name].hide()
+        for name in names:
+            if name in self._docks:
+                self._docks[name].show()
+        self._center().hide()
+        self._share.start()
+        pane = self._docks[names[0]].widget()
+        if pane is not None:
+            pane.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _toggle(self, area: Qt.DockWidgetArea, usual: list[str]) -> None:
+        if self._alone and self._alone != "welcome":
+            self.stand_together()
+        key, shown = str(area.name), self._visible(area)
+        if shown:
+            self._hidden[key] = shown
+            for name in shown:
+                self._docks[name].hide()
+        else:
+            for name in self._hidden.get(key) or usual:
+                if name in self._docks:
+                    self._docks[name].show()
+
+    def _stand_alone(self, kept: str) -> None:
+        self._together, self._alone = self._window.saveState(_VERSION), kept
+        for name, dock in self._docks.items():
+            if name != kept and not dock.isFloating():
+                dock.hide()
+        self._center().setVisible(kept in ("editor", "welcome"))
+
+    def _keep_width(self, layout: str, name: str) -> None:
+        if not self._docks[name].isHidden() and not self._is_narrow:
+            self._store.setValue(f"width/{layout}", self._docks[name].width())
+
+    def _give_width(self, name: str, layout: str) -> None:
+        if not name:
+            return
+        width = self._window.width()
+        usual = {
+            "writing": _RIGHT_WIDTH if width >= _WIDE else _RIGHT_WIDTH_SMALL,
+            "running": int(width * _RUN_SHARE),
+        }[layout]
+        kept = self._store.value(f"width/{layout}")
+        wanted = int(kept) if isinstance(kept, int | str) else usual
+        most = int(width * 0.75)
+        docks, widths = [self._docks[name]], [min(wanted, most)]
+        left = self._visible(_LEFT)
+        if left:
+            # Said with it: what one side gives back, Qt would share out to both.
+            docks.append(self._docks[left[0]])
+            widths.append(self._side_width)
+        self._window.resizeDocks(docks, widths, Qt.Orientation.Horizontal)
+
+    def _arrange(self) -> None:
+        last: dict[Qt.DockWidgetArea, QDockWidget] = {}
+        for name, _, area in PLACES:
+            dock = self._docks.get(name)
+            if dock is None:
+                continue
+            dock.setFloating(False)
+            self._window.addDockWidget(area, dock)
+            if area in last:
+                self._window.splitDockWidget(last[area], dock, Qt.Orientation.Vertical)
+            last[area] = dock
+            dock.setVisible(name in _FIRST)
+        self._window.resizeDocks(
+            [dock for name, dock in self._docks.items() if self._area(name) == _LEFT],
+            [_SIDE_WIDTH] * sum(self._area(name) == _LEFT for name in self._docks),
+            Qt.Orientation.Horizontal,
+        )
+        self._give_width("preview" if "preview" in self._docks else "", "writing")
+        if "problems" in self._docks:
+            self.give_height("problems", _BOTTOM_HEIGHT)
+
+    def _on_toggled(self, name: str, on: bool) -> None:
+        if on:
+            self.show(name)
+        elif name == "run" and self._writing:
+            self._docks[name].show()
+            self.write()
 
     def _on_moved(self) -> None:
         # A window that is deleted without being closed takes its docks away first.
         if isValid(self._window) and self._window.isVisible():
             self._titles.start()
 
-    def _size(self) -> None:
-        width, height = self._window.width(), self._window.height()
-        sides = [self._docks[name] for name in ("files", "preview") if name in self._docks]
-        widths = [max(200, int(width * 0.17)), max(int(width * 0.32), min(480, int(width * 0.375)))]
-        self._window.resizeDocks(sides, widths[: len(sides)], Qt.Orientation.Horizontal)
-        bottom = next(
-            (self._docks[name] for name in ("run", "problems") if name in self._docks), None
-        )
-        if bottom is not None:
-            share = 0.34 if "run" in self._docks else 0.2
-            self._window.resizeDocks([bottom], [int(height * share)], Qt.Orientation.Vertical)
-        if "inputs" in self._docks and "preview" in self._docks:
-            self._window.resizeDocks(
-                [self._docks["inputs"], self._docks["preview"]],
-                [int(height * 0.22), int(height * 0.42)],
-                Qt.Orientation.Vertical,
-            )
-
     def _show_titles(self) -> None:
-        """A dock that has a tab needs no title bar that says the same again."""
-        for dock in self._docks.values():
-            tabbed = bool(self._window.tabifiedDockWidgets(dock)) and not dock.isFloating()
-            bare = dock.titleBarWidget()
-            if tabbed and bare is None:
-                dock.setTitleBarWidget(QWidget(dock))
-            elif not tabbed and bare is not None:
-                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
-                bare.deleteLater()
-        if self._to_size:
-            self._to_size = False
-            self._size()
+        """A pane that is a tab, or has a window of its own, is named there."""
+        for name, dock in self._docks.items():
+            tabbed = bool(self._window.tabifiedDockWidgets(dock))
+            own = None if dock.isFloating() else self._heads[name]
+            if dock.titleBarWidget() is not own:
+                dock.setTitleBarWidget(own)  # type: ignore[arg-type]
+            head = self._heads[name]
+            if isinstance(head, DockHead):
+                head.set_bare(tabbed)
+        self.changed.emit()

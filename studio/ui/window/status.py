@@ -67,7 +67,8 @@ class StatusBar(QStatusBar):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
         self._theme = theme
-        self._show_problems()
+        if not self._problems.isHidden():
+            self._show_problems()
 
     def clear_document(self) -> None:
         """No document is open."""

@@ -9,6 +9,8 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import (
     QComboBox,
+    QFormLayout,
+    QFrame,
     QHBoxLayout,
     QMenu,
     QMenuBar,
@@ -21,18 +23,14 @@ from PySide6.QtWidgets import (
 from studio.ui.base.actions import MENUS, PANES, RECENT, SEPARATOR, ActionSet
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.model_field import make_editable
+from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
     from studio.ui.base.actions import ActionSet
     from studio.ui.window.docks import Docks
 
 
-_GROUPS = (
-    ("file.new", "file.open", "file.save"),
-    ("edit.undo", "edit.redo"),
-    ("prompt.check", "file.export"),
-)
-_RUN = ("run.start", "run.step", "run.pause", "run.stop")
+_RUN = ("run.pause", "run.stop", "run.step", "run.start")
 
 PROTOCOLS = (
     ("", QT_TRANSLATE_NOOP("Toolbar", "Protocol of the file")),
@@ -42,8 +40,8 @@ PROTOCOLS = (
 )
 
 
-_NARROWEST, _WIDEST = 90, 220
-"""A box for a choice, in pixels: it gives way before a button leaves a narrow window."""
+_NARROWEST, _WIDEST = 200, 280
+"""A box for a choice, and the button that names them, in pixels."""
 _Box = TypeVar("_Box", bound=QComboBox)
 
 
@@ -64,7 +62,10 @@ class _ModelBox(QComboBox):
 
 
 class RunChoices(QWidget):
-    """Which connection, model and protocol a run takes; the window's owner fills the first two."""
+    """Which connection, model and protocol a run takes; the window's owner fills the first two.
+
+    One button names them; what can be chosen stands in the panel that it opens.
+    """
 
     connection_chosen = Signal(str)  # connection id
     model_chosen = Signal(str)  # model id
@@ -74,17 +75,32 @@ class RunChoices(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._model = ""
-        self.connection = self._combo(self.tr("Connection"), QComboBox(self))
-        self.model = self._combo(self.tr("Model"), _ModelBox(self))
-        self.protocol = self._combo(self.tr("Protocol"), QComboBox(self))
+        self.button = QToolButton(self)
+        self.button.setObjectName("model")
+        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.button.setAccessibleName(self.tr("Model and connection"))
+        self.button.setMaximumWidth(_WIDEST)
+        self.button.setProperty("opensPanel", True)
+        self.button.clicked.connect(self.open)
+        self.panel = QFrame(self, Qt.WindowType.Popup)
+        self.panel.setObjectName("popup")
+        self.panel.setAccessibleName(self.tr("Model and connection"))
+        self.connection = self._combo(self.tr("Connection"), QComboBox())
+        self.model = self._combo(self.tr("Model"), _ModelBox())
+        self.protocol = self._combo(self.tr("Protocol"), QComboBox())
+        self._form = QFormLayout(self.panel)
+        self._form.setContentsMargins(16, 16, 16, 16)
+        self._form.setSpacing(8)
+        for combo in (self.connection, self.model, self.protocol):
+            self._form.addRow(combo.accessibleName(), combo)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(6)
-        for combo in (self.connection, self.model, self.protocol):
-            row.addWidget(combo)
+        row.addWidget(self.button)
         self.set_protocols(
             [(name, QCoreApplication.translate("Toolbar", words)) for name, words in PROTOCOLS]
         )
+        self.name_choice("", "")
         self.connection.activated.connect(
             lambda: self.connection_chosen.emit(self.connection.currentData() or "")
         )
@@ -94,14 +110,39 @@ class RunChoices(QWidget):
             lambda: self.protocol_chosen.emit(self.protocol.currentData() or "")
         )
 
+    def name_choice(self, model: str, connection: str, tip: str = "", drawing: str = "cpu") -> None:
+        """Say what answers a run.
+
+        Args:
+            model: the model's name; empty where the connection has one of its own.
+            connection: the connection's name.
+            tip: why this one.
+            drawing: icon of its kind.
+        """
+        said = " · ".join(part for part in (model, connection) if part) or self.tr("No model")
+        self.button.setText(f" {said}")
+        self.button.setIcon(icon(drawing))
+        self.button.setToolTip(tip or said)
+
+    def open(self) -> None:
+        """Show what can be chosen, below the button."""
+        self.panel.adjustSize()
+        below = self.button.mapToGlobal(self.button.rect().bottomLeft())
+        self.panel.move(below.x(), below.y() + 4)
+        self.panel.show()
+        self.connection.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _show_row(self, combo: QComboBox, *, shown: bool) -> None:
+        self._form.setRowVisible(combo, shown)
+        if self.panel.isVisible():
+            self.panel.adjustSize()
+
     def _combo(self, name: str, combo: _Box) -> _Box:
         combo.setAccessibleName(name)
         combo.setToolTip(name)
         combo.setMinimumWidth(_NARROWEST)
-        combo.setMaximumWidth(_WIDEST)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        combo.hide()
         return combo
 
     def set_connections(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
@@ -121,7 +162,7 @@ class RunChoices(QWidget):
         self._model = current
         self._set_open(is_open=is_open)
         _fill(box, choices, current)
-        box.setVisible(bool(choices) or is_open)
+        self._show_row(box, shown=bool(choices) or is_open)
         if is_open:
             box.blockSignals(True)
             box.setCurrentIndex(box.findData(current))
@@ -161,37 +202,38 @@ def _fill(combo: QComboBox, choices: Sequence[tuple[str, str]], current: str) ->
     for identifier, name in choices:
         combo.addItem(name, identifier)
     combo.setCurrentIndex(max(0, combo.findData(current)))
-    combo.setVisible(bool(choices))
     combo.blockSignals(False)
 
 
-def build_toolbar(actions: ActionSet, choices: RunChoices) -> QToolBar:
-    """The one toolbar of the window."""
+def build_toolbar(actions: ActionSet, choices: RunChoices, menus: QMenuBar) -> QToolBar:
+    """The one row above: the menus, the commands, what a run takes, and the run."""
     bar = QToolBar(QCoreApplication.translate("Toolbar", "Toolbar"))
     bar.setObjectName("toolbar")
     bar.setMovable(False)
-    bar.setIconSize(QSize(18, 18))
-    for group in _GROUPS:
-        for identifier in group:
-            bar.addAction(actions[identifier])
-        bar.addSeparator()
-    bar.addWidget(choices)
-    bar.addSeparator()
-    for identifier in _RUN:
-        bar.addAction(actions[identifier])
-    run = bar.widgetForAction(actions["run.start"])
-    if isinstance(run, QToolButton):
-        # The action's own short text: one set on the button goes when the action changes.
-        actions["run.start"].setIconText(QCoreApplication.translate("Toolbar", " Run"))
-        run.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    bar.setIconSize(QSize(16, 16))
+    bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+    if not menus.isNativeMenuBar():
+        menus.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        bar.addWidget(menus)
     room = QWidget()
     room.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     bar.addWidget(room)
+    actions["view.commands"].setIconText(QCoreApplication.translate("Toolbar", " Commands"))
     bar.addAction(actions["view.commands"])
-    commands = bar.widgetForAction(actions["view.commands"])
-    if isinstance(commands, QToolButton):
-        actions["view.commands"].setIconText(QCoreApplication.translate("Toolbar", " Commands"))
-        commands.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    bar.addWidget(choices)
+    for identifier in _RUN:
+        bar.addAction(actions[identifier])
+    actions["run.start"].setIconText(QCoreApplication.translate("Toolbar", "Run"))
+    actions["run.step"].setIconText(QCoreApplication.translate("Toolbar", " Step"))
+    for identifier in ("view.commands", "run.start", "run.step"):
+        button = bar.widgetForAction(actions[identifier])
+        if isinstance(button, QToolButton):
+            is_run = identifier == "run.start"  # the filled one; icons are drawn for plain ones
+            style = Qt.ToolButtonStyle
+            button.setToolButtonStyle(
+                style.ToolButtonTextOnly if is_run else style.ToolButtonTextBesideIcon
+            )
+            button.setProperty("primary", is_run)
     return bar
 
 
@@ -207,8 +249,8 @@ def build_menus(bar: QMenuBar, actions: ActionSet, docks: Docks) -> QMenu:
             elif identifier == RECENT:
                 menu.addMenu(recent)
             elif identifier == PANES:
-                menu.addActions(docks.toggles())
-                menu.addSeparator()
+                panes = menu.addMenu(QCoreApplication.translate("Menus", "Panes"))
+                panes.addActions(docks.toggles())
             else:
                 menu.addAction(actions[identifier])
     return recent

@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.application.document.files import FileError, FileText
+from studio.application.editing.folding import long_front_matter
 from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
@@ -75,6 +76,8 @@ class EditorPage(QWidget):
         self._disk = _DiskBar()
         self._on_disk = FileText("")
         self._is_read_only = False
+        self._is_new = False
+        """Whether a file was opened and not read yet."""
         self._theme = theme
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
@@ -151,6 +154,7 @@ class EditorPage(QWidget):
             FileError: it cannot be read.
         """
         self.editor.load(self.controller.open(path).text)
+        self._is_new = True
         self._look_at_permissions()
         self.title_changed.emit()
 
@@ -248,8 +252,28 @@ class EditorPage(QWidget):
 
     def _on_parsed(self, document: PromptDocument) -> None:
         self.editor.set_document(document)
+        if self._is_new:
+            self._is_new = False
+            self._begin_at_messages(document)
         self.crumbs.follow(self.editor.caret())
         self.parsed.emit(document)
+
+    def _begin_at_messages(self, document: PromptDocument) -> None:
+        """A file opens with a long front matter folded to one line, the caret at its messages.
+
+        Not where something is wrong in the front matter, nor where the caret was the last time.
+        """
+        fold, front = long_front_matter(document), document.front_matter
+        if fold is None or front is None or self.editor.document().isModified():
+            return
+        if any(front.touches(problem.span.start) for problem in document.problems):
+            return
+        line = self.editor.textCursor().blockNumber()
+        if fold.first < line <= fold.last:
+            return
+        self.editor.folding.close(fold.first)
+        if line == fold.first and document.sections:
+            self.editor.set_caret(document.sections[0].content.start)
 
     def _on_spelling(self, source: SourceText, words: tuple[Misspelled, ...]) -> None:
         self.assist.set_spelling(words, self.spelling.suggestions)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.document.files import FileError
@@ -87,6 +88,12 @@ class EditorTabs(QStackedWidget):
         if page is not None and span is not None:
             self.show_tabs()
             page.editor.reveal(span)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The keyboard is for the text."""
+        page = self.current
+        if page is not None:
+            page.editor.setFocus(event.reason())
 
     def pages(self) -> Iterator[EditorPage]:
         """Every open page; a document that stands in both sides has two."""

@@ -72,6 +72,10 @@ class Folding(QObject):
             line = max(around, key=lambda fold: fold.first).first
         self._close(self._closed_lines() ^ {line})
 
+    def close(self, line: int) -> None:
+        """Fold at a line, where there is a fold."""
+        self._close(self._closed_lines() | {line})
+
     def fold_all(self) -> None:
         """Fold everything that can be folded."""
         self._close(set(self._folds))

@@ -82,6 +82,12 @@ class PromptView(BlockView):
         """The caret's offset."""
         return self.source().from_utf16(self.textCursor().position())
 
+    def set_caret(self, offset: int) -> None:
+        """Put the caret there; the view stays as it is where it can."""
+        cursor = self.textCursor()
+        cursor.setPosition(self.source().to_utf16(offset))
+        self.setTextCursor(cursor)
+
     def reveal(self, span: Span, *, select: bool = False, take_keyboard: bool = True) -> None:
         """Unfold and show a place: the caret goes to its start, and it lights up for a moment.
 

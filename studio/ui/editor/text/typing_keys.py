@@ -35,6 +35,8 @@ class TypingKeys:
         """Handle a key; False leaves it to the text widget."""
         if event.modifiers() & _COMMANDS or self._editor.isReadOnly():
             return False
+        if self._open_front(event):
+            return True
         match event.key():
             case Qt.Key.Key_Tab if self._editor.textCursor().hasSelection():
                 self.indent(1)
@@ -55,6 +57,22 @@ class TypingKeys:
         if len(char) != 1 or not char.isprintable():
             return False
         return self._character(char)
+
+    def _open_front(self, event: QKeyEvent) -> bool:
+        """A key that would write into a folded front matter opens it first; Enter does only that.
+
+        What is typed before its first line would make text of all of it.
+        """
+        editor = self._editor
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        writes = is_enter or (event.text().isprintable() and bool(event.text()))
+        line = editor.textCursor().blockNumber()
+        if not writes or line not in editor.folding.folds or not editor.folding.is_closed(line):
+            return False
+        if line == 0 or is_enter:
+            editor.toggle_fold(line)
+            return True
+        return False
 
     def comment(self) -> None:
         """Comment the chosen lines out or in."""

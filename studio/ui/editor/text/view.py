@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.application.editing.names import message_on_line, tool_on_line
 from studio.core.text.problem import Problem, Severity
+from studio.ui.editor.text.front_line import FrontLine
 from studio.ui.editor.text.gutter import Breakpoints, Gutter
 from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
@@ -65,6 +66,7 @@ class PromptEditor(TextInput):
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
         self._gutter = Gutter(self, theme, lambda: self.breakpoints)
+        self._front = FrontLine(self, theme)
         self._keys = TypingKeys(self)
         self._caret_timer = QTimer(self)
         self._caret_timer.setSingleShot(True)
@@ -165,6 +167,7 @@ class PromptEditor(TextInput):
         self.highlighter.set_theme(theme)
         self.marks.set_theme(theme)
         self._gutter.set_theme(theme)
+        self._front.theme = theme
         self.set_problems(self._problems)
 
     def set_font_size(self, points: float, family: str = "") -> None:
@@ -223,6 +226,8 @@ class PromptEditor(TextInput):
             if blocks:
                 self.highlighter.show_range(blocks[0], blocks[-1])
         super().paintEvent(event)
+        if self.folding.is_closed(0) and self.parsed is not None:
+            self._front.paint(event.rect(), self.parsed)
 
     def _lowest_line(self) -> int:
         """A line that is not above the lowest one on the screen, without walking there."""
@@ -241,6 +246,8 @@ class PromptEditor(TextInput):
     def _on_caret(self) -> None:
         if self._is_going:
             return  # another editor of the same text moved the caret
+        if not self.textCursor().block().isVisible():
+            self.folding.show_line(self.textCursor().blockNumber())
         left = self.marks.follow_caret()
         if left is not None:
             self._gutter.update_line(left)

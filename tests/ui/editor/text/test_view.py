@@ -175,7 +175,7 @@ def test_rename_changes_every_place_and_definition_goes_both_ways(editor: Prompt
     assert editor.marks.flashed == "city"
     assert editor.caret() == PROMPT.index("city")
     assist.go_to_definition()
-    assert editor.caret() == PROMPT.index("{{ city") + 7
+    assert editor.caret() == PROMPT.index("{{ city") + 3
     assert assist.rename_to("place")
     assert editor.text() == PROMPT.replace("city", "place")
     assert not Naming(editor).rename_to("not a name")

@@ -1,0 +1,65 @@
+"""The head of a pane: its name, and the marks to close it or give it a window of its own."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from studio.ui.style.icons import icon
+
+_HEIGHT = 36
+_MARK = 16
+
+
+class DockHead(QWidget):
+    """Stands in the place of Qt's title bar, whose marks are too small to be hit."""
+
+    request_maximize = Signal()
+
+    def __init__(self, dock: QDockWidget, title: str) -> None:
+        super().__init__(dock)
+        self._dock = dock
+        self._bare = False
+        self.setObjectName("dockHead")
+        label = QLabel(title)
+        label.setProperty("title", True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 0, 4, 0)
+        row.setSpacing(0)
+        row.addWidget(label, 1)
+        for drawing, tip, act in (
+            ("external-link", self.tr("In a window of its own"), self._float),
+            ("x", self.tr("Close"), dock.close),
+        ):
+            button = QToolButton()
+            button.setIcon(icon(drawing))
+            button.setIconSize(QSize(_MARK, _MARK))
+            button.setAutoRaise(True)
+            button.setToolTip(tip)
+            button.setAccessibleName(f"{title}: {tip}")
+            button.clicked.connect(act)
+            row.addWidget(button)
+
+    def set_bare(self, bare: bool) -> None:
+        """Whether a tab says the name already."""
+        if bare != self._bare:
+            self._bare = bare
+            for child in self.findChildren(QWidget):
+                child.setVisible(not bare)
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """As high as the row of tabs beside it."""
+        return QSize(super().sizeHint().width(), 0 if self._bare else _HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        """Its name may be cut, its height not."""
+        return QSize(0, 0 if self._bare else _HEIGHT)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Give the pane the window for itself, or everything back."""
+        self.request_maximize.emit()
+
+    def _float(self) -> None:
+        self._dock.setFloating(True)

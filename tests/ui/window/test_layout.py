@@ -1,0 +1,254 @@
+"""The room that each part of the window gets, measured on the bundled ReAct agent."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.core.paths import user_paths
+from studio.core.resource_files import resource
+from studio.ui.app.main_window import MainWindow
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import build_services
+from studio.ui.editor.page.page import EditorPage
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+ALT = Qt.KeyboardModifier.AltModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def bench(qtbot: QtBot, user_home: Path) -> Iterator[Workbench]:
+    """The studio on its own copy of the ReAct agent."""
+    made = Workbench(build_services(user_paths()))
+    yield made
+    made.window.close()
+    made.close()
+    made.window.deleteLater()
+
+
+def opened(bench: Workbench, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]) -> EditorPage:
+    window = bench.window
+    window.resize(*size)
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    folder = tmp_path / "agents"
+    shutil.copytree(resource("examples"), folder)
+    page = window.tabs.open(folder / "react-agent.prompty")
+    assert page is not None
+    qtbot.waitUntil(lambda: bench.is_settled and page.editor.folding.is_closed(0))
+    return page
+
+
+def rows_and_columns(page: EditorPage) -> tuple[int, int]:
+    metrics, viewport = page.editor.fontMetrics(), page.editor.viewport()
+    return (
+        viewport.height() // metrics.lineSpacing(),
+        viewport.width() // metrics.horizontalAdvance("0"),
+    )
+
+
+def place_in(window: QWidget, widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
+
+
+def overlapping(window: MainWindow) -> list[tuple[str, str]]:
+    """Pairs of parts that cover each other."""
+    parts: dict[str, QWidget] = {
+        "toolbar": window.toolbar, "strip": window.strip, "status": window.status,
+        "center": window.tabs,
+    }  # fmt: skip
+    names = ("files", "outline", "tools", "history", "inputs", "preview", "run", "problems")
+    parts |= {name: window.docks[name] for name in names}
+    shown = {name: part for name, part in parts.items() if part.isVisible()}
+    whole = window.rect()
+    assert all(whole.contains(place_in(window, part)) for part in shown.values())
+    return [
+        (one, other)
+        for one in shown
+        for other in shown
+        if one < other and place_in(window, shown[one]).intersects(place_in(window, shown[other]))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "columns", "right"),
+    [
+        ((1440, 900), 34, 72, (420, 460)),
+        ((1280, 800), 29, 60, (380, 400)),
+        ((1920, 1080), 42, 100, (420, 460)),
+        ((900, 600), 18, 72, None),
+    ],
+)
+def test_writing_gives_the_prompt_the_room(
+    bench: Workbench,
+    qtbot: QtBot,
+    tmp_path: Path,
+    size: tuple[int, int],
+    rows: int,
+    columns: int,
+    right: tuple[int, int] | None,
+) -> None:
+    page = opened(bench, qtbot, tmp_path, size)
+    window = bench.window
+    least, most = right or (0, 0)
+    qtbot.waitUntil(lambda: least <= (window.docks["preview"].width() if right else 0) <= most)
+    shown = rows_and_columns(page)
+    assert shown[0] >= rows
+    assert shown[1] >= columns
+    assert page.editor.text().split("\n")[page.editor.textCursor().blockNumber() - 1] == "system:"
+    first = page.editor.cursorRect().top()
+    assert first < window.height() / 3
+    assert overlapping(window) == []
+    assert window.docks["preview"].isVisible() is (right is not None)
+    assert window.docks["files"].isVisible() is (size[0] >= 1000)
+    assert not window.docks["run"].isVisible()
+    assert not window.docks["problems"].isVisible()
+    if size == (1440, 900):
+        qtbot.waitUntil(lambda: bench.preview_pane.messages.height() >= 540)
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "columns", "run"),
+    [
+        ((1440, 900), 33, 50, (720, 740)),
+        ((1280, 800), 28, 40, (680, 640)),
+        ((1920, 1080), 42, 72, (960, 900)),
+    ],
+)
+def test_a_run_takes_the_right_and_gives_it_back(
+    bench: Workbench,
+    qtbot: QtBot,
+    tmp_path: Path,
+    size: tuple[int, int],
+    rows: int,
+    columns: int,
+    run: tuple[int, int],
+) -> None:
+    page = opened(bench, qtbot, tmp_path, size)
+    docks, pane = bench.window.docks, bench.run_pane
+    usual = 440 if size[0] >= 1400 else 400
+    qtbot.waitUntil(lambda: (docks["files"].width(), docks["preview"].width()) == (248, usual))
+    docks.show("run")
+    qtbot.waitUntil(lambda: pane.isVisible() and pane.width() >= run[0])
+    assert pane.height() >= run[1]
+    assert not docks["preview"].isVisible()
+    qtbot.waitUntil(lambda: page.editor.width() + pane.width() <= size[0] - 48)
+    shown = rows_and_columns(page)
+    assert shown[0] >= rows
+    assert shown[1] >= columns
+    assert overlapping(bench.window) == []
+    page.editor.setFocus()
+    QTest.keyClick(page.editor, Qt.Key.Key_Escape)
+    assert docks.is_running  # once while typing is no wish yet
+    QTest.keyClick(page.editor, Qt.Key.Key_Escape)
+    assert not docks.is_running
+    qtbot.waitUntil(lambda: (docks["files"].width(), docks["preview"].width()) == (248, usual))
+
+
+def test_a_narrow_window_has_the_column_in_the_editors_place(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = opened(bench, qtbot, tmp_path, (900, 600))
+    window, docks = bench.window, bench.window.docks
+    QTest.keyClick(page.editor, Qt.Key.Key_B, CONTROL | ALT)
+    qtbot.waitUntil(docks["preview"].isVisible)
+    assert not window.tabs.isVisible()
+    assert overlapping(window) == []
+    QTest.keyClick(window, Qt.Key.Key_B, CONTROL | ALT)
+    qtbot.waitUntil(page.editor.hasFocus)
+    assert not docks["preview"].isVisible()
+    docks.show("run")
+    assert docks["run"].isVisible()
+    assert not window.tabs.isVisible()
+    docks.write()
+    assert window.tabs.isVisible()
+    window.resize(1440, 900)
+    qtbot.waitUntil(docks["preview"].isVisible)
+    assert window.tabs.isVisible()
+    assert docks["files"].isVisible()
+
+
+def test_one_key_for_each_side(bench: Workbench, qtbot: QtBot, tmp_path: Path) -> None:
+    page = opened(bench, qtbot, tmp_path, (1440, 900))
+    docks = bench.window.docks
+    for key, modifiers, names in (
+        (Qt.Key.Key_B, CONTROL, ("files",)),
+        (Qt.Key.Key_B, CONTROL | ALT, ("inputs", "preview")),
+    ):
+        QTest.keyClick(page.editor, key, modifiers)
+        assert not any(docks[name].isVisible() for name in names)
+        QTest.keyClick(page.editor, key, modifiers)
+        assert all(docks[name].isVisible() for name in names)
+    QTest.keyClick(page.editor, Qt.Key.Key_J, CONTROL)
+    assert docks["problems"].isVisible()
+    width = page.editor.width()
+    for back in (False, True):
+        QTest.keyClick(page.editor, Qt.Key.Key_K, CONTROL)
+        QTest.keyClick(page.editor, Qt.Key.Key_Z)
+        shown = [docks[name].isVisible() for name in ("files", "inputs", "preview", "problems")]
+        assert shown == [back] * 4
+    qtbot.waitUntil(lambda: page.editor.width() == width)
+    assert page.editor.text().count("z") == resource("examples", "react-agent.prompty").read_text(
+        encoding="utf-8"
+    ).count("z")
+
+
+def test_any_pane_has_the_window_for_itself(bench: Workbench, qtbot: QtBot, tmp_path: Path) -> None:
+    page = opened(bench, qtbot, tmp_path, (1440, 900))
+    window, docks = bench.window, bench.window.docks
+    QTest.keyClick(page.editor, Qt.Key.Key_M, CONTROL | SHIFT)
+    qtbot.waitUntil(lambda: page.editor.width() > 1300)
+    QTest.keyClick(page.editor, Qt.Key.Key_M, CONTROL | SHIFT)
+    assert docks["preview"].isVisible()
+    docks.maximize("files")
+    assert not window.tabs.isVisible()
+    docks.show("preview")
+    assert window.tabs.isVisible()
+    assert docks["preview"].isVisible()
+
+
+def test_the_welcome_page_has_nothing_around_it(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = bench.window
+    window.resize(1440, 900)
+    with qtbot.waitActive(window):
+        window.show()
+        window.activateWindow()
+    names = ("files", "outline", "tools", "history", "inputs", "preview", "run", "problems")
+    assert not any(window.docks[name].isVisible() for name in names)
+    assert window.tabs.width() > window.width() - 60
+    page = window.tabs.new("system:\nHello\n")
+    assert window.docks["preview"].isVisible()
+    page.editor.document().setModified(False)
+    assert window.tabs.close_page()
+    assert not any(window.docks[name].isVisible() for name in names)
+
+
+def test_a_long_front_matter_is_one_line_until_it_is_wanted(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = opened(bench, qtbot, tmp_path, (1280, 800))
+    editor, before = page.editor, page.editor.text()
+    assert not editor.document().findBlockByNumber(5).isVisible()
+    opens: tuple[Callable[[], object], ...] = (
+        lambda: QTest.keyClick(editor, Qt.Key.Key_Return),
+        lambda: QTest.keyClick(editor, "x"),
+        lambda: editor.go_to_line(6),
+        lambda: editor.reveal(page.document.entries[3].key if page.document else None),
+    )  # fmt: skip
+    for act in opens:
+        editor.folding.close(0)
+        editor.set_caret(0)
+        act()
+        assert not editor.folding.is_closed(0)
+        assert editor.text() == before
