@@ -29,6 +29,22 @@ _UNSUPPORTED = re.compile(
     r"|does not support|extra inputs|deprecated for this model",
     re.IGNORECASE,
 )
+_WRONG_KEY = re.compile(
+    r"(?:api.?key|credential|token) (?:is )?(?:not valid|invalid)|(?:invalid|incorrect) (?:api.?key"
+    r"|x-api-key)|API_KEY_INVALID",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"\bmodels?\b[^.]{0,100}(?:not (?:be )?(?:found|exist|available|supported)|n[o']t exist|unknown"
+    r"|no longer|deprecated since|been (?:shut down|retired|removed))"
+    r"|(?:unknown|invalid|no such|unsupported) model|not a valid model",
+    re.IGNORECASE,
+)
+_NO_PAGE = re.compile(
+    r"^(?:\d{3} ?)?(?:not found|page not found|method not allowed|\{?\}?)\.?$|\b(?:path|route|url"
+    r"|endpoint|page|cannot (?:post|get))\b",
+    re.IGNORECASE,
+)
 _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 
@@ -95,11 +111,7 @@ def status_fault(
     who = target.name
     match status:
         case 401:
-            return ModelError(
-                "unauthorised",
-                f"{who} does not accept the key.{quoted}",
-                "Enter the key again in the connection, or check its environment variable.",
-            )
+            return _wrong_key(who, quoted)
         case 403:
             return ModelError(
                 "forbidden",
@@ -107,11 +119,7 @@ def status_fault(
                 "Check what the key may do, and that its account may use the model.",
             )
         case 404 | 405:
-            return ModelError(
-                "not-found",
-                f"{who} knows no model {target.model!r}, or nothing at {target.address}.{quoted}",
-                "Choose a model from its list, and check the address (it usually ends in /v1).",
-            )
+            return _not_found(said, quoted, error, target)
         case 407:
             return _proxy_wants_name(target)
         case 408 | 409 | 425:
@@ -135,7 +143,54 @@ def status_fault(
             "Run again in a while.",
             retry_after(headers),
         )
-    return _refused_request(who, said, quoted, error, words.fields)
+    return _named_cause(status, said, quoted, error, target) or _refused_request(
+        who, said, quoted, error, words.fields
+    )
+
+
+def _named_cause(
+    status: int, said: str, quoted: str, error: Mapping[str, object], target: Endpoint
+) -> ModelError | None:
+    """A cause that the server words, and says by another status than others do."""
+    if status == 402:
+        return _no_quota(target.name, quoted)
+    if _WRONG_KEY.search(said):
+        return _wrong_key(target.name, quoted)
+    return _unknown_model(quoted, target) if _names_model(said, error) else None
+
+
+def _wrong_key(who: str, quoted: str) -> ModelError:
+    return ModelError(
+        "unauthorised",
+        f"{who} does not accept the key.{quoted}",
+        "Enter the key again in the connection, or check its environment variable.",
+    )
+
+
+def _not_found(said: str, quoted: str, error: Mapping[str, object], target: Endpoint) -> ModelError:
+    """No such model, or nothing at the address, as far as the server's words tell them apart."""
+    if _names_model(said, error) or said.startswith("model:"):
+        return _unknown_model(quoted, target)
+    hint = "Check the address in the connection (it usually ends in /v1)."
+    if not said or _NO_PAGE.search(said):
+        return ModelError("not-found", f"There is no API at {target.address}.{quoted}", hint)
+    return ModelError(
+        "not-found",
+        f"{target.name} knows no model {target.model!r}, or nothing at {target.address}.{quoted}",
+        "Choose a model from its list, and check the address (it usually ends in /v1).",
+    )
+
+
+def _unknown_model(quoted: str, target: Endpoint) -> ModelError:
+    return ModelError(
+        "unknown-model",
+        f"{target.name} knows no model {target.model!r}.{quoted}",
+        "Choose a model from its list.",
+    )
+
+
+def _names_model(said: str, error: Mapping[str, object]) -> bool:
+    return error.get("code") == "model_not_found" or _NO_MODEL.search(said) is not None
 
 
 def network_fault(error: BaseException, target: Endpoint) -> ModelError:

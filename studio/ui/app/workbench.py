@@ -210,6 +210,7 @@ class Workbench(QObject):
         pane.request_rerun.connect(coordinator.rerun)
         pane.request_replay.connect(coordinator.replay)
         pane.request_values.connect(coordinator.ask_for_values)
+        pane.request_connections.connect(self.coordinator.manage)
         pane.request_breakpoints.connect(self._show_breakpoints)
         pane.request_record_move.connect(run.move_record)
         pane.request_inspection.connect(run.inspect)

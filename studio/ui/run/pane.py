@@ -62,6 +62,7 @@ class RunPane(QWidget):
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     request_resume = Signal()  # go on from the place of a run of the past that is shown
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
+    request_connections = Signal()  # a fault is mended in the connection
     request_replay = Signal()  # go through the run that is shown once more
     request_values = Signal()  # ask for the secrets that the run sends and that are not set
     request_file_edit = Signal(EditSpec, EditResult)  # EditSpec, EditResult: also in the file
@@ -254,6 +255,7 @@ class RunPane(QWidget):
                 self.request_replay.emit()
             case "values":
                 self.request_values.emit()
+<<<<<<< HEAD
             case "again":
                 self._again()
 
@@ -267,6 +269,10 @@ class RunPane(QWidget):
         card = next((each for each in reversed(self.timeline.cards) if each.key == key), None)
         if card is not None:
             self._go_back(card, partial(self._go_on, StepOn("over")))
+=======
+            case "connections":
+                self.request_connections.emit()
+>>>>>>> 4fc3075 (Each cause of a refusal has its own sentence and the button that mends it)
 
     def _on_rerun_from(self, card: StepCard) -> None:
         self._go_back(card, partial(self._go_on, Continue()))

@@ -181,7 +181,7 @@ def fault(status: int, kind: str, message: str) -> Answer:
     [
         (401, "authentication_error", "invalid x-api-key", "unauthorised"),
         (403, "permission_error", "not yours", "forbidden"),
-        (404, "not_found_error", "model: claude-x", "not-found"),
+        (404, "not_found_error", "model: claude-x", "unknown-model"),
         (413, "request_too_large", "Request exceeds the maximum size", "too-long"),
         (400, "invalid_request_error", "prompt is too long: 9 tokens > 8 maximum", "too-long"),
         (400, "invalid_request_error", "Your credit balance is too low to access", "no-quota"),

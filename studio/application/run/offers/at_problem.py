@@ -102,15 +102,11 @@ def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         offers.insert(0, _give_values())
     elif error.kind in ("model", "render"):
         tip = _tr("Do the same once more, and go on.")
-        offers.insert(
-            0,
-            Offer(
-                _tr("Try again"),
-                tip,
-                (Continue(),),
-                is_primary=True,
-            ),
-        )
+        cause = _cause_offer(error)
+        is_first = cause is None
+        offers.insert(0, Offer(_tr("Try again"), tip, (Continue(),), is_primary=is_first))
+        if cause is not None:
+            offers.insert(0, cause)
     else:
         offers.insert(
             0,
@@ -154,6 +150,27 @@ def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
 def _ask_again(error: StepError) -> str:
     """What the model is told of its answer."""
     return f"Your answer cannot be used: {error.message} Answer again, with the whole answer only."
+
+
+_OF_CONNECTION = frozenset((
+    "unauthorised", "no-key", "forbidden", "not-found", "bad-address", "refused", "dns", "tls",
+    "no-quota", "bad-reply",
+))  # fmt: skip
+"""Faults that are mended in the connection."""
+
+_OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
+"""Faults that another model does not have."""
+
+
+def _cause_offer(error: StepError) -> Offer | None:
+    """What is most likely to mend the fault of a model; none where trying again is."""
+    if error.code in _OF_MODEL:
+        label, tip = _tr("Choose a model…"), _tr("Open the connection, which lists its models.")
+    elif error.code in _OF_CONNECTION:
+        label, tip = _tr("Open the connection…"), _tr("Mend its address, its key or its account.")
+    else:
+        return None
+    return Offer(label, tip, is_primary=True, ask="connections")
 
 
 def _give_values() -> Offer:

@@ -47,7 +47,7 @@ def _offer(state: RunState, label: str) -> Offer:
         (run.at_result, ["Send the result to the model", "Edit observation…"]),
         (run.at_answer, ["Accept", "Edit the answer…", "Send back…"]),
         (run.at_limit, ["Allow 5 more", "No limit", "Stop"]),
-        (run.at_refused_key, ["Try again", "Answer in its place…"]),
+        (run.at_refused_key, ["Open the connection…", "Try again", "Answer in its place…"]),
         (run.answering, []),
     ],
 )
