@@ -255,9 +255,10 @@ class RunPane(QWidget):
                 self.request_replay.emit()
             case "values":
                 self.request_values.emit()
-<<<<<<< HEAD
             case "again":
                 self._again()
+            case "connections":
+                self.request_connections.emit()
 
     def _again(self) -> None:
         """Do the request or the call that led to this place once more, as a new branch."""
@@ -269,10 +270,6 @@ class RunPane(QWidget):
         card = next((each for each in reversed(self.timeline.cards) if each.key == key), None)
         if card is not None:
             self._go_back(card, partial(self._go_on, StepOn("over")))
-=======
-            case "connections":
-                self.request_connections.emit()
->>>>>>> 4fc3075 (Each cause of a refusal has its own sentence and the button that mends it)
 
     def _on_rerun_from(self, card: StepCard) -> None:
         self._go_back(card, partial(self._go_on, Continue()))

@@ -37,18 +37,11 @@ class Offer:
     is_primary: bool = False
     """Whether it is the one that goes on."""
 
-<<<<<<< HEAD
-    ask: Literal["", "resume", "rerun", "replay", "values", "again"] = ""
+    ask: Literal["", "resume", "rerun", "replay", "values", "again", "connections"] = ""
     """What the window is asked for, where it is no command of the run: to go on with a run of the
     past, to run the prompt again with a run's results, to go through the run once more, to ask
-    for the values of secrets that it sends and that are not set here, or to do the effect that led
-    to this place (a request, a call) once more as a new branch."""
-=======
-    ask: Literal["", "resume", "rerun", "replay", "values", "connections"] = ""
-    """What the window is asked for, where it is no command of the run: to go on with a run of the
-    past, to run the prompt again with a run's results, to go through the run once more, to ask for
-    the values of secrets that it sends and that are not set here, or to open the connections."""
->>>>>>> 4fc3075 (Each cause of a refusal has its own sentence and the button that mends it)
+    for the values of secrets that it sends and that are not set here, to do the effect that led
+    to this place (a request, a call) once more as a new branch, or to open the connections."""
 
 
 @dataclass(frozen=True, slots=True)
