@@ -29,10 +29,10 @@ from studio.viewmodels.app.collector import IdleCollector
 from studio.viewmodels.app.jobs import SWITCH_SECONDS
 
 if TYPE_CHECKING:
+    from studio.core.log import FaultFile
     from studio.core.settings import ThemeSetting
     from studio.ui.app.lifecycle import Lifecycle
     from studio.ui.app.workbench import Workbench
-    from studio.viewmodels.app.log import FaultFile
 
 
 _LOCK = "first.lock"
@@ -140,7 +140,7 @@ class Studio(QObject):
     def _after_paint(self) -> None:
         """The loader would have fought the painting for the interpreter."""
         release_drawings(self.window)
-        from studio.viewmodels.app.log import FaultFile
+        from studio.core.log import FaultFile
 
         self._faults = FaultFile(self._services.paths.data / "log")
         self._faults.open()
@@ -248,7 +248,7 @@ class Studio(QObject):
             self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _open_last(self) -> None:
-        from studio.viewmodels.app.session import SESSION, load_session
+        from studio.core.session import SESSION, load_session
 
         session = load_session(self._services.paths.data / SESSION)
         recent = self._services.settings.value.recent[:1]

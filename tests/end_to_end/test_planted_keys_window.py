@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QLabel, QTextEdit, QWi
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.commands import Continue
+from studio.core.log import start_log, stop_log
 from studio.core.runs.store import RunStore
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
 from studio.viewmodels.app.crashes import crash_of
-from studio.viewmodels.app.log import start_log, stop_log
 from studio.viewmodels.tools.controller import ToolTrial
 from tests.support.chat_server import ChatServer, chat_server, events, streamed, text_chunks
 from tests.support.modal import answering

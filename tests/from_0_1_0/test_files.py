@@ -17,10 +17,10 @@ from studio.core.models.script_file import read_script
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.paths import user_paths
 from studio.core.prompty.messages import Message, TextPart
+from studio.core.session import OpenFile, Session, load_session
 from studio.core.settings import Settings, load_settings, save_settings
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, find_own_servers
 from studio.core.tools.trust.store import ChosenApproval, TrustStore
-from studio.viewmodels.app.session import OpenFile, Session, load_session
 from studio.viewmodels.document.swap import SwapFolder
 from tests.from_0_1_0.conftest import AT_HOME
 

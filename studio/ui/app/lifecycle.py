@@ -11,7 +11,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
+from studio.core.log import hard_crashes, set_aside, start_log, stop_log
 from studio.core.plugins import failed
+from studio.core.session import SESSION, OpenFile, Session, load_session, save_session
 from studio.ui.app.commands import Commands
 from studio.ui.base.services import Services
 from studio.ui.dialogs.crash import CrashDialog
@@ -19,9 +21,7 @@ from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.crashes import Crash, Crashes
 from studio.viewmodels.app.instance import InstanceServer
-from studio.viewmodels.app.log import hard_crashes, set_aside, start_log, stop_log
 from studio.viewmodels.app.notifications import Notification, NotificationAction
-from studio.viewmodels.app.session import SESSION, OpenFile, Session, load_session, save_session
 
 _KEEP_MS = 5000
 """How often what is open is written down, so that a crash leaves a session too."""

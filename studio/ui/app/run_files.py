@@ -8,11 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths
 from PySide6.QtWidgets import QWidget
 
+from studio.application.exchange.runs import file_name, form_of
 from studio.core.runs.summary import RunSummary
 from studio.ui.run.file_choice import ask_journals, ask_target
 from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.run.controller import RunController
-from studio.viewmodels.run.exchange import RunExchange, file_name, form_of
+from studio.viewmodels.run.exchange import RunExchange
 
 
 class RunFiles(QObject):

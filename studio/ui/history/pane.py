@@ -37,6 +37,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.history.rows import HEADS, STATUS_NAMES, status_name
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.history.footer import HistoryFooter
@@ -46,14 +47,7 @@ from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.history.rows import (
-    HEADS,
-    STATUS_NAMES,
-    SUMMARY_ROLE,
-    TONE_ROLE,
-    HistoryModel,
-    status_name,
-)
+from studio.viewmodels.history.model import SUMMARY_ROLE, TONE_ROLE, HistoryModel
 
 
 class NotesDialog(QDialog):

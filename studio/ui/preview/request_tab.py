@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from studio.application.preview.copy import request_as_curl, request_as_json, request_as_python
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.value import PROVIDERS, Preview, RequestPreview
+from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.wire.request import Provider
@@ -30,7 +31,6 @@ from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
-from studio.viewmodels.plain_tip import plain_tip
 
 
 class RequestColumn(QWidget):

@@ -17,13 +17,13 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.preview.value import Preview, VariableRow
+from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.style.colors import input_color
 from studio.ui.style.theme import Theme
-from studio.viewmodels.plain_tip import plain_tip
 
 _ORIGINS = {
     "given": QT_TRANSLATE_NOOP("VariablesTab", "given"),

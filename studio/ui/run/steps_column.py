@@ -14,12 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.run.search import SearchHits
 from studio.application.run.view import RunView
 from studio.ui.run.timeline import TimelineView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.run.search import RunSearch, SearchHits
+from studio.viewmodels.run.search import RunSearch
 
 _TYPING_MS = 120
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.tools.rows import APPROVAL_WORDS, STATE_WORDS
 from studio.core.text.invisible import reveal
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
@@ -36,7 +37,6 @@ from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
 from studio.viewmodels.tools.controller import ToolTrial
-from studio.viewmodels.tools.model import APPROVAL_WORDS, STATE_WORDS
 
 
 class FormsPage(QScrollArea):

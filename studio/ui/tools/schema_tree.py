@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem,
 
 from studio.application.inputs.fields import FieldSpec, show_value
 from studio.application.inputs.schema import schema_fields
+from studio.core.text.plain_tip import plain_tip
 from studio.core.text.values import JsonObject
 from studio.ui.style.theme import Theme
-from studio.viewmodels.plain_tip import plain_tip
 
 
 class SchemaTree(QTreeWidget):

@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.tools.registry import SourceStatus
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 from studio.ui.tools.source_block import SourceBlock
-from studio.viewmodels.tools.model import APPROVAL_WORDS
 
 _LOG_MS = 1000
 """How often the logs are looked at while they are in sight."""

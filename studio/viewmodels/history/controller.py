@@ -11,13 +11,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
 
+from studio.application.history.rows import when
 from studio.application.run.past.compare import RunComparison, RunSide, compare
 from studio.application.run.past.record import RunRecord
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.history.rows import when
 
 _DAY = 86_400
 _TYPING_MS = 150

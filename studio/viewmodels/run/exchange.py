@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio import __version__
+from studio.application.exchange.runs import read_files, write_kept, write_shown
 from studio.core.agent.values.events import Event
-from studio.core.export.write import write_atomically
 from studio.core.runs.codec import JournalError
-from studio.core.runs.exchange import FORMS, RunForm, export_run, import_run
-from studio.core.runs.store import RunStore, StoreError
-from studio.core.runs.traces import trace_name
+from studio.core.runs.exchange import RunForm
+from studio.core.runs.store import StoreError
 from studio.viewmodels.app.jobs import LatestJob
-
-
-def form_of(name: str) -> RunForm:
-    """The form of a name; the report where there is none."""
-    return next((form for form in FORMS if form.name == name), FORMS[0])
-
-
-def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
-    """A name to offer for the file of a run."""
-    return trace_name(prompt, at, run).removesuffix(".tracy") + form.suffix
 
 
 class RunExchange(QObject):
@@ -62,12 +49,12 @@ class RunExchange(QObject):
         """Write a run that is at hand; `upto` chooses the branch."""
         if not self._is_free():
             return
-        self._writing.submit(partial(_write, tuple(events), form, target, upto, self._hide))
+        self._writing.submit(partial(write_shown, tuple(events), form, target, upto, self._hide))
 
     def export_run(self, run: str, form: RunForm, target: Path) -> None:
         """Write a run of the history."""
         if self._is_free():
-            self._writing.submit(partial(_write_kept, self._path, run, form, target, self._hide))
+            self._writing.submit(partial(write_kept, self._path, run, form, target, self._hide))
 
     def import_files(self, files: Sequence[Path]) -> None:
         """Take journals into the history, all or none of them that are wrong."""
@@ -76,7 +63,7 @@ class RunExchange(QObject):
                 self.tr("A file is still being read."), self.tr("Try again in a moment.")
             )
             return
-        self._reading.submit(partial(_read, self._path, tuple(files), self._hide))
+        self._reading.submit(partial(read_files, self._path, tuple(files), self._hide))
 
     def close(self) -> None:
         """Report nothing any more."""
@@ -114,36 +101,3 @@ class RunExchange(QObject):
                     ),
                     self.tr("Please report it."),
                 )
-
-
-def _write(
-    events: Sequence[Event],
-    form: RunForm,
-    target: Path,
-    upto: int | None,
-    hide: Callable[[str], str],
-) -> Path:
-    write_atomically(target, export_run(events, form, __version__, upto=upto, hide=hide))
-    return target
-
-
-def _write_kept(
-    path: Path, run: str, form: RunForm, target: Path, hide: Callable[[str], str]
-) -> Path:
-    with closing(RunStore(path)) as store:
-        events = tuple(store.events(run))
-    if not events:
-        raise StoreError("The run is no longer there")
-    return _write(events, form, target, None, hide)
-
-
-def _read(path: Path, files: Sequence[Path], hide: Callable[[str], str]) -> tuple[str, ...]:
-    taken: list[str] = []
-    with closing(RunStore(path)) as store:
-        for file in files:
-            try:
-                taken.append(import_run(hide(file.read_text(encoding="utf-8")), store))
-            except JournalError as error:
-                raise JournalError(f"{file.name} was not taken: {error}") from error
-        store.mark_interrupted()
-    return tuple(taken)

@@ -18,16 +18,16 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.app import PrimaryInstance
+from studio.core.log import LOG_NAME
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
+from studio.core.session import OpenFile, Session, load_session, save_session
 from studio.ui.app.lifecycle import Lifecycle
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import Services, build_services
 from studio.ui.dialogs.crash import CrashDialog
 from studio.viewmodels.app.instance import MARK, InstanceServer, hand_over, socket_name
-from studio.viewmodels.app.log import LOG_NAME
-from studio.viewmodels.app.session import OpenFile, Session, load_session, save_session
 
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123"
 
@@ -154,7 +154,7 @@ def test_a_crash_below_python_is_told_at_the_next_start(
 ) -> None:
     code = (
         "import faulthandler, sys\nfrom pathlib import Path\n"
-        "from studio.viewmodels.app.log import FaultFile\n"
+        "from studio.core.log import FaultFile\n"
         "FaultFile(Path(sys.argv[1])).open()\nfaulthandler._sigsegv()\n"
     )
     log = user_home / "data" / "log"

@@ -17,12 +17,13 @@ from studio.application.run.cards.timeline import timeline_of
 from studio.application.run.inspector.sources import sources_for
 from studio.application.run.inspector.tabs import Inspection, inspector_view
 from studio.application.run.past.compare import RunSide, compare
+from studio.application.run.search import SearchHits
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits
 from studio.core.runs.store import RunStore
 from studio.core.runs.stored import StoredEvents
 from studio.ui.run.timeline import TimelineView
-from studio.viewmodels.run.search import RunSearch, SearchHits
+from studio.viewmodels.run.search import RunSearch
 from tests.core.agent.runs import NATIVE, call, calling, run_of
 from tests.support.run_rows import rows_with
 from tests.support.stored_reads import note_reads

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.application.history.rows import HEADS, row_of, when
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.core.agent.values.state import RunState
 from studio.core.runs.store import RunStore
 from studio.core.runs.summary import RunSummary
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.history.controller import HistoryController
-from studio.viewmodels.history.rows import HEADS, HistoryModel, row_of, when
+from studio.viewmodels.history.model import HistoryModel
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import FINAL, LOOKUP, plan
 

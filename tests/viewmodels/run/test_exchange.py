@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.application.exchange.runs import file_name, form_of
 from studio.core.agent.run.runner import Run
 from studio.core.runs.store import RunStore
-from studio.viewmodels.run.exchange import RunExchange, file_name, form_of
+from studio.viewmodels.run.exchange import RunExchange
 from tests.core.agent.runs import NATIVE, call, calling, run_of
 
 

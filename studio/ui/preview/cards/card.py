@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
+from studio.core.text.plain_tip import plain_tip
 from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.part_views import ToolCallView
@@ -27,7 +28,6 @@ from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.cards.thumbnail import MediaView
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.theme import Theme
-from studio.viewmodels.plain_tip import plain_tip
 
 
 class CardHeader(QWidget):

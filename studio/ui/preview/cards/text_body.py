@@ -20,12 +20,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
 
 from studio.application.preview.cards import TextRun
+from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.preview.cards.markdown_html import LINE_ANCHOR, ValueStyle, markdown_to_html
 from studio.ui.style.colors import blend, fixed_font, input_color
 from studio.ui.style.theme import Theme
-from studio.viewmodels.plain_tip import plain_tip
 
 _VALUE_PROPERTY = QTextCharFormat.Property.UserProperty + 1
 MARKDOWN_LIMIT = 40_000

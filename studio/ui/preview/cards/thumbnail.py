@@ -13,10 +13,10 @@ from PySide6.QtGui import QImage, QImageReader, QMouseEvent, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.core.prompty.messages import MediaPart
+from studio.core.text.plain_tip import plain_tip
 from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.plain_tip import plain_tip
 
 BYTES_LIMIT = 10_000_000
 """A larger picture is named, not shown."""

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from studio.application.inputs.fields import show_value
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.plain_tip import plain_tip
 from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
-from studio.viewmodels.plain_tip import plain_tip
 
 _MOST = 24
 """Tools shown at once; a click on the last chip shows the others, which push the messages down."""

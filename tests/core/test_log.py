@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.viewmodels.app.log import LOG_NAME, FaultFile, hard_crashes, start_log, stop_log
+from studio.core.log import LOG_NAME, FaultFile, hard_crashes, start_log, stop_log
 
 
 @pytest.fixture
