@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
+from studio.application.run.words import plural, seconds
+from studio.application.words import translate
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import ErrorKind, RunState, Step, StepError
+
+_tr = partial(translate, "DiagramFacts")
 
 Node: TypeAlias = Literal[
     "prompt", "model", "reply", "action", "tool", "observation", "final", "done"
@@ -32,12 +37,19 @@ _NODE_OF_PLACE: dict[PausePoint, Node] = {
     PausePoint.ANSWER: "final",
 }
 
-_NODE_OF_ERROR: dict[ErrorKind, Node] = {
+NODE_OF_ERROR: dict[ErrorKind, Node] = {
     "format": "reply", "model": "model", "unknown_tool": "action", "schema": "action",
     "tool": "observation", "timeout": "tool", "limit": "prompt", "refusal": "reply",
     "repeated_action": "action", "guardrail": "action", "output": "final",
     "outcome_unknown": "tool", "render": "prompt", "journal": "prompt",
 }  # fmt: skip
+"""The node where a problem stands."""
+
+CHAT_NODES: tuple[Node, ...] = ("prompt", "model", "reply", "final", "done")
+"""The nodes of a prompt without tools: it has no loop."""
+
+_MOST_COUNTED = 500
+"""Steps up to which passes are counted: all of a longer run of the past would have to be read."""
 
 PLACE_OF_NODE: dict[Node, PausePoint] = {
     "prompt": PausePoint.BEFORE_REQUEST,
@@ -69,17 +81,38 @@ class DiagramState:
     """Turns allowed; None means no limit."""
 
     tool: str = ""
-    """The tool at hand, named below its node."""
+    """The tool at hand, named inside its node."""
 
     breakpoints: frozenset[Node] = frozenset()
     """Nodes with a breakpoint of their place."""
+
+    log_points: frozenset[Node] = frozenset()
+    """Nodes where a log point writes a line."""
+
+    nodes: tuple[Node, ...] = NODES
+    """What is drawn: a prompt without tools has no loop."""
+
+    facts: tuple[tuple[Node, str], ...] = ()
+    """Second lines of nodes: tokens, time, the tool's name."""
+
+    passes: tuple[tuple[Node, Node, int], ...] = ()
+    """How often the run went from a node to another; pairs that it never took are left out."""
+
+    failed: frozenset[Node] = frozenset()
+    """Nodes where something failed in this turn."""
+
+    is_past: bool = False
+    """Whether an earlier moment is shown than that where the run stands."""
 
     sentence: str = "No run yet."
     """The same for a screen reader."""
 
 
 def diagram_of(
-    state: RunState | None, sentence: str, break_places: Iterable[PausePoint] = ()
+    state: RunState | None,
+    sentence: str,
+    break_places: Iterable[PausePoint] = (),
+    log_places: Iterable[PausePoint] = (),
 ) -> DiagramState:
     """The diagram for a run's state.
 
@@ -87,22 +120,106 @@ def diagram_of(
         state: the run; None before the first.
         sentence: the state in words, spoken in place of the picture.
         break_places: places with a breakpoint.
+        log_places: places with a log point.
     """
-    places = frozenset(break_places)
-    marked = frozenset(node for node, place in PLACE_OF_NODE.items() if place in places)
+    marked, logged = _nodes_at(break_places), _nodes_at(log_places)
     if state is None:
-        return DiagramState(breakpoints=marked, sentence=sentence)
+        return DiagramState(breakpoints=marked, log_points=logged, sentence=sentence)
     live = live_node(state)
+    is_chat = not state.setup.tools and live in CHAT_NODES
     return DiagramState(
         phase=phase_of(state),
         live=live,
-        visited=_visited(state.step, live),
+        visited=visited_nodes(state.step, live),
         iteration=state.iteration,
         max_iterations=state.limits.iterations,
         tool=_tool(state),
         breakpoints=marked,
+        log_points=logged,
         sentence=sentence,
+        nodes=CHAT_NODES if is_chat else NODES,
+        facts=node_facts(state.step, state.call),
+        passes=passes_of(state, state.iteration),
+        failed=failed_nodes(state.step),
     )
+
+
+def _nodes_at(places: Iterable[PausePoint]) -> frozenset[Node]:
+    wanted = frozenset(places)
+    return frozenset(node for node, place in PLACE_OF_NODE.items() if place in wanted)
+
+
+def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ...]:
+    """What a turn cost, node by node."""
+    found: list[tuple[Node, str]] = []
+    usage = step.reply.usage if step.reply is not None else None
+    sent = max(len(step.messages), step.sent)
+    if usage is not None and usage.input_tokens:
+        found.append(("prompt", _tr("{count:,} tok in").format(count=usage.input_tokens)))
+    elif sent:
+        found.append(("prompt", plural(sent, "message")))
+    if step.seconds_model:
+        text = seconds(step.seconds_model)
+        if usage is not None and usage.output_tokens and step.reply_origin == "live":
+            rate = usage.output_tokens / step.seconds_model
+            text = f"{text} · {rate:,.0f} tok/s"
+        found.append(("model", text))
+    if usage is not None and usage.output_tokens:
+        found.append(("reply", _tr("{count:,} tok out").format(count=usage.output_tokens)))
+    if step.calls:
+        found.append(("action", plural(len(step.calls), "call")))
+        found.append(("tool", tool_of(step, row)))
+    done = [call for call in step.calls if call.observation is not None]
+    if done:
+        bad = sum(call.is_error and call.status != "rejected" for call in done)
+        wrong = _tr("1 error") if bad == 1 else _tr("{count} errors").format(count=bad)
+        time = seconds(step.seconds_tools)
+        found.append(("observation", f"{time} · {wrong}" if bad else time))
+    return tuple(found)
+
+
+def failed_nodes(step: Step) -> frozenset[Node]:
+    """Where something went wrong in a turn."""
+    failed: set[Node] = set()
+    if isinstance(step.reading, FormatError):
+        failed.add("reply")
+    if any(call.problems for call in step.calls):
+        failed.add("action")
+    if any(call.is_error and call.status != "rejected" for call in step.calls):
+        failed.add("observation")
+    return frozenset(failed)
+
+
+def passes_of(state: RunState, upto: int) -> tuple[tuple[Node, Node, int], ...]:
+    """How often each way was taken up to a turn; of a very long run only what needs no reading."""
+    count: dict[tuple[Node, Node], int] = {("observation", "prompt"): max(0, upto - 1)}
+    if len(state.steps) > _MOST_COUNTED:
+        count["prompt", "model"] = upto
+    else:
+        steps = [*state.steps[:upto]]
+        if state.step.number == upto and len(state.steps) < upto:
+            steps.append(state.step)
+        for step in steps:
+            for pair in _ways(step):
+                count[pair] = count.get(pair, 0) + 1
+    if state.status in ("done", "incomplete") and upto == state.iteration:
+        count["final", "done"] = 1
+    return tuple((start, end, times) for (start, end), times in count.items() if times)
+
+
+def _ways(step: Step) -> Iterator[tuple[Node, Node]]:
+    """The ways between nodes that one turn took."""
+    if step.reply is None and step.partial is None:
+        return
+    yield "prompt", "model"
+    yield "model", "reply"
+    if step.calls:
+        yield "reply", "action"
+        if any(call.outcome is not None for call in step.calls):
+            yield "action", "tool"
+            yield "tool", "observation"
+    elif isinstance(step.reading, Final):
+        yield "reply", "final"
 
 
 def phase_of(state: RunState) -> RunPhase:
@@ -129,7 +246,7 @@ def live_node(state: RunState) -> Node:
         return "done"
     place = state.pause.place if state.pause is not None else state.place
     if state.error is not None and (place == PausePoint.ERROR or state.is_over):
-        return _NODE_OF_ERROR[state.error.kind]
+        return NODE_OF_ERROR[state.error.kind]
     if place is not None and place != PausePoint.ERROR:
         return _NODE_OF_PLACE[place]
     return _under_way(state)
@@ -151,7 +268,7 @@ def _under_way(state: RunState) -> Node:
     return "model" if step.messages else "prompt"
 
 
-def _visited(step: Step, live: Node) -> frozenset[Node]:
+def visited_nodes(step: Step, live: Node) -> frozenset[Node]:
     """Nodes passed in this turn; the lit one is not among them."""
     passed: set[Node] = set()
     if step.messages or step.sent:
@@ -172,12 +289,17 @@ def _visited(step: Step, live: Node) -> frozenset[Node]:
 
 
 def _tool(state: RunState) -> str:
-    calls = state.step.calls
+    return tool_of(state.step, state.call)
+
+
+def tool_of(step: Step, row: int | None) -> str:
+    """The name of a call's tool, or how many there are."""
+    calls = step.calls
     if not calls:
         return ""
-    if state.call is not None and state.call < len(calls):
-        return calls[state.call].tool
-    return calls[0].tool if len(calls) == 1 else f"{len(calls)} calls"
+    if row is not None and row < len(calls):
+        return calls[row].tool
+    return calls[0].tool if len(calls) == 1 else plural(len(calls), "call")
 
 
 def _is_failure(error: StepError | None) -> bool:

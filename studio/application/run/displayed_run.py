@@ -92,12 +92,20 @@ class DisplayedRun:
         if stands:
             self.is_pausing = False
 
-    def view(self, before: RunView, places: Iterable[PausePoint], *, starting: bool) -> RunView:
+    def view(
+        self,
+        before: RunView,
+        places: Iterable[PausePoint],
+        logs: Iterable[PausePoint] = (),
+        *,
+        starting: bool,
+    ) -> RunView:
         """What the pane shows of it.
 
         Args:
             before: the view of an earlier moment; its cards are taken over.
             places: places with a breakpoint.
+            logs: places with a log point.
             starting: whether its tools are being made ready.
         """
         return view_of(
@@ -105,6 +113,7 @@ class DisplayedRun:
             before,
             streaming=self.streaming,
             break_places=places,
+            log_places=logs,
             branches=branches_of(self.tree, self.cursor, self.names),
             record=self.record.title if self.record is not None else "",
             starting=starting,

@@ -103,6 +103,7 @@ def view_of(
     *,
     streaming: Reply | None = None,
     break_places: Iterable[PausePoint] = (),
+    log_places: Iterable[PausePoint] = (),
     branches: tuple[BranchView, ...] = (),
     record: str = "",
     starting: bool = False,
@@ -115,6 +116,7 @@ def view_of(
         before: the view of an earlier moment; cards of finished steps are taken over.
         streaming: what has come of the reply that runs now.
         break_places: places with a breakpoint.
+        log_places: places with a log point.
         branches: the ways through the run.
         record: for a run opened from history, what it is.
         starting: whether a run is being made ready.
@@ -127,14 +129,14 @@ def view_of(
     else:
         sentence = sentence_of(state)
     if state is None:
-        diagram = diagram_of(None, sentence, break_places)
+        diagram = diagram_of(None, sentence, break_places, log_places)
         return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
     earlier = before.timeline if before is not None else None
     return RunView(
         state=state,
         sentence=sentence,
         timeline=timeline_of(state, earlier, streaming),
-        diagram=diagram_of(state, sentence, break_places),
+        diagram=diagram_of(state, sentence, break_places, log_places),
         offers=pausing_offers(state) if pausing else offers_for(state, is_record=bool(record)),
         protocol=PROTOCOL_NAMES[state.setup.protocol],
         protocol_reason=state.setup.protocol_reason,

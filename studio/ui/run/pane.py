@@ -11,7 +11,9 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
+from studio.application.run.cards.card_text import step_at
 from studio.application.run.cards.timeline import TAB_OF_KIND, CardKind, StepCard, Tab
+from studio.application.run.cursor import RunCursor, cursor_at_node, diagram_at
 from studio.application.run.diagram import Node
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.application.run.inspector.tabs import Inspection, InspectorView
@@ -22,13 +24,16 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.bar import RunBar
 from studio.ui.run.compare_dialog import RunComparisonDialog
 from studio.ui.run.diagram.widget import LoopDiagram
+from studio.ui.run.scrubber import RunScrubber
 from studio.ui.run.side_panel import SidePanel
 from studio.ui.run.steps_column import StepsColumn
 from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import LIGHT, Theme
 
 _LOWEST = 64
-_LOW = 320
+_LOW = 440
+"""Below this height the diagram is one line of nodes, and the scrubber gives way."""
+
 _TOO_LOW = 230
 _EMPTY = QT_TRANSLATE_NOOP(
     "RunPane",
@@ -69,6 +74,9 @@ class RunPane(QWidget):
     request_export = Signal(str)  # name of the form in which the run is to be written
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
     watches_changed = Signal(tuple)  # expressions of the Watch tab
+    cursor_moved = Signal(
+        RunCursor
+    )  # the moment that all views show, where it is not the run's own
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,6 +88,7 @@ class RunPane(QWidget):
         self._then: Callable[[], object] | None = None
         self.bar = RunBar()
         self.diagram = LoopDiagram()
+        self.scrubber = RunScrubber()
         self.steps = StepsColumn()
         self.timeline = self.steps.timeline
         self.search = self.steps.search
@@ -110,7 +119,7 @@ class RunPane(QWidget):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
-        for part in (self.bar, self.diagram, self.steps, self.side, self.comparing):
+        for part in (self.bar, self.diagram, self.scrubber, self.steps, self.side, self.comparing):
             part.set_theme(theme)
         paint_text(self._empty, theme.muted)
 
@@ -118,8 +127,10 @@ class RunPane(QWidget):
         """Show a run's state; the inspector is asked for anew where it follows the run."""
         before, self._view = self._view, view
         self.bar.show_view(view)
-        self.diagram.show_state(view.diagram)
         self.steps.show_view(view)
+        total = view.state.seconds if view.state is not None else 0.0
+        self.scrubber.show_cards(view.timeline.cards, total)
+        self._follow_cursor()
         self._fit_diagram()
         self._pages.setCurrentIndex(0 if view.state is None else 1)
         words = _STARTING if view.is_starting else _EMPTY
@@ -216,7 +227,22 @@ class RunPane(QWidget):
         asked = Inspection.of_card(card, wanted, only_changes=self._only_changes)
         self.request_inspection.emit(replace(asked, watches=self._watches))
 
+    def _follow_cursor(self) -> None:
+        """Show the moment of the chosen card in all views; while it is the run's own, the run's."""
+        view, card = self._view, self.timeline.current_card
+        self.scrubber.show_cursor(self.timeline.currentIndex().row())
+        if card is None or view.state is None or self.timeline.is_following:
+            self.diagram.show_state(view.diagram)
+            return
+        step = step_at(view.state, card.step)
+        self.diagram.show_state(diagram_at(view.diagram, view.state, step, card))
+        self.cursor_moved.emit(RunCursor.of_card(card))
+
+    def _on_row(self, row: int) -> None:
+        self.timeline.choose(self.timeline.cards[row].key)
+
     def _on_card(self, card: StepCard) -> None:
+        self._follow_cursor()
         self.side.close_editor()
         if self._sticky not in _STAYS:
             self._sticky = None
@@ -227,6 +253,9 @@ class RunPane(QWidget):
         self._ask(tab)
 
     def _on_node(self, node: Node) -> None:
+        cursor = cursor_at_node(self.timeline.cards, self.timeline.current_card, node)
+        if cursor is not None:
+            self.timeline.choose(cursor.key)
         self.side.close_editor()
         self._on_tab(_TAB_OF_NODE[node])
 
@@ -307,6 +336,7 @@ class RunPane(QWidget):
         self.request_run.emit(False)
 
     def _ask_again(self) -> None:
+        self._follow_cursor()
         self._ask()
 
     def _connect(self) -> None:
@@ -325,6 +355,7 @@ class RunPane(QWidget):
         self.diagram.request_run_to.connect(self._on_run_to)
         self.diagram.node_chosen.connect(self._on_node)
         self.timeline.card_chosen.connect(self._on_card)
+        self.scrubber.row_chosen.connect(self._on_row)
         self.timeline.request_fork.connect(self.request_fork)
         self.timeline.request_rerun.connect(self._on_rerun_from)
         self.timeline.request_edit.connect(self._on_edit_at)
@@ -345,6 +376,7 @@ class RunPane(QWidget):
     def _fit_diagram(self) -> None:
         """In a very low dock a run's buttons and texts come first; its sentence says the place."""
         self.diagram.setVisible(self.height() >= _TOO_LOW or self._view.state is None)
+        self.scrubber.setVisible(self.height() >= _LOW and self._view.state is not None)
 
     def sizeHint(self) -> QSize:
         """Room for the loop, some cards, and the inspector beside them."""
@@ -371,6 +403,7 @@ class RunPane(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.bar)
         layout.addWidget(self.diagram)
+        layout.addWidget(self.scrubber)
         layout.addWidget(_line())
         layout.addWidget(self._pages, 1)
 

@@ -344,6 +344,7 @@ class RunController(QObject):
         self._view = self._shown.view(
             self._view,
             self.breakpoints.value.places,
+            self.breakpoints.value.log_places,
             starting=self._driving is not None and self._shown.state is None,
         )
         self.state_changed.emit(self._view)

@@ -686,3 +686,31 @@ def test_a_thread_goes_on_below_its_answer(bench: Bench, example: str) -> None:
     assert bench.controller.state.answer == "Three."
     sent = started.model.requests[2].messages  # type: ignore[attr-defined]
     assert any(message.text == "And *then*?" for message in sent)
+
+
+def test_one_cursor_moves_diagram_scrubber_and_inspector(bench: Bench) -> None:
+    bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]))
+    bench.until_over()
+    pane = bench.pane
+    assert pane.diagram.state.live == "done"
+
+    pane.timeline.choose((2, "action", 0))
+    assert (pane.diagram.state.live, pane.diagram.state.iteration) == ("action", 2)
+    assert pane.diagram.state.is_past
+    assert pane.scrubber.row == pane.timeline.currentIndex().row()
+
+    bench.qtbot.keyClick(pane.scrubber, Qt.Key.Key_Right)
+    card = pane.timeline.current_card
+    assert card is not None
+    assert card.key == (2, "observation", 0)
+    assert pane.diagram.state.live == "observation"
+
+    place = pane.diagram._lay_out().nodes["prompt"].center().toPoint()
+    bench.qtbot.mouseClick(pane.diagram, Qt.MouseButton.LeftButton, pos=place)
+    card = pane.timeline.current_card
+    assert card is not None
+    assert card.key == (2, "prompt", None)
+    assert pane.inspector.tab == "messages"
+
+    bench.click(pane.steps.follow)
+    assert pane.diagram.state.live == "done"

@@ -287,7 +287,7 @@ def test_a_model_that_refuses_the_key_pauses_with_what_to_do(
 ) -> None:
     error = ModelError("unauthorised", "The server refused the key.", "Check the key.")
     controller.start(plan([error, FINAL]))
-    _until_waiting(qtbot, controller, "The server refused the key")
+    _until_waiting(qtbot, controller, "The model did not answer")
 
     assert controller.view.offers.offers[0].label == "Open the connection…"
     assert controller.view.offers.detail == "The server refused the key. Check the key."

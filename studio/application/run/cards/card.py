@@ -70,6 +70,9 @@ class StepCard:
     call: int | None = None
     """Row of the step, for calls and their results."""
 
+    seconds: float = 0.0
+    """How long it took; 0 for what takes no time of its own."""
+
     @property
     def key(self) -> tuple[int, CardKind, int | None]:
         """Who the card is, whatever it says by now."""

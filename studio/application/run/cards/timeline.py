@@ -149,26 +149,25 @@ def _reply_cards(step: Step) -> list[StepCard]:
     badges = _badges(step, PausePoint.REPLY)
     joined = " · ".join(facts)
     raw = one_line(reply.text or reply.refusal or reply.reasoning)
+    title, summary, kind = _said(step, raw, reply)
+    spent = step.seconds_model
+    return [StepCard(step.number, kind, title, summary, joined, badges, seconds=spent)]
+
+
+def _said(step: Step, raw: str, reply: Reply) -> tuple[str, str, CardKind]:
+    """Title, gist and kind of the card of a reply."""
     match step.reading:
-        case Action() as action if action.thought:
-            summary = one_line(action.thought)
-            return [StepCard(step.number, "thought", _tr("Thought"), summary, joined, badges)]
-        case Final() as final if final.thought:
-            summary = one_line(final.thought)
-            return [StepCard(step.number, "thought", _tr("Thought"), summary, joined, badges)]
+        case (Action() | Final()) as reading if reading.thought:
+            return _tr("Thought"), one_line(reading.thought), "thought"
         case FormatError() as error:
-            summary = one_line(error.message)
-            return [
-                StepCard(step.number, "reply", _tr("Unreadable reply"), summary, joined, badges)
-            ]
+            return _tr("Unreadable reply"), one_line(error.message), "reply"
         case Refused() as refused:
-            summary = one_line(refused.text)
-            return [StepCard(step.number, "reply", _tr("Refusal"), summary, joined, badges)]
+            return _tr("Refusal"), one_line(refused.text), "reply"
         case _:
             name = _tr("Reply") if step.reply is not None else _tr("Broken reply")
             if not raw and reply.tool_calls:
                 raw = _tr("Asks for {plural}").format(plural=plural(len(reply.tool_calls), "call"))
-            return [StepCard(step.number, "reply", name, raw, joined, badges)]
+            return name, raw, "reply"
 
 
 def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
@@ -243,14 +242,15 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
         )
         if wanted
     )
-    facts = ""
+    facts, spent = "", 0.0
     if call.outcome is not None and call.origin == "live":
-        facts = seconds(call.outcome.duration)
+        spent = call.outcome.duration
+        facts = seconds(spent)
     failed = call.is_error and call.status != "rejected"  # the user's own word is no failure
     phase: CardPhase = "error" if failed else "past"
     name = _tr("Error") if failed else _tr("Observation")
     text = one_line(call.observation) or _tr("(empty)")
-    cards.append(StepCard(step.number, "observation", name, text, facts, marks, phase, row))
+    cards.append(StepCard(step.number, "observation", name, text, facts, marks, phase, row, spent))
     return cards
 
 
@@ -284,8 +284,9 @@ def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
 
 def _with_phase(card: StepCard, phase: CardPhase) -> StepCard:
     return StepCard(
-        card.step, card.kind, card.title, card.summary, card.facts, card.badges, phase, card.call
-    )
+        card.step, card.kind, card.title, card.summary, card.facts, card.badges, phase, card.call,
+        card.seconds,
+    )  # fmt: skip
 
 
 _PLACE: dict[CardKind, PausePoint] = {

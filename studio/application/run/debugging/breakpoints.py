@@ -76,6 +76,13 @@ class BreakpointSet:
             for place in item.places
         )
 
+    @property
+    def log_places(self) -> frozenset[PausePoint]:
+        """Places with a log point that is on: the diagram marks them otherwise."""
+        return frozenset(
+            place for item in self.breakpoints if item.enabled and item.log for place in item.places
+        )
+
 
 def describe(item: Breakpoint) -> str:
     """A breakpoint in words: `Before a tool · lookup · when iteration > 2`."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath
 
-from studio.application.run.diagram import NODES, Node
+from studio.application.run.diagram import CHAT_NODES, NODES, Node
 
 _MARGIN = 16.0
 _MAX_GAP = 56.0
@@ -39,8 +39,8 @@ class DiagramLayout:
     loop_label: QPointF
     """Middle of the iteration's label, on the loop."""
 
-    leave_level: float
-    """Height of the way out's long line; the tool's name stands on it."""
+    has_facts: bool = False
+    """Whether the nodes have room for a second line."""
 
 
 def lay_out(
@@ -88,8 +88,85 @@ def lay_out(
         loop=loop,
         leave=leave,
         loop_label=QPointF(between, round(top - reach) + 0.5),
-        leave_level=top + box_height + reach,
     )
+
+
+_WIDEST, _NARROWEST = 132.0, 52.0
+_OVER = 24.0
+"""Pixels above the row of nodes: the way back with the iteration's number."""
+
+_UNDER = 16.0
+"""Pixels between the row of nodes and the way out below it."""
+
+
+def height_of(text_height: float, nodes: Sequence[Node] = NODES) -> float:
+    """Pixels that the diagram with facts takes."""
+    box = 2 * text_height + 12.0
+    below = 0.0 if tuple(nodes) == CHAT_NODES else _UNDER + text_height + 8.0
+    return _OVER + box + below + 10.0
+
+
+def lay_out_with_facts(
+    width: int, height: int, text_height: float, nodes: Sequence[Node] = NODES
+) -> DiagramLayout:
+    """Place the loop in one row of nodes with two lines, and the way out below it.
+
+    A prompt without tools has no loop: its nodes stand in one row.
+
+    Args:
+        width: pixels.
+        height: pixels.
+        text_height: height of a line.
+        nodes: what is drawn.
+    """
+    is_chat = tuple(nodes) == CHAT_NODES
+    row = tuple(nodes) if is_chat else NODES[:6]
+    gap = max(14.0, min(40.0, width * 0.035))
+    room = (width - 2 * _MARGIN - gap * (len(row) - 1)) / len(row)
+    box_width = max(_NARROWEST, min(_WIDEST, room))
+    used = box_width * len(row) + gap * (len(row) - 1)
+    left, top, box_height = (width - used) / 2, _OVER, 2 * text_height + 12.0
+    boxes: dict[Node, QRectF] = {}
+    for node in row:
+        boxes[node] = QRectF(round(left) + 0.5, top + 0.5, round(box_width), round(box_height))
+        left += box_width + gap
+    arrows = [(start, end, _straight(boxes[start], boxes[end])) for start, end in pairwise(row)]
+    loop, leave = QPainterPath(), QPainterPath()
+    between = (boxes[row[0]].center().x() + boxes[row[-1]].center().x()) / 2
+    if not is_chat:
+        below = top + box_height + _UNDER
+        for node, above in (("final", boxes["action"]), ("done", boxes["tool"])):
+            box = QRectF(above.left(), round(below) + 0.5, above.width(), round(text_height + 8.0))
+            boxes["final" if node == "final" else "done"] = box
+        arrows.append(("final", "done", _straight(boxes["final"], boxes["done"])))
+        loop = _bow(boxes["observation"], boxes["prompt"], up=True, reach=top / 2)
+        leave = _down(boxes["reply"], boxes["final"])
+    return DiagramLayout(
+        size=(width, height),
+        nodes=boxes,
+        arrows=tuple(arrows),
+        loop=loop,
+        leave=leave,
+        loop_label=QPointF(between, round(top / 2) + 0.5),
+        has_facts=True,
+    )
+
+
+def _straight(start: QRectF, end: QRectF) -> QPainterPath:
+    middle = round(start.center().y()) + 0.5
+    path = QPainterPath(QPointF(start.right() + _TIP, middle))
+    path.lineTo(QPointF(end.left() - _TIP, middle))
+    return path
+
+
+def _down(start: QRectF, end: QRectF) -> QPainterPath:
+    """From below `start`, round a corner, to the left side of `end`."""
+    x, level = round(start.center().x()) + 0.5, round(end.center().y()) + 0.5
+    path = QPainterPath(QPointF(x, start.bottom() + _TIP))
+    path.lineTo(x, level - 8.0)
+    path.quadTo(x, level, x + 8.0, level)
+    path.lineTo(end.left() - _TIP, level)
+    return path
 
 
 def _arrows(nodes: Mapping[Node, QRectF]) -> list[tuple[Node, Node, QPainterPath]]:

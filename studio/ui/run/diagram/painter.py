@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
-from studio.application.run.diagram import NODES, DiagramState, Node
+from studio.application.run.diagram import DiagramState, Node
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.diagram.layout import DiagramLayout
+from studio.ui.style.colors import blend, fixed_font
 from studio.ui.style.theme import Theme
 
 _LABELS: dict[Node, str] = {
@@ -63,22 +64,37 @@ class DiagramDrawing:
     def paint(self, painter: QPainter, layout: DiagramLayout, *, compact: bool) -> None:
         """Paint all of it; without the labels of the arcs where there is little height."""
         self._paint_links(painter, layout)
-        for node in NODES:
-            self._paint_node(painter, node, layout.nodes[node])
+        for node, box in layout.nodes.items():
+            self._paint_node(painter, node, box)
         if not compact:
             self._paint_iteration(painter, layout)
 
     def _paint_links(self, painter: QPainter, layout: DiagramLayout) -> None:
-        theme, state = self.theme, self.state
-        quiet = QColor(theme.muted)
-        quiet.setAlphaF(0.5)
-        for start, end, line in layout.arrows:
-            passed = start in state.visited and (end in state.visited or end == state.live)
-            color = QColor(theme.accent) if passed and state.phase != "idle" else quiet
-            self._stroke(painter, line, color, passed)
-        self._stroke(painter, layout.loop, quiet, strong=False)
-        leaves = "final" in state.visited or state.live in ("final", "done")
-        self._stroke(painter, layout.leave, QColor(theme.accent) if leaves else quiet, leaves)
+        taken = {(start, end): times for start, end, times in self.state.passes}
+        quiet = blend(self.theme.muted, self.theme.window, 0.45)
+        ways = [*layout.arrows]
+        if not layout.loop.isEmpty():
+            ways.append(("observation", "prompt", layout.loop))
+        if not layout.leave.isEmpty():
+            ways.append(("reply", "final", layout.leave))
+        for start, end, path in ways:
+            times = taken.get((start, end), 0)
+            color = self.theme.accent if times else quiet
+            self._stroke(painter, path, QColor(color), times > 0)
+            if times > 1 and layout.has_facts and path is not layout.loop:
+                self._paint_times(painter, path, times)
+
+    def _paint_times(self, painter: QPainter, path: QPainterPath, times: int) -> None:
+        """How often a way was taken, above it."""
+        font = _small(self.font)
+        painter.setFont(font)
+        painter.setPen(QColor(self.theme.accent))
+        metrics = QFontMetricsF(font)
+        text = f"×{times}"
+        box = QRectF(0, 0, metrics.horizontalAdvance(text) + 2, metrics.height())
+        middle = path.boundingRect()
+        box.moveCenter(QPointF(middle.center().x(), middle.top() - metrics.height() / 2 - 1))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
 
     def _stroke(self, painter: QPainter, path: QPainterPath, color: QColor, strong: bool) -> None:
         pen = QPen(color, 1.6 if strong else 1.2)
@@ -93,21 +109,57 @@ class DiagramDrawing:
 
     def _paint_node(self, painter: QPainter, node: Node, box: QRectF) -> None:
         fill, edge, ink, width = self._colors(node)
+        radius = 8.0 if box.height() > 36 else box.height() / 2
+        if node == self.state.live and not self.state.is_past and self.state.phase == "paused":
+            painter.setPen(QPen(QColor(self.theme.selection), 4))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
         painter.setPen(QPen(edge, width))
         painter.setBrush(fill)
-        radius = box.height() / 2
         painter.drawRoundedRect(box, radius, radius)
         painter.setPen(ink)
         painter.setFont(node_font(self.font))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, label_of(node))
+        fact = dict(self.state.facts).get(node, "")
+        has_two = box.height() > 36 and bool(fact)
+        if has_two:
+            line = box.adjusted(4, 5, -4, 0)
+            line.setHeight((box.height() - 10) / 2)
+            painter.drawText(line, Qt.AlignmentFlag.AlignCenter, self._fit(painter, node, line))
+            line.translate(0, line.height())
+            self._paint_fact(painter, node, line, fact)
+        else:
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self._fit(painter, node, box))
         if node in self.state.breakpoints:
             painter.setPen(QPen(QColor(self.theme.surface), 1.5))
             painter.setBrush(QColor(self.theme.error))
-            painter.drawEllipse(QPointF(box.left() + 6, box.top() + 4), 4.5, 4.5)
+            painter.drawEllipse(QPointF(box.left() + 6, box.top() + 2), 4.5, 4.5)
+        if node in self.state.log_points:
+            painter.setPen(QPen(QColor(self.theme.surface), 1.5))
+            painter.setBrush(QColor(self.theme.warning))
+            at = QPointF(box.left() + 20, box.top() + 2)
+            painter.drawPolygon(
+                [at + QPointF(*each) for each in ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0))]
+            )
         if node == self.focused:
             painter.setPen(QPen(QColor(self.theme.accent), 1.5, Qt.PenStyle.DotLine))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
+
+    def _fit(self, painter: QPainter, node: Node, box: QRectF) -> str:
+        metrics = QFontMetricsF(painter.font())
+        return metrics.elidedText(label_of(node), Qt.TextElideMode.ElideRight, box.width() - 4)
+
+    def _paint_fact(self, painter: QPainter, node: Node, box: QRectF, fact: str) -> None:
+        """The second line of a node: what it cost; the tool's name in the tool's own writing."""
+        is_live = node == self.state.live and not self.state.is_past
+        font = fixed_font(_small(self.font)) if node == "tool" else _small(self.font)
+        painter.setFont(font)
+        if node in self.state.failed and not is_live:
+            painter.setPen(QColor(self.theme.error))
+        elif not is_live:
+            painter.setPen(QColor(self.theme.muted))
+        shown = QFontMetricsF(font).elidedText(fact, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, shown)
 
     def _colors(self, node: Node) -> tuple[QColor, QColor, QColor, float]:
         """Fill, edge, ink and edge width of a node."""
@@ -118,26 +170,22 @@ class DiagramDrawing:
                 "incomplete": theme.warning,
             }.get(state.phase, theme.accent)  # fmt: skip
             color = QColor(tone)
-            if state.phase == "paused":
-                # Standing still: outlined, so that "here and waiting" differs from "here and busy"
-                # by more than a colour.
-                soft = QColor(tone)
-                soft.setAlphaF(0.14)
-                return soft, color, color, _PULSE_PEN
+            if state.is_past:
+                # Looked at, not stood at: the ground of a chosen row, with the accent's edge.
+                return QColor(theme.selection), color, QColor(theme.text), _PULSE_PEN
             ink = QColor(theme.surface if theme.name == "light" else theme.on_accent)
             return color, color, ink, 1.0
         if node in state.visited:
-            soft = QColor(theme.accent)
-            soft.setAlphaF(0.10)
-            edge = QColor(theme.accent)
-            edge.setAlphaF(0.55)
-            return soft, edge, QColor(theme.text), 1.0
+            tone = theme.error if node in state.failed else theme.accent
+            soft = QColor(blend(tone, theme.surface, 0.10))
+            return soft, QColor(blend(tone, theme.surface, 0.7)), QColor(theme.text), 1.0
         return QColor(theme.surface), QColor(theme.border), QColor(theme.muted), 1.0
 
     def _paint_iteration(self, painter: QPainter, layout: DiagramLayout) -> None:
         state, theme = self.state, self.theme
-        font = QFont(self.font)
-        font.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
+        if layout.loop.isEmpty():
+            return
+        font = _small(self.font)
         painter.setFont(font)
         metrics = QFontMetricsF(font)
         text = QCoreApplication.translate("LoopDiagram", "next iteration")
@@ -154,15 +202,12 @@ class DiagramDrawing:
         painter.drawRect(box)
         painter.setPen(QColor(theme.text if state.iteration else theme.muted))
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
-        if state.tool:
-            below = QRectF(0, 0, 200, metrics.height())
-            below.moveCenter(QPointF(layout.nodes["tool"].center().x(), layout.leave_level))
-            painter.setPen(QColor(theme.muted))
-            name = metrics.elidedText(state.tool, Qt.TextElideMode.ElideRight, below.width())
-            back = QRectF(0, 0, metrics.horizontalAdvance(name) + 10, below.height())
-            back.moveCenter(below.center())
-            painter.fillRect(back, QColor(theme.window))
-            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, name)
+
+
+def _small(font: QFont) -> QFont:
+    made = QFont(font)
+    made.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
+    return made
 
 
 def node_font(font: QFont) -> QFont:

@@ -21,12 +21,11 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
 from studio.application.run.diagram import NODES, PLACE_OF_NODE, DiagramState, Node
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.run.diagram.layout import DiagramLayout, lay_out
+from studio.ui.run.diagram.layout import DiagramLayout, height_of, lay_out, lay_out_with_facts
 from studio.ui.run.diagram.painter import DiagramDrawing, label_of, node_font, tip_of
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
 
-_REACH = 14.0
 _COMPACT_REACH = 7.0
 
 
@@ -46,7 +45,7 @@ class LoopDiagram(QWidget):
         self._focused: Node = "prompt"
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName(self.tr("Loop diagram"))
         OwnKeys(self, {"F9": self._on_break_key, "Ctrl+F10": self._on_run_key})
 
@@ -60,6 +59,9 @@ class LoopDiagram(QWidget):
         if state == self._state:
             return
         spoken = state.sentence != self._state.sentence
+        if state.nodes != self._state.nodes:
+            self._layout = None
+            self.updateGeometry()
         self._state = state
         self.setAccessibleDescription(state.sentence)
         if spoken:
@@ -82,13 +84,16 @@ class LoopDiagram(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Wide, and as high as a node with its two arcs."""
-        return QSize(960, self.minimumSizeHint().height())
+        """Wide, and as high as its nodes with the ways above and below."""
+        if self._compact:
+            return QSize(960, self.minimumSizeHint().height())
+        text = QFontMetricsF(self.font()).height()
+        return QSize(960, round(height_of(text, self._state.nodes)))
 
     def minimumSizeHint(self) -> QSize:
-        """Narrower than this the labels no longer fit."""
+        """Narrower than this the labels no longer fit; lower, nothing of it would be left."""
         text = QFontMetricsF(self.font()).height()
-        return QSize(420, round(text + 10 + 2 * (_COMPACT_REACH + 4 if self._compact else 24)))
+        return QSize(420, round(text + 10 + 2 * (_COMPACT_REACH + 4)))
 
     # Painting -------------------------------------------------------------------------------------
 
@@ -112,8 +117,14 @@ class LoopDiagram(QWidget):
         if self._layout is None or self._layout.size != (size.width(), size.height()):
             metrics = QFontMetricsF(node_font(self.font()))
             widths = {node: metrics.horizontalAdvance(label_of(node)) for node in NODES}
-            reach = _COMPACT_REACH if self._compact else _REACH
-            self._layout = lay_out(size.width(), size.height(), widths, metrics.height(), reach)
+            if self._compact:
+                self._layout = lay_out(
+                    size.width(), size.height(), widths, metrics.height(), _COMPACT_REACH
+                )
+            else:
+                self._layout = lay_out_with_facts(
+                    size.width(), size.height(), metrics.height(), self._state.nodes
+                )
         return self._layout
 
     # Mouse and keys -------------------------------------------------------------------------------
@@ -160,8 +171,9 @@ class LoopDiagram(QWidget):
         """Arrows move along the loop, Return shows the tab."""
         step = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1}.get(Qt.Key(event.key()), 0)
         if step:
-            index = (NODES.index(self._focused) + step) % len(NODES)
-            self._focused = NODES[index]
+            nodes = self._state.nodes
+            at = nodes.index(self._focused) if self._focused in nodes else 0
+            self._focused = nodes[(at + step) % len(nodes)]
             self.setAccessibleDescription(f"{label_of(self._focused)}: {tip_of(self._focused)}")
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self._choose(self._focused, wants_break=False)

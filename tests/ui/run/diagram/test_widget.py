@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from pytestqt.qtbot import QtBot
 
-from studio.application.run.diagram import NODES, DiagramState
+from studio.application.run.diagram import CHAT_NODES, NODES, DiagramState, Node
 from studio.core.agent.values.pause_point import PausePoint
-from studio.ui.run.diagram.layout import lay_out
+from studio.ui.run.diagram.layout import height_of, lay_out, lay_out_with_facts
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.style.theme import DARK, LIGHT, Theme
 
@@ -35,13 +35,29 @@ def test_an_observation_leads_back_and_never_out() -> None:
     assert ("final", "done") in pairs
 
 
+@pytest.mark.parametrize("width", [640, 920, 1400])
+@pytest.mark.parametrize("nodes", [NODES, CHAT_NODES])
+def test_with_facts_the_way_out_stands_below_and_nothing_overlaps(
+    width: int, nodes: tuple[Node, ...]
+) -> None:
+    height = round(height_of(16.0, nodes))
+    layout = lay_out_with_facts(width, height, 16.0, nodes)
+    boxes = list(layout.nodes.values())
+
+    assert set(layout.nodes) == set(nodes)
+    assert not any(one.intersects(other) for one, other in combinations(boxes, 2))
+    assert all(box.left() >= 0 and box.right() <= width for box in boxes)
+    assert all(box.bottom() <= height for box in boxes)
+    assert layout.loop.isEmpty() == (nodes == CHAT_NODES)
+
+
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 @pytest.mark.parametrize("phase", ["running", "paused", "error"])
 def test_the_live_node_is_painted_unlike_the_others(qtbot: QtBot, theme: Theme, phase: str) -> None:
     diagram = LoopDiagram()
     qtbot.addWidget(diagram)
     diagram.set_theme(theme)
-    diagram.resize(1000, 76)
+    diagram.resize(1000, diagram.sizeHint().height())
     idle = diagram.grab().toImage()
     diagram.show_state(DiagramState(phase, "action", sentence="x"))  # type: ignore[arg-type]
     live = diagram.grab().toImage()
@@ -51,7 +67,7 @@ def test_the_live_node_is_painted_unlike_the_others(qtbot: QtBot, theme: Theme, 
     def color(image: object, point: QPointF) -> int:
         return image.pixel(round(point.x()), round(point.y()))  # type: ignore[attr-defined]
 
-    edge = QPointF(location.center().x(), location.top())
+    edge = QPointF(location.left() + 14, location.top())
     assert color(live, edge) != color(idle, edge)
     quiet = QPointF(other.left() + 6, other.center().y())
     assert color(live, quiet) == color(idle, quiet)
@@ -102,9 +118,9 @@ def test_the_sentence_is_told_to_screen_readers(qtbot: QtBot) -> None:
 def test_a_compact_diagram_is_lower_and_keeps_its_arcs(qtbot: QtBot) -> None:
     diagram = LoopDiagram()
     qtbot.addWidget(diagram)
-    whole = diagram.minimumSizeHint().height()
+    whole = diagram.sizeHint().height()
     diagram.set_compact(True)
-    low = diagram.minimumSizeHint().height()
+    low = diagram.sizeHint().height()
     diagram.resize(900, low)
     layout = diagram._lay_out()
 

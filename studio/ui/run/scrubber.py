@@ -1,0 +1,220 @@
+"""The scrubber: the steps of a run as bars in time, with a cursor that is dragged through them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from studio.application.run.cards.card import CardKind, StepCard
+from studio.application.run.words import seconds
+from studio.ui.style.colors import blend
+from studio.ui.style.theme import LIGHT, Theme
+
+_HEIGHT = 52
+_BASE = 36
+"""Where the bars stand; the numbers of the iterations are below."""
+
+_LEAST, _MOST = 6.0, 28.0
+_WIDEST, _NARROWEST = 40.0, 5.0
+_LEFT, _RIGHT = 104.0, 72.0
+
+_ROLE_OF_KIND: dict[CardKind, str] = {
+    "prompt": "user", "message": "user", "thought": "assistant", "reply": "assistant",
+    "action": "tool", "observation": "tool", "final": "assistant", "note": "user",
+}  # fmt: skip
+
+
+class RunScrubber(QWidget):
+    """One bar a card: as high as it took, in the color of its kind; red for an error."""
+
+    row_chosen = Signal(int)  # row of the card that the cursor goes to
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._cards: Sequence[StepCard] = ()
+        self._row = -1
+        self._total = 0.0
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.setAccessibleName(self.tr("Steps in time"))
+        self.setToolTip(self.tr("Drag, or use Left and Right, to go through the run"))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colors."""
+        self._theme = theme
+        self.update()
+
+    def show_cards(self, cards: Sequence[StepCard], total: float) -> None:
+        """Show a run's cards; `total` is its time of work in seconds."""
+        self._cards, self._total = cards, total
+        self._row = min(self._row, len(cards) - 1)
+        self.update()
+
+    def show_cursor(self, row: int) -> None:
+        """Put the cursor at a card."""
+        if row != self._row:
+            self._row = row
+            if 0 <= row < len(self._cards):
+                self.setAccessibleDescription(self._cards[row].spoken)
+            self.update()
+
+    @property
+    def row(self) -> int:
+        """Row of the card at the cursor; below 0 for none."""
+        return self._row
+
+    def sizeHint(self) -> QSize:
+        """Wide and low."""
+        return QSize(640, _HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        """It gives way to what stands below it."""
+        return QSize(280, 0)
+
+    # Where things stand ---------------------------------------------------------------------------
+
+    def _window(self) -> tuple[int, int, float]:
+        """First row and count of the bars in sight, and how wide each is."""
+        room = max(1.0, self.width() - _LEFT - _RIGHT)
+        count = len(self._cards)
+        width = min(_WIDEST, room / max(1, count))
+        if width >= _NARROWEST:
+            return 0, count, width
+        shown = int(room / _NARROWEST)
+        first = max(0, min(self._row - shown // 2, count - shown))
+        return first, shown, _NARROWEST
+
+    def row_at(self, x: float) -> int:
+        """The row of the bar at a place, the nearest one beside the bars."""
+        first, count, width = self._window()
+        return first + max(0, min(count - 1, int((x - _LEFT) / width)))
+
+    def bar_of(self, row: int) -> QRectF:
+        """The box of a bar that is in sight."""
+        first, _, width = self._window()
+        card = self._cards[row]
+        height = max(_LEAST, min(_MOST, _MOST * (card.seconds / self._slowest()) ** 0.5))
+        gap = 1.0 if width < 12 else 2.0
+        left = _LEFT + (row - first) * width
+        return QRectF(left + gap, _BASE - height, max(2.0, width - 2 * gap), height)
+
+    def _slowest(self) -> float:
+        first, count, _ = self._window()
+        return max((each.seconds for each in self._cards[first : first + count]), default=0) or 1.0
+
+    # Painting -------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the count, the bars, the numbers of the iterations, the time and the cursor."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), QColor(self._theme.window))
+        font = QFont(self.font())
+        font.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
+        painter.setFont(font)
+        if not self._cards:
+            return
+        self._paint_texts(painter)
+        first, count, _ = self._window()
+        painter.setPen(QPen(QColor(self._theme.border), 1.0))
+        painter.drawLine(QPointF(_LEFT, _BASE + 0.5), QPointF(self.width() - _RIGHT, _BASE + 0.5))
+        for row in range(first, first + count):
+            self._paint_bar(painter, row)
+        if first <= self._row < first + count:
+            self._paint_cursor(painter, self.bar_of(self._row))
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(self._theme.accent), 1.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _paint_texts(self, painter: QPainter) -> None:
+        theme = self._theme
+        painter.setPen(QColor(theme.text))
+        words = self.tr("{row} of {count}").format(
+            row=f"{self._row + 1:,}", count=f"{len(self._cards):,}"
+        )
+        left = QRectF(16, 0, _LEFT - 24, _BASE)
+        painter.drawText(left, Qt.AlignmentFlag.AlignVCenter, words)
+        painter.setPen(QColor(theme.muted))
+        right = QRectF(self.width() - _RIGHT, 0, _RIGHT - 16, _BASE)
+        at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(right, at, seconds(self._total))
+
+    def _paint_bar(self, painter: QPainter, row: int) -> None:
+        theme, card = self._theme, self._cards[row]
+        box = self.bar_of(row)
+        tone = theme.error if card.phase == "error" else theme.roles[
+            _ROLE_OF_KIND.get(card.kind, "user")
+        ]  # fmt: skip
+        stands_here = card.phase in ("live", "paused")
+        painter.setPen(
+            QPen(QColor(tone), 1.2, Qt.PenStyle.DashLine) if stands_here else Qt.PenStyle.NoPen
+        )
+        painter.setBrush(
+            Qt.BrushStyle.NoBrush if stands_here else QColor(blend(tone, theme.window, 0.85))
+        )
+        painter.drawRoundedRect(box, 2, 2)
+        if "edited" in card.badges or "forked" in card.badges:
+            painter.setPen(QColor(theme.accent))
+            star = QRectF(box.center().x() - 8, box.top() - 14, 16, 14)
+            painter.drawText(star, Qt.AlignmentFlag.AlignCenter, "★")
+        if card.kind == "prompt":
+            painter.setPen(QColor(theme.muted))
+            label = QRectF(box.left() - 2, _BASE + 1, 48, _HEIGHT - _BASE - 2)
+            if card.step == 1 or box.width() > 10 or card.step % 10 == 0:
+                painter.drawText(label, Qt.AlignmentFlag.AlignVCenter, f"{card.step}")
+
+    def _paint_cursor(self, painter: QPainter, box: QRectF) -> None:
+        x = round(box.center().x()) + 0.5
+        accent = QColor(self._theme.accent)
+        painter.setPen(QPen(accent, 2.0))
+        painter.drawLine(QPointF(x, 6), QPointF(x, _BASE + 4))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(accent)
+        flag = ((x - 4, 1), (x + 4, 1), (x + 4, 6), (x, 10), (x - 4, 6))
+        painter.drawPolygon(QPolygonF([QPointF(*each) for each in flag]))
+
+    # Mouse and keys -------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the bar."""
+        if event.button() == Qt.MouseButton.LeftButton and self._cards:
+            self.row_chosen.emit(self.row_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Drag the cursor through the run."""
+        if event.buttons() & Qt.MouseButton.LeftButton and self._cards:
+            row = self.row_at(event.position().x())
+            if row != self._row:
+                self.row_chosen.emit(row)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and Right go by one, Home and End to the ends."""
+        last = len(self._cards) - 1
+        match event.key():
+            case Qt.Key.Key_Left:
+                row = self._row - 1
+            case Qt.Key.Key_Right:
+                row = self._row + 1
+            case Qt.Key.Key_Home:
+                row = 0
+            case Qt.Key.Key_End:
+                row = last
+            case _:
+                super().keyPressEvent(event)
+                return
+        if 0 <= row <= last:
+            self.row_chosen.emit(row)
