@@ -153,8 +153,11 @@ def _wants(declaration: SourceDeclaration) -> Iterator[Want]:
 
 
 def _of_the_prompt(document: PromptDocument) -> Iterator[Want]:
-    """Variables and files that the prompt itself refers to."""
+    """What the prompt itself refers to: where its model answers, variables and files."""
     kinds: Mapping[str, WantKind] = {"env": "variable", "file": "file"}
+    endpoint = document.model.connection.get("endpoint")
+    if isinstance(endpoint, str) and endpoint:
+        yield Want("address", endpoint, "model")
     for text in referencing_texts(document):
         for reference in find_references(text):
             if reference.protocol in kinds:

@@ -247,7 +247,7 @@ async def test_the_trust_question_names_commands_addresses_variables_and_files(
     document = prompt(
         """
         name: agent
-        model: {id: m, connection: {kind: key, apiKey: "${env:MODEL_KEY}"}}
+        model: {id: m, connection: {kind: key, endpoint: "https://m.test", apiKey: "${env:MODEL_KEY}"}}
         description: "${file:notes.txt}"
         tools:
           - name: pets
@@ -265,6 +265,7 @@ async def test_the_trust_question_names_commands_addresses_variables_and_files(
         ("address", "https://x.test/mcp"),
         ("address", "https://pets.test"),
         ("address", "https://web.test/openapi.json"),
+        ("address", "https://m.test"),
         ("variable", "R"),
         ("variable", "MODEL_KEY"),
         ("variable", "PETS_KEY"),
