@@ -88,6 +88,9 @@ class OpenApi:
     connection: JsonObject = field(default_factory=dict)
     """Endpoint and key, references unresolved."""
 
+    operations: Json = None
+    """Which operations are wanted (`operations:` as written); None for all."""
+
 
 @dataclass(frozen=True, slots=True)
 class PluginTool:
@@ -290,6 +293,7 @@ def _openapi(name: str, item: JsonObject, place: str, folder: Path) -> OpenApi:
         name,
         place if place.startswith(("http://", "https://")) else folder / place,
         connection if isinstance(connection, Mapping) else {},
+        item.get("operations"),
     )
 
 

@@ -56,9 +56,11 @@ class ToolSecrets:
                     if names_secret(name) and "${" not in value:
                         self.masker.note(key_reference(name), value)
             case OpenApi(name=name, connection=connection):
-                key = connection.get("apiKey")
-                if isinstance(key, str) and "${" not in key:
-                    self.masker.note(key_reference(name), key)
+                keys = connection.get("keys")
+                listed = [*(keys.items() if isinstance(keys, Mapping) else ())]
+                for scheme, key in [(name, connection.get("apiKey")), *listed]:
+                    if isinstance(key, str) and key and "${" not in key:
+                        self.masker.note(key_reference(scheme), key)
             case McpServer() | PythonFile() | PluginTool():
                 pass
 

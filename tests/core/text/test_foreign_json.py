@@ -28,7 +28,6 @@ READS_ITS_OWN = {
     "core/prompty/templates/jinja/conditions.py": "what it wrote",
     "core/tools/arguments.py": "what it wrote",
     "core/tools/trust/definition_store.py": "the data folder",
-    "core/tools/openapi/description.py": "what it wrote",
     "core/tools/trust/store.py": "the data folder",
 }
 """Modules that read only JSON which the studio wrote; the others read with `parse_json`."""

@@ -176,6 +176,11 @@ _TOOL = (
         values=("always", "never")),
     Key("allowedTools", "The tools of the MCP server that may be used.", ("list",)),
     Key("specification", "Path or address of the OpenAPI document."),
+    Key(
+        "operations",
+        "Which of its operations are tools: names, or ids, tags, paths and methods.",
+        ("list", "mapping"),
+    ),
     Key("id", "Name of the tool in the section dialect."),
     Key("type", "Kind of the tool in the section dialect."),
 )  # fmt: skip

@@ -1,23 +1,30 @@
-"""OpenAPI 3 descriptions as tools: operations and their arguments. Pure.
+"""OpenAPI descriptions as tools: operations and their arguments. Pure.
 
-An operation's arguments are its parameters (path, query, header, cookie) by name, and its request
-body as one argument `body`.
+3.0, 3.1 and Swagger 2. An operation's arguments are its parameters (path, query, header, cookie) by
+name, and its request body as one argument `body`.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.schema import inline_references
+from studio.core.tools.openapi.schemas import Schemas
+from studio.core.tools.openapi.swagger2 import as_openapi3
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _READING = ("get", "head", "options", "trace")
 _PLACES = ("path", "query", "header", "cookie")
+_STYLES = {"path": "simple", "query": "form", "header": "simple", "cookie": "form"}
+_KNOWN_STYLES = {
+    "path": ("simple", "label", "matrix"),
+    "query": ("form", "spaceDelimited", "pipeDelimited", "deepObject"),
+    "header": ("simple",),
+    "cookie": ("form",),
+}
 _NOT_ARGUMENTS = frozenset(
     {
         # OpenAPI 3.1 §4.8.12.1 leaves these to the media types and the security schemes.
@@ -30,9 +37,10 @@ _NOT_ARGUMENTS = frozenset(
 """Names of headers, in lower case, that are never arguments."""
 
 BODY = "body"
-_SHARED = "$shared schemas"
 JSON_TYPE = re.compile(r"^application/(?:[\w.+-]+\+)?json\b")
+_XML_TYPE = re.compile(r"^(?:application|text)/(?:[\w.+-]+\+)?xml\b")
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST_NAME = 64
 
 
 class OpenApiError(Exception):
@@ -50,7 +58,44 @@ class OpenApiParameter:
     """`path`, `query`, `header` or `cookie`."""
 
     explode: bool = True
-    """Whether a list in the query repeats the name; otherwise it is joined by commas."""
+    """Whether each item of a list or object stands by itself."""
+
+    argument: str = ""
+    """Its name as an argument, where that is another: two places may have one name."""
+
+    style: str = ""
+    """How lists and objects are written (OpenAPI 3.1 §4.8.12.2.1); empty for the place's usual."""
+
+    kind: str = ""
+    """`array` or `object` where the schema says so; a value of another kind is written as JSON."""
+
+    reserved: bool = False
+    """Whether characters such as `/` and `?` stay as they are in the query."""
+
+    content_type: str = ""
+    """Media type of the value, where it is written as one of these; then no style is meant."""
+
+    @property
+    def key(self) -> str:
+        """The argument that it takes its value from."""
+        return self.argument or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEncoding:
+    """How one field of a form travels (OpenAPI 3.1 §4.8.15)."""
+
+    style: str = ""
+    """As of a query parameter; empty for none."""
+
+    explode: bool = True
+    """Whether each item of a list or object stands by itself."""
+
+    content_type: str = ""
+    """Media type of a part."""
+
+    is_binary: bool = False
+    """Whether it is a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +117,21 @@ class Operation:
     content_type: str = ""
     """Media type of the body; empty where there is none."""
 
+    tags: tuple[str, ...] = ()
+    """Its groups."""
+
+    encoding: Mapping[str, FieldEncoding] = field(default_factory=dict)
+    """How fields of a form travel, where they say."""
+
+    server: str = ""
+    """The server of the operation or of its path, where that is another one."""
+
+    security: tuple[tuple[str, ...], ...] | None = None
+    """Alternatives of schemes that it wants together; empty for none; None: as the whole API."""
+
+    operation_id: str = ""
+    """As the description has it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Credential:
@@ -87,6 +147,9 @@ class Credential:
     """Written before the key ("Bearer ")."""
 
 
+_BEARER = Credential("header", "Authorization", "Bearer ")
+
+
 @dataclass(frozen=True, slots=True)
 class Description:
     """A description that was read."""
@@ -95,171 +158,283 @@ class Description:
     """Every operation."""
 
     server: str = ""
-    """The first server's URL; may be relative."""
+    """The first server's URL, its variables put in; may be relative."""
 
-    credential: Credential = field(default=Credential("header", "Authorization", "Bearer "))
-    """How a key is sent."""
+    credential: Credential = field(default=_BEARER)
+    """How a key is sent where an operation says nothing."""
 
     title: str = ""
     """The API's title."""
 
+    schemes: Mapping[str, Credential] = field(default_factory=dict)
+    """How the key of each security scheme is sent."""
 
-def read_description(data: Json, source: str) -> Description:
+    security: tuple[tuple[str, ...], ...] | None = None
+    """Alternatives of schemes for operations that say nothing; None where the API does not."""
+
+    problems: tuple[str, ...] = ()
+    """What of it was left out, in sentences."""
+
+
+def read_description(
+    data: Json, source: str, variables: Mapping[str, str] | None = None
+) -> Description:
     """Take a description apart.
 
+    Args:
+        data: the description.
+        source: what its tools are said to come from.
+        variables: values of variables in its servers' addresses, beside their defaults.
+
     Raises:
-        OpenApiError: it is no OpenAPI 3 description, or has no operations.
+        OpenApiError: it is no description of OpenAPI, or has no operations.
     """
-    if not isinstance(data, Mapping) or not str(data.get("openapi", "")).startswith("3."):
-        raise OpenApiError("it is not an OpenAPI 3 description (no 'openapi: 3…' at its root)")
-    operations: dict[str, Operation] = {}
-    data = {**data, _SHARED: _local_references(_mapping(data.get("components")).get("schemas"))}
-    for path, item in _mapping(data.get("paths")).items():
-        shared = _resolved(item, data)
-        for method in METHODS:
-            if isinstance(shared.get(method), Mapping):
-                made = _operation(data, path, method, shared, source)
-                name, count = made.spec.name, 2
-                while name in operations:
-                    name, count = f"{made.spec.name}_{count}", count + 1
-                operations[name] = replace(made, spec=replace(made.spec, name=name))
+    if not isinstance(data, Mapping):
+        raise OpenApiError("it is no OpenAPI description: there is no object at its root")
+    if str(data.get("swagger", "")).startswith("2"):
+        data = as_openapi3(data)
+    if not str(data.get("openapi", "")).startswith("3."):
+        raise OpenApiError(
+            "it is not an OpenAPI description (no 'openapi: 3…' and no 'swagger: 2…' at its root)"
+        )
+    reader = _Reader(data, source, variables or {})
+    operations = tuple(reader.operations())
     if not operations:
         raise OpenApiError("it has no operations under 'paths'")
-    servers = data.get("servers")
-    first = servers[0] if isinstance(servers, list) and servers else {}
+    schemes = reader.schemes()
+    security = _alternatives(data.get("security"))
     return Description(
-        tuple(operations.values()),
-        _text(_mapping(first).get("url")),
-        _credential(data),
+        operations,
+        reader.server(data),
+        _usual_credential(schemes, security),
         _text(_mapping(data.get("info")).get("title")),
+        schemes,
+        security,
+        tuple(reader.problems | reader.schemas.problems),
     )
 
 
-def _operation(
-    data: JsonObject, path: str, method: str, shared: JsonObject, source: str
-) -> Operation:
-    operation = _mapping(shared[method])
-    properties: dict[str, Json] = {}
-    required: list[Json] = []
-    found: dict[str, OpenApiParameter] = {}
-    for item in (*_parameters(shared, data), *_parameters(operation, data)):
-        name, place = _text(item.get("name")), _text(item.get("in"))
-        if not name or place not in _PLACES:
-            continue
-        if place == "header" and name.casefold() in _NOT_ARGUMENTS:
-            continue
-        found[name] = OpenApiParameter(name, place, item.get("explode") is not False)
-        properties[name] = _described(_schema(item, data), _text(item.get("description")))
-        if (item.get("required") is True or place == "path") and name not in required:
-            required.append(name)
-    content_type = ""
-    body = _resolved(operation.get("requestBody"), data)
-    if body:
-        content_type, schema = _body(body, data)
-        properties[BODY] = _described(schema, _text(body.get("description")))
-        if body.get("required") is True:
-            required.append(BODY)
-    parameters: dict[str, Json] = {"type": "object", "properties": properties}
-    if required:
-        parameters["required"] = required
-    texts = (_text(operation.get(key)) for key in ("summary", "description"))
-    spec = ToolSpec(
-        _NAME.sub("_", _text(operation.get("operationId")) or f"{method}{path}").strip("_")[:64],
-        "\n".join(text for text in texts if text),
-        parameters,
-        kind="openapi",
-        source=source,
-        has_effects=method not in _READING,
-        reads_only=method in _READING,
-    )
-    return Operation(spec, method, path, tuple(found.values()), content_type)
+class _Reader:
+    """Reads the operations of one description."""
+
+    def __init__(self, data: JsonObject, source: str, variables: Mapping[str, str]) -> None:
+        self.data = data
+        self.schemas = Schemas(data)
+        self.problems: dict[str, None] = {}
+        self._source = source
+        self._variables = variables
+        self._names: set[str] = set()
+
+    def operations(self) -> Iterator[Operation]:
+        for path, item in _mapping(self.data.get("paths")).items():
+            shared = self.schemas.resolved(item)
+            for method in METHODS:
+                if isinstance(shared.get(method), Mapping):
+                    yield self._operation(path, method, shared)
+
+    def schemes(self) -> dict[str, Credential]:
+        listed = _mapping(_mapping(self.data.get("components")).get("securitySchemes"))
+        found = {}
+        for name, each in listed.items():
+            credential = _credential(self.schemas.resolved(each))
+            if credential is not None:
+                found[name] = credential
+        return found
+
+    def server(self, holder: JsonObject) -> str:
+        """The first server's address with its variables put in."""
+        listed = holder.get("servers")
+        first = _mapping(listed[0]) if isinstance(listed, list) and listed else {}
+        url = _text(first.get("url"))
+        for name, each in _mapping(first.get("variables")).items():
+            value = self._variables.get(name, _mapping(each).get("default"))
+            if value is not None:
+                url = url.replace(f"{{{name}}}", str(value))
+        return url
+
+    def _operation(self, path: str, method: str, shared: JsonObject) -> Operation:
+        operation = _mapping(shared[method])
+        body = self.schemas.resolved(operation.get("requestBody"))
+        found = self._parameters(shared, operation, has_body=bool(body))
+        properties: dict[str, Json] = {}
+        required: list[Json] = []
+        for parameter, item in found:
+            properties[parameter.key] = _described(_schema_of(item), item)
+            if item.get("required") is True or parameter.place == "path":
+                required.append(parameter.key)
+        content_type, encoding = "", dict[str, FieldEncoding]()
+        if body:
+            content_type, schema, encoding = self._body(body)
+            properties[BODY] = _described(schema, body)
+            if body.get("required") is True:
+                required.append(BODY)
+        whole = self.schemas.whole(properties)
+        parameters: dict[str, Json] = {"type": "object", "properties": whole.schema}
+        if required:
+            parameters["required"] = required
+        if whole.definitions:
+            parameters["$defs"] = whole.definitions
+        identifier = _text(operation.get("operationId"))
+        spec = ToolSpec(
+            self._name(identifier or f"{method}{path}"),
+            _told(operation),
+            parameters,
+            kind="openapi",
+            source=self._source,
+            has_effects=method not in _READING,
+            reads_only=method in _READING,
+        )
+        tags = operation.get("tags")
+        return Operation(
+            spec, method, path, tuple(parameter for parameter, _ in found), content_type,
+            tuple(str(tag) for tag in tags) if isinstance(tags, list) else (), encoding,
+            self.server(operation) or self.server(shared),
+            _alternatives(operation.get("security")), identifier,
+        )  # fmt: skip
+
+    def _name(self, wanted: str) -> str:
+        """A name that providers take, and that no other operation has."""
+        plain = _NAME.sub("_", wanted).strip("_") or "operation"
+        name, count = plain[:_LONGEST_NAME], 2
+        while name in self._names:
+            end = f"_{count}"
+            name, count = plain[: _LONGEST_NAME - len(end)] + end, count + 1
+        self._names.add(name)
+        return name
+
+    def _parameters(
+        self, shared: JsonObject, operation: JsonObject, *, has_body: bool
+    ) -> list[tuple[OpenApiParameter, JsonObject]]:
+        listed: dict[tuple[str, str], JsonObject] = {}
+        for item in (*self._listed(shared), *self._listed(operation)):
+            name, place = _text(item.get("name")), _text(item.get("in"))
+            if not name or place not in _PLACES:
+                continue
+            if place != "header" or name.casefold() not in _NOT_ARGUMENTS:
+                listed[(name, place)] = item
+        found: list[tuple[OpenApiParameter, JsonObject]] = []
+        taken = {BODY} if has_body else set()
+        for (name, place), item in sorted(
+            listed.items(), key=lambda each: _PLACES.index(each[0][1]) if each else 0
+        ):
+            argument = name if name not in taken else f"{name}_{place}"
+            taken.add(argument)
+            found.append((self._parameter(name, place, argument, item), item))
+        return found
+
+    def _listed(self, holder: JsonObject) -> Iterator[JsonObject]:
+        listed = holder.get("parameters")
+        for item in listed if isinstance(listed, list) else []:
+            yield self.schemas.resolved(item)
+
+    def _parameter(
+        self, name: str, place: str, argument: str, item: JsonObject
+    ) -> OpenApiParameter:
+        content = next(iter(_mapping(item.get("content"))), "")
+        style = _text(item.get("style")) or _STYLES[place]
+        if style not in _KNOWN_STYLES[place]:
+            self.problems[f"the style {style!r} of the {place} parameter {name!r} is unknown"] = (
+                None
+            )
+            style = _STYLES[place]
+        explode = item.get("explode")
+        schema = self.schemas.resolved(_schema_of(item))
+        kind = _text(schema.get("type"))
+        if not kind and isinstance(schema.get("properties"), Mapping):
+            kind = "object"
+        return OpenApiParameter(
+            name,
+            place,
+            explode if isinstance(explode, bool) else style in ("form", "deepObject"),
+            argument if argument != name else "",
+            style if style != _STYLES[place] else "",
+            kind if kind in ("array", "object") else "",
+            item.get("allowReserved") is True,
+            content,
+        )
+
+    def _body(self, body: JsonObject) -> tuple[str, JsonObject, dict[str, FieldEncoding]]:
+        """Media type, schema and encoding of a body: JSON where that is among its forms."""
+        content = _mapping(body.get("content"))
+        ranked = sorted(content, key=_rank)
+        chosen = ranked[0] if ranked else ""
+        media = _mapping(content.get(chosen))
+        schema = _schema_of(media)
+        if _XML_TYPE.match(chosen):
+            text: JsonObject = {"type": "string", "description": "The body, as XML text."}
+            return chosen, text, {}
+        encoding: dict[str, FieldEncoding] = {}
+        own = _mapping(media.get("encoding"))
+        properties = _mapping(self.schemas.resolved(schema).get("properties"))
+        for name in {**properties, **own}:
+            each, about = _mapping(own.get(name)), self.schemas.resolved(properties.get(name))
+            explode = each.get("explode")
+            encoding[name] = FieldEncoding(
+                _text(each.get("style")),
+                explode if isinstance(explode, bool) else True,
+                _text(each.get("contentType")),
+                about.get("format") == "binary" or about.get("type") == "file",
+            )
+        return chosen or "application/json", schema, encoding
 
 
-def _parameters(holder: JsonObject, data: JsonObject) -> Iterator[JsonObject]:
-    listed = holder.get("parameters")
-    for item in listed if isinstance(listed, list) else []:
-        yield _resolved(item, data)
+def _rank(kind: str) -> int:
+    """JSON before forms, forms before anything else, XML last."""
+    if JSON_TYPE.match(kind):
+        return 0
+    if kind.startswith(("application/x-www-form-urlencoded", "multipart/form-data")):
+        return 1
+    return 3 if _XML_TYPE.match(kind) else 2
 
 
-def _body(body: JsonObject, data: JsonObject) -> tuple[str, JsonObject]:
-    content = _mapping(body.get("content"))
-    chosen = next((kind for kind in content if JSON_TYPE.match(kind)), next(iter(content), ""))
-    return chosen or "application/json", _schema(_mapping(content.get(chosen)), data)
-
-
-def _schema(holder: JsonObject, data: JsonObject) -> JsonObject:
-    """The schema in a parameter or media type, self-contained."""
+def _schema_of(holder: JsonObject) -> JsonObject:
+    """The schema in a parameter or media type, as written."""
     schema = holder.get("schema")
     if not isinstance(schema, Mapping):
         media = _mapping(holder.get("content"))
         schema = next((_mapping(item).get("schema") for item in media.values()), None)
-    if not isinstance(schema, Mapping):
-        return {}
-    own = _local_references(schema)
-    made = _nullable(inline_references({**own, "$defs": data[_SHARED]}))
-    return made if isinstance(made, Mapping) else {}
+    return _mapping(schema)
 
 
-def _local_references(schemas: Json) -> dict[str, Json]:
-    """Schemas whose references to `components` lead to `$defs`, as JSON schema has it."""
-    text = json.dumps(_mapping(schemas), default=str)
-    loaded: dict[str, Json] = json.loads(text.replace("#/components/schemas/", "#/$defs/"))
-    return loaded
-
-
-def _nullable(schema: Json) -> Json:
-    """OpenAPI 3.0 says `nullable: true` where JSON schema says a list of types."""
-    if isinstance(schema, list):
-        return [_nullable(item) for item in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    made: dict[str, Json] = {key: _nullable(value) for key, value in schema.items()}
-    if made.pop("nullable", None) is True and isinstance(made.get("type"), str):
-        made["type"] = [made["type"], "null"]
-    return made
-
-
-def _described(schema: JsonObject, description: str) -> JsonObject:
+def _described(schema: JsonObject, holder: JsonObject) -> JsonObject:
+    description = _text(holder.get("description"))
     if description and "description" not in schema:
         return {**schema, "description": description}
     return schema
 
 
-def _credential(data: JsonObject) -> Credential:
+def _told(operation: JsonObject) -> str:
+    """Summary and description; not one twice."""
+    summary, description = (_text(operation.get(key)) for key in ("summary", "description"))
+    if description.startswith(summary.rstrip(".")):
+        return description
+    return "\n".join(text for text in (summary, description) if text)
+
+
+def _alternatives(security: Json) -> tuple[tuple[str, ...], ...] | None:
+    if not isinstance(security, list):
+        return None
+    return tuple(tuple(each) for each in security if isinstance(each, Mapping))
+
+
+def _credential(scheme: JsonObject) -> Credential | None:
+    """How a scheme's key travels; None for one that is none (mutual TLS)."""
+    kind, word = scheme.get("type"), _text(scheme.get("scheme")).lower()
+    if kind == "apiKey" and scheme.get("in") in ("header", "query", "cookie"):
+        return Credential(_text(scheme.get("in")), _text(scheme.get("name")))
+    if kind == "http" and word == "basic":
+        return Credential("header", "Authorization", "Basic ")
+    if kind in ("http", "oauth2", "openIdConnect"):
+        return _BEARER
+    return None
+
+
+def _usual_credential(
+    schemes: Mapping[str, Credential], security: tuple[tuple[str, ...], ...] | None
+) -> Credential:
     """The first scheme that the whole API asks for, otherwise the first that is described."""
-    schemes = _mapping(_mapping(data.get("components")).get("securitySchemes"))
-    asked = data.get("security")
-    names = [name for item in asked if isinstance(item, Mapping) for name in item] if isinstance(
-        asked, list
-    ) else []  # fmt: skip
-    for name in (*names, *schemes):
-        scheme = _resolved(schemes.get(name), data)
-        kind, word = scheme.get("type"), _text(scheme.get("scheme")).lower()
-        if kind == "apiKey" and scheme.get("in") in ("header", "query", "cookie"):
-            return Credential(_text(scheme.get("in")), _text(scheme.get("name")))
-        if kind == "http" and word == "basic":
-            return Credential("header", "Authorization", "Basic ")
-        if kind in ("http", "oauth2", "openIdConnect"):
-            return Credential("header", "Authorization", "Bearer ")
-    return Credential("header", "Authorization", "Bearer ")
-
-
-def _resolved(item: Json, data: JsonObject) -> JsonObject:
-    """The item, or what its local reference leads to."""
-    for _ in range(20):
-        if not isinstance(item, Mapping):
-            return {}
-        reference = item.get("$ref")
-        if not isinstance(reference, str):
-            return item
-        if not reference.startswith("#/"):
-            return {}
-        found: Json = data
-        for step in reference[2:].split("/"):
-            key = step.replace("~1", "/").replace("~0", "~")
-            found = found.get(key) if isinstance(found, Mapping) else None
-        item = found
-    return {}
+    names = [name for each in security or () for name in each]
+    return next((schemes[name] for name in (*names, *schemes) if name in schemes), _BEARER)
 
 
 def _mapping(value: Json) -> JsonObject:

@@ -9,22 +9,29 @@ What `HttpRequest` holds is sent byte for byte: nothing is added or normalized a
 from __future__ import annotations
 
 import base64
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from urllib.parse import quote, quote_plus, unquote, urlencode, urljoin, urlsplit
+from typing import TypeAlias
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urljoin, urlsplit
 
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.openapi.body import ArgumentError, encoded_body
 from studio.core.tools.openapi.description import (
     BODY,
-    JSON_TYPE,
     Credential,
     Description,
     OpenApiError,
     OpenApiParameter,
     Operation,
+)
+from studio.core.tools.openapi.serialization import (
+    cookie_text,
+    header_text,
+    path_value,
+    plain,
+    query_pairs,
 )
 
 MASK = "•••"
@@ -38,8 +45,8 @@ _MOST_DECODINGS = 8
 _PATH_LITERALS = "/%:@!$&'()*+,;="
 
 
-class ArgumentError(OpenApiError):
-    """An argument that cannot be sent; the text is for the model, and for the user."""
+Signature: TypeAlias = tuple[Credential, str]
+"""How a key travels, and the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,29 +77,46 @@ def get_request(url: str) -> HttpRequest:
 
 
 def build_request(
-    operation: Operation, arguments: JsonObject, base: str, credential: Credential, key: str
+    operation: Operation, arguments: JsonObject, base: str, *signatures: Signature
 ) -> HttpRequest:
     """The request of a call; a parameter that is absent is left out, one in the path is needed.
+
+    Args:
+        operation: what is called.
+        arguments: the model's.
+        base: the server's address.
+        signatures: the keys that it is sent with.
 
     Raises:
         ArgumentError: an argument cannot be sent, or would lead to another operation.
         OpenApiError: the base is no absolute URL, or the description has an impossible name.
     """
-    return _request(operation, arguments, base, credential, key, shown=False)
+    return _request(operation, arguments, base, signatures, shown=False)
 
 
 def masked_request(
-    operation: Operation, arguments: JsonObject, base: str, credential: Credential, *, has_key: bool
+    operation: Operation, arguments: JsonObject, base: str, *credentials: Credential
 ) -> HttpRequest:
-    """The request as it will be sent, with the key masked: for people, before they allow it."""
-    return _request(operation, arguments, base, credential, MASK if has_key else "", shown=True)
+    """The request as it will be sent, with its keys masked: for people, before they allow it."""
+    signatures = tuple((each, MASK) for each in credentials)
+    return _request(operation, arguments, base, signatures, shown=True)
 
 
-def server_url(description: Description, endpoint: str, place: str) -> str:
-    """Where requests go: the connection's endpoint, otherwise the description's own server."""
+def server_url(
+    description: Description, endpoint: str, place: str, operation: Operation | None = None
+) -> str:
+    """Where requests go: the connection's endpoint, otherwise the server of the description.
+
+    Args:
+        description: the description.
+        endpoint: of the tool's connection; empty for none.
+        place: the description's file or address.
+        operation: what is called; it may have a server of its own.
+    """
     if endpoint:
         return endpoint
-    return urljoin(place, description.server) if place.startswith("http") else description.server
+    server = (operation.server if operation is not None else "") or description.server
+    return urljoin(place, server) if place.startswith("http") else server
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,34 +140,40 @@ def _request(
     operation: Operation,
     arguments: JsonObject,
     base: str,
-    credential: Credential,
-    key: str,
+    signatures: Sequence[Signature],
     *,
     shown: bool,
 ) -> HttpRequest:
-    server = urlsplit(base)
+    try:
+        server = urlsplit(base)
+        _ = server.port
+    except ValueError as error:
+        raise OpenApiError(f"its server {base!r} is no address: {error}") from error
     if server.scheme not in _DEFAULT_PORTS or not server.hostname:
         raise OpenApiError("it has no absolute server URL: give the tool's connection an endpoint")
-    given = _given(operation, arguments, credential if key else None)
+    signatures = [(credential, key) for credential, key in signatures if key]
+    given = _given(operation, arguments, [credential for credential, _ in signatures])
     draft = _Draft(query=[server.query] if server.query else [], shown=shown)
     template, _, fixed = operation.path.partition("#")[0].partition("?")
-    path = _path(template, given)
+    in_path = {each.name: (each, value) for each, value in given.values() if each.place == "path"}
+    path = _path(template, in_path)
     if fixed:  # some descriptions tell operations apart by a query in the path
-        draft.query.append(_filled(fixed, given))
+        draft.query.append(_filled(fixed, in_path))
+    taken = _taken_names(operation, signatures, "&".join(draft.query))
     for parameter, value in given.values():
-        _add(draft, parameter, value)
+        _add(draft, parameter, value, taken)
     if server.username or server.password:
         user = f"{unquote(server.username or '')}:{unquote(server.password or '')}"
         draft.headers["Authorization"] = f"Basic {MASK if shown else _base64(user)}"
-    if key:
+    for credential, key in signatures:
         _sign(draft, credential, key)
     if draft.cookies:
         cookies = (f"{name}={value}" for name, value in draft.cookies.items())
         draft.headers["Cookie"] = "; ".join(cookies)
     body, method = "", operation.method.upper()
     if operation.content_type and BODY in arguments:
-        draft.headers["Content-Type"] = _header(operation.content_type)
-        body = _encoded(arguments[BODY], operation.content_type)
+        kind, body = encoded_body(operation, arguments[BODY])
+        draft.headers["Content-Type"] = _header(kind)
     if body or method in ("POST", "PUT", "PATCH"):
         draft.headers["Content-Length"] = str(len(body.encode()))
     place = f"{server.scheme}://{server.netloc.rpartition('@')[2]}{server.path.rstrip('/')}{path}"
@@ -153,22 +183,31 @@ def _request(
 
 
 def _given(
-    operation: Operation, arguments: JsonObject, credential: Credential | None
+    operation: Operation, arguments: JsonObject, credentials: Sequence[Credential]
 ) -> dict[str, tuple[OpenApiParameter, Json]]:
-    """The arguments that travel outside the body, by name; none takes the place of the key.
+    """The arguments that travel outside the body, by name; none takes the place of a key.
 
     Raises:
         ArgumentError: one holds half a character, which no encoding has.
     """
     found: dict[str, tuple[OpenApiParameter, Json]] = {}
     for parameter in operation.parameters:
-        value = arguments.get(parameter.name)
-        if value is None or (credential is not None and _is_place_of(credential, parameter)):
+        value = arguments.get(parameter.key)
+        if value is None or any(_is_place_of(each, parameter) for each in credentials):
             continue
-        if _SURROGATE.search(_plain(value)):
-            raise ArgumentError(f"the argument {parameter.name!r} holds half a character")
-        found[parameter.name] = (parameter, value)
+        if _SURROGATE.search(plain(value)):
+            raise ArgumentError(f"the argument {parameter.key!r} holds half a character")
+        found[parameter.key] = (parameter, value)
     return found
+
+
+def _taken_names(
+    operation: Operation, signatures: Sequence[Signature], query: str
+) -> frozenset[str]:
+    """Names in the query that an object of the model's must not give a value to."""
+    others = (each.name for each in operation.parameters if each.place == "query")
+    keys = (credential.name for credential, _ in signatures if credential.place == "query")
+    return frozenset((*others, *keys, *(name for name, _ in parse_qsl(query, True))))
 
 
 def _is_place_of(credential: Credential, parameter: OpenApiParameter) -> bool:
@@ -187,7 +226,7 @@ def _path(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> 
     """
     segments = []
     for segment in template.strip("/").split("/"):
-        values = [_path_value(name, given) for name in re.findall(r"\{([^{}]+)\}", segment)]
+        values = [_argument(name, given) for name in re.findall(r"\{([^{}]+)\}", segment)]
         whole = _filled(segment, given)
         if values and _steps_away(unquote(whole)):
             shown = ", ".join(repr(value) for value in values)
@@ -204,18 +243,25 @@ def _filled(template: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -
     """A piece of the path template with its values put in, all of it encoded."""
     pieces = re.split(r"\{([^{}]+)\}", template)
     pieces[::2] = [quote(text, safe=_PATH_LITERALS) for text in pieces[::2]]
-    pieces[1::2] = [quote(_path_value(name, given), safe="") for name in pieces[1::2]]
+    pieces[1::2] = [_path_value(name, given) for name in pieces[1::2]]
     return "".join(pieces)
 
 
 def _path_value(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
-    parameter, value = given.get(name, (None, None))
-    if parameter is None or parameter.place != "path":
-        raise ArgumentError(f"the path parameter {name!r} has no value")
-    text = _plain(value)
-    if not text.strip():
+    """A value in the path, encoded."""
+    if not _argument(name, given).strip():
         raise ArgumentError(f"the path parameter {name!r} is empty")
-    return text
+    written = path_value(*given[name])
+    if not written:
+        raise ArgumentError(f"the path parameter {name!r} is empty")
+    return written
+
+
+def _argument(name: str, given: Mapping[str, tuple[OpenApiParameter, Json]]) -> str:
+    """A value in the path, as it was given."""
+    if name not in given:
+        raise ArgumentError(f"the path parameter {name!r} has no value")
+    return plain(given[name][1])
 
 
 def _steps_away(text: str) -> bool:
@@ -235,16 +281,23 @@ def _steps_away(text: str) -> bool:
     return True
 
 
-def _add(draft: _Draft, parameter: OpenApiParameter, value: Json) -> None:
+def _add(draft: _Draft, parameter: OpenApiParameter, value: Json, taken: frozenset[str]) -> None:
     match parameter.place:
         case "path":
             pass
         case "query":
-            draft.query.append(_query(parameter, value))
+            if isinstance(value, Mapping) and parameter.explode and parameter.kind == "object":
+                wrong = sorted(taken & value.keys()) if parameter.style != "deepObject" else []
+                if wrong:
+                    raise ArgumentError(
+                        f"the argument {parameter.key!r} holds {wrong[0]!r}, which is the name of "
+                        "another parameter"
+                    )
+            draft.query.extend(query_pairs(parameter, value))
         case "header":
-            draft.headers[_token(parameter.name)] = _header(_plain(value))
+            draft.headers[_token(parameter.name)] = _header(header_text(parameter, value))
         case _:
-            draft.cookies[_token(parameter.name)] = quote(_plain(value), safe="")
+            draft.cookies[_token(parameter.name)] = cookie_text(parameter, value)
 
 
 def _sign(draft: _Draft, credential: Credential, key: str) -> None:
@@ -259,26 +312,6 @@ def _sign(draft: _Draft, credential: Credential, key: str) -> None:
             draft.cookies[_token(name)] = value if draft.shown else quote(value, safe="")
         case _:
             draft.headers[_token(name)] = _header(value)
-
-
-def _query(parameter: OpenApiParameter, value: Json) -> str:
-    if isinstance(value, list | tuple):
-        texts = [_plain(item) for item in value]
-        if parameter.explode:
-            return urlencode([(parameter.name, text) for text in texts])
-        return urlencode([(parameter.name, ",".join(texts))])
-    return urlencode([(parameter.name, _plain(value))])
-
-
-def _encoded(value: Json, content_type: str) -> str:
-    if content_type.startswith("application/x-www-form-urlencoded") and isinstance(value, Mapping):
-        return urlencode([(name, _whole(_plain(item))) for name, item in value.items()])
-    if isinstance(value, str) and not JSON_TYPE.match(content_type):
-        return _whole(value)
-    try:
-        return _whole(json.dumps(value, ensure_ascii=False, allow_nan=False))
-    except ValueError as error:
-        raise ArgumentError(f"the argument {BODY!r} is no JSON: {error}") from error
 
 
 def _first_headers(url: str, others: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -311,15 +344,5 @@ def _header(text: str) -> str:
     return re.sub(r"[\x00-\x08\x0a-\x1f\x7f]+", " ", text).strip(" \t")
 
 
-def _whole(text: str) -> str:
-    if _SURROGATE.search(text):
-        raise ArgumentError(f"the argument {BODY!r} holds half a character")
-    return text
-
-
 def _base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
-
-
-def _plain(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import time
@@ -12,18 +13,14 @@ from pathlib import Path
 from studio.core.masking.masker import Masker, key_reference
 from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
-from studio.core.tools.openapi.description import (
-    Description,
-    OpenApiError,
-    Operation,
-    read_description,
-)
+from studio.core.tools.openapi.body import ArgumentError
+from studio.core.tools.openapi.choice import ALL_OPERATIONS, OperationChoice
+from studio.core.tools.openapi.description import Description, OpenApiError, Operation
 from studio.core.tools.openapi.exchange import as_sent, check_address, send
+from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description
 from studio.core.tools.openapi.named_connection import (
     FindConnection,
     NamedConnection,
@@ -32,18 +29,16 @@ from studio.core.tools.openapi.named_connection import (
     no_connection,
 )
 from studio.core.tools.openapi.request import (
-    ArgumentError,
     build_request,
     get_request,
     masked_request,
     server_url,
 )
+from studio.core.tools.openapi.signing import ANY, credentials_for
 from studio.core.tools.source import ToolOutcome, ToolSourceError
 
-LONGEST_DESCRIPTION = 8 * 1024 * 1024
-"""Bytes of a description that are read."""
-
-
+_MEGABYTE = 1024 * 1024
+_TOO_LARGE = f"is larger than {LONGEST_DESCRIPTION // _MEGABYTE} MB, which is the most that is read"
 _VARIABLE = re.compile(r"\$\{env:\w+\}")
 
 
@@ -59,17 +54,20 @@ class OpenApiSource:
         environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
         find: FindConnection = no_connection,
         masker: Masker | None = None,
+        choice: OperationChoice = ALL_OPERATIONS,
     ) -> None:
         """Make a source.
 
         Args:
             name: the declared tool's name.
             place: the description's file, or its URL.
-            connection: the tool's `connection`: `endpoint`, `apiKey`; references unresolved.
+            connection: the tool's `connection`: `endpoint`, `apiKey`, `keys` by security scheme,
+                `variables` of the servers' addresses; references unresolved.
             limits: bounds of a call.
             environment: the variables that references are resolved with, asked at each call.
             find: finds the connection that `connection` names, asked at each call.
             masker: is told the key that is sent; services repeat it.
+            choice: the operations that are wanted.
         """
         self._masker = masker if masker is not None else Masker()
         self._name = name
@@ -78,14 +76,26 @@ class OpenApiSource:
         self._limits = limits
         self._environment = environment
         self._find = find
+        self._choice = choice
         self._description: Description | None = None
         self._operations: dict[str, Operation] = {}
         self._stamp: object = None
+        self._reading = asyncio.Lock()
 
     @property
     def label(self) -> str:
         """The declared tool's name, said to be of OpenAPI."""
         return f"openapi: {self._name}"
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What of the description was left out, known after `list_tools`."""
+        return self._description.problems if self._description is not None else ()
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations that are wanted, known after `list_tools`."""
+        return self._description.operations if self._description is not None else ()
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
         """Every operation.
@@ -103,7 +113,7 @@ class OpenApiSource:
             return ""
         endpoint = self._connection.get("endpoint") or self._connection.get("url")
         given = endpoint if isinstance(endpoint, str) else ""
-        base = server_url(description, given, str(self._place)).rstrip("/")
+        base = server_url(description, given, str(self._place), operation).rstrip("/")
         named = f" as {name_of(self._connection)}" if name_of(self._connection) else ""
         return f"{operation.method.upper()} {base}{operation.path}{named}"
 
@@ -118,11 +128,11 @@ class OpenApiSource:
         if operation is None:
             raise ToolSourceError(f"{self.label} has no operation {name!r}")
         try:
-            base, named = await self._base(description)
+            base, named = await self._base(description, operation)
             has_key = named.has_key if named else bool(self._connection.get("apiKey"))
-            request = masked_request(
-                operation, arguments, base, description.credential, has_key=has_key
-            )
+            names = {*(self._keys() if named is None else ()), *((ANY,) if has_key else ())}
+            found = credentials_for(description, operation, names)
+            request = masked_request(operation, arguments, base, *(each for _, each in found))
             await check_address(request)
         except (OpenApiError, LookupError) as error:
             raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
@@ -136,10 +146,11 @@ class OpenApiSource:
             operation = self._operations.get(name)
             if operation is None:
                 return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
-            base, named = await self._base(description)
-            key = await named.read_key() if named else self._own_key()
-            self._masker.note(self._key_reference(), key, is_key=True)
-            request = build_request(operation, arguments, base, description.credential, key)
+            base, named = await self._base(description, operation)
+            keys = await self._read_keys(named)
+            found = credentials_for(description, operation, keys)
+            signatures = [(credential, keys[name]) for name, credential in found]
+            request = build_request(operation, arguments, base, *signatures)
             await check_address(request)
         except ArgumentError as error:
             return ToolOutcome(f"{name}: {error}", "bad-arguments")
@@ -151,18 +162,35 @@ class OpenApiSource:
     async def close(self) -> None:
         """Nothing runs between calls."""
 
-    def _key_reference(self) -> str:
-        """What stands for the key."""
-        key = self._connection.get("apiKey")
-        if isinstance(key, str) and _VARIABLE.fullmatch(key):
-            return key
-        return key_reference(name_of(self._connection) or self._name)
+    def _keys(self) -> Mapping[str, str]:
+        """Keys by security scheme, as written."""
+        keys = self._connection.get("keys")
+        listed = keys.items() if isinstance(keys, Mapping) else ()
+        return {name: key for name, key in listed if isinstance(key, str) and key}
 
-    def _own_key(self) -> str:
-        key = self._connection.get("apiKey")
-        return expand(key, self._environment()) if isinstance(key, str) else ""
+    async def _read_keys(self, named: NamedConnection | None) -> dict[str, str]:
+        """The keys that there are, by security scheme; of the one that serves all, by `ANY`."""
+        known = self._environment()
+        written = dict(self._keys()) if named is None else {}
+        own = self._connection.get("apiKey")
+        if named is None and isinstance(own, str) and own:
+            written[ANY] = own
+        found = {name: expand(key, known) for name, key in written.items()}
+        if named is not None:
+            found[ANY] = await named.read_key()
+        for name, key in found.items():
+            self._masker.note(self._key_reference(name, written.get(name, "")), key, is_key=True)
+        return {name: key for name, key in found.items() if key}
 
-    async def _base(self, description: Description) -> tuple[str, NamedConnection | None]:
+    def _key_reference(self, name: str, written: str) -> str:
+        """What stands for a key."""
+        if _VARIABLE.fullmatch(written):
+            return written
+        return key_reference(name or name_of(self._connection) or self._name)
+
+    async def _base(
+        self, description: Description, operation: Operation
+    ) -> tuple[str, NamedConnection | None]:
         """Where requests go, as it is sent, and the connection whose key goes along, if any.
 
         Raises:
@@ -171,21 +199,31 @@ class OpenApiSource:
         endpoint = self._connection.get("endpoint") or self._connection.get("url")
         known = self._environment()
         given = expand(endpoint, known) if isinstance(endpoint, str) else ""
-        base = server_url(description, given, str(self._place))
+        base = server_url(description, given, str(self._place), operation)
         name = name_of(self._connection)
         named = self._find(name) if name else None
         return await as_sent(address_for(named, given, base) if named else base), named
 
     async def _read(self) -> Description:
-        stamp, text = await self._text()
-        if self._description is None or stamp != self._stamp:
-            try:
-                self._description = read_description(_loaded(text), self.label)
-            except (OpenApiError, RecursionError) as error:
-                raise ToolSourceError(f"{self.label}: {error}") from error
-            self._stamp = stamp
-            self._operations = {each.spec.name: each for each in self._description.operations}
-        return self._description
+        async with self._reading:
+            stamp, text = await self._text()
+            if self._description is None or stamp != self._stamp:
+                try:
+                    read = await asyncio.to_thread(
+                        load_description, text, self.label, self._choice, self._variables()
+                    )
+                except (OpenApiError, LookupError, RecursionError) as error:
+                    raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
+                self._description, self._stamp = read, stamp
+                self._operations = {each.spec.name: each for each in read.operations}
+            return self._description
+
+    def _variables(self) -> Mapping[str, str]:
+        """Values of variables in the servers' addresses, as the connection says."""
+        given = self._connection.get("variables")
+        listed = given.items() if isinstance(given, Mapping) else ()
+        known = self._environment()
+        return {name: expand(str(value), known) for name, value in listed}
 
     async def _text(self) -> tuple[object, str]:
         if isinstance(self._place, str):
@@ -194,14 +232,19 @@ class OpenApiSource:
             return self._place, await self._fetched(self._place)
         try:
             facts = self._place.stat()
+            stamp = (facts.st_mtime_ns, facts.st_size)
+            if self._description is not None and stamp == self._stamp:
+                return stamp, ""  # asked at every pause in typing
             if facts.st_size > LONGEST_DESCRIPTION:
-                raise ToolSourceError(f"{self.label}: {self._place.name} is too large")
-            text = self._place.read_text(encoding="utf-8", errors="replace")
+                raise ToolSourceError(f"{self.label}: {self._place.name} {_TOO_LARGE}")
+            text = await asyncio.to_thread(
+                self._place.read_text, encoding="utf-8", errors="replace"
+            )
         except OSError as error:
             raise ToolSourceError(
                 f"{self.label}: {self._place.name} cannot be read: {error.strerror}"
             ) from error
-        return (facts.st_mtime_ns, facts.st_size), text
+        return stamp, text
 
     async def _fetched(self, url: str) -> str:
         limits = ToolLimits(self._limits.start_seconds, characters=LONGEST_DESCRIPTION)
@@ -212,13 +255,6 @@ class OpenApiSource:
         outcome = await send(request, self.label, limits)
         if outcome.status != "ok":
             raise ToolSourceError(outcome.text)
+        if outcome.truncated:
+            raise ToolSourceError(f"{self.label}: the description at {url} {_TOO_LARGE}")
         return outcome.text
-
-
-def _loaded(text: str) -> Json:
-    """JSON or YAML; what is neither gives nothing."""
-    try:
-        loaded = parse_json(text)
-    except ValueError:
-        return read_yaml(text).value
-    return loaded

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import find_references
+from studio.core.text.values import Json
 from studio.core.tools.document import (
     McpServer,
     OpenApi,
@@ -141,8 +142,8 @@ def _wants(declaration: SourceDeclaration) -> Iterator[Want]:
             endpoint = connection.get("endpoint") or connection.get("url")
             if isinstance(endpoint, str) and endpoint:
                 yield Want("address", endpoint, label)
-            for text in connection.values():
-                for reference in find_references(text) if isinstance(text, str) else ():
+            for each in _texts(connection):
+                for reference in find_references(each):
                     yield Want("variable", reference.argument, label)
         case PluginTool(options=options):
             for text in options.values():
@@ -162,3 +163,12 @@ def _of_the_prompt(document: PromptDocument) -> Iterator[Want]:
         for reference in find_references(text):
             if reference.protocol in kinds:
                 yield Want(kinds[reference.protocol], reference.argument, "")
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text in a value, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)

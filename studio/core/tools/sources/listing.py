@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.document import McpServer, SourceDeclaration
 from studio.core.tools.mcp.source import McpSource, ServerFacts
 from studio.core.tools.openapi.named_connection import FindConnection
+from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.registry import SourceStatus, SourceTools
@@ -21,6 +25,12 @@ from studio.core.tools.sources.opening import (
 )
 from studio.core.tools.sources.safe_names import safe_names
 from studio.core.tools.trust.review import ToolReview
+
+MOST_TOOLS = 128
+"""What OpenAI takes with a request; most others take as many, or fewer."""
+
+_LETTERS_A_TOKEN = 4
+_MOST_PROBLEMS = 5
 
 
 async def list_source(
@@ -67,6 +77,9 @@ async def list_source(
             status = replace(status, message=message, line=first.line)
         lines = {names.get(name, name): line for name, line in source.lines.items()}
         return status, replace(offered, lines=lines)
+    if isinstance(source, OpenApiSource):
+        remarks = (remark, _too_many(specs), *source.problems[:_MOST_PROBLEMS])
+        status = replace(status, message="; ".join(filter(None, remarks)))
     if isinstance(source, McpSource):
         status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
         status = secrets.masked(status)
@@ -77,4 +90,16 @@ async def list_source(
         approvals={
             names[name]: mode for name, mode in declared_approvals(declaration, specs).items()
         },
+    )
+
+
+def _too_many(specs: Sequence[ToolSpec]) -> str:
+    """What is said of an API with more operations than a request takes."""
+    if len(specs) <= MOST_TOOLS:
+        return ""
+    letters = sum(len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters))
+                  for spec in specs)  # fmt: skip
+    return (
+        f"{len(specs):,} tools, about {letters // _LETTERS_A_TOKEN:,} tokens with each request; "
+        f"providers take {MOST_TOOLS}: choose some by 'operations' (ids, tags, paths, methods)"
     )

@@ -13,6 +13,7 @@ from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFil
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.server_config import approval_mode
 from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.openapi.choice import read_choice
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
@@ -43,8 +44,9 @@ def open_source(
                 environment=environment,
                 on_change=on_change,
             )
-        case OpenApi(name, place, connection):
-            return OpenApiSource(name, place, connection, limits, environment, find, masker)
+        case OpenApi(name, place, connection, operations):
+            wanted = read_choice(operations)
+            return OpenApiSource(name, place, connection, limits, environment, find, masker, wanted)
         case PluginTool():
             return PluginSource(declaration, limits)
         case _:

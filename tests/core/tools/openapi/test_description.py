@@ -94,7 +94,8 @@ def test_operations_become_tools() -> None:
     assert add.spec.parameters["required"] == ["body"]
     body: Any = add.spec.parameters["properties"]
     assert body["body"]["properties"]["name"]["type"] == ["string", "null"]
-    assert list(body["body"]["$defs"]) == ["Pet"]
+    assert body["body"]["properties"]["mother"] == {"$ref": "#/$defs/Pet"}
+    assert list(add.spec.parameters["$defs"]) == ["Pet"]  # type: ignore[arg-type]
     assert found.credential == Credential("header", "X-Key")
 
 
@@ -136,12 +137,12 @@ def test_definitions_that_would_explode_are_kept_as_references() -> None:
 def test_the_request_of_a_call() -> None:
     found = read_description(PETS, "x")
     arguments = {"id": "a/b ?", "fields": ["x", "y"], "tags": [1, 2], "X-Trace": "t\r\nEvil: 1"}
-    request = build_request(found.operations[0], arguments, found.server, found.credential, "k3y")
+    request = build_request(found.operations[0], arguments, found.server, (found.credential, "k3y"))
     assert request.method == "GET"
-    assert request.url == ("http://pets.invalid/v1/pets/a%2Fb%20%3F?fields=x&fields=y&tags=1%2C2")
+    assert request.url == ("http://pets.invalid/v1/pets/a%2Fb%20%3F?fields=x&fields=y&tags=1,2")
     assert {"X-Trace": "t Evil: 1", "X-Key": "k3y"}.items() <= request.headers.items()
     shown = masked_request(
-        found.operations[2], {"body": {"name": "é"}}, found.server, found.credential, has_key=True
+        found.operations[2], {"body": {"name": "é"}}, found.server, found.credential
     ).text()
     assert shown == (
         "POST http://pets.invalid/v1/pets\nHost: pets.invalid\nAccept: */*\n"
@@ -153,9 +154,9 @@ def test_the_request_of_a_call() -> None:
 def test_a_path_parameter_is_needed_and_a_server_too() -> None:
     found = read_description(PETS, "x")
     with pytest.raises(OpenApiError, match="'id' has no value"):
-        build_request(found.operations[0], {}, found.server, found.credential, "")
+        build_request(found.operations[0], {}, found.server)
     with pytest.raises(OpenApiError, match="endpoint"):
-        build_request(found.operations[0], {"id": "1"}, "/v1", found.credential, "")
+        build_request(found.operations[0], {"id": "1"}, "/v1")
 
 
 class Service(BaseHTTPRequestHandler):
@@ -241,7 +242,7 @@ async def test_yaml_and_url_descriptions(tmp_path: Path, endpoint: str) -> None:
     assert [spec.name for spec in await OpenApiSource("a", path, {}).list_tools()] == ["now"]
     path.write_text("openapi: 3.1.0\npaths: {/b: {get: {operationId: other}}}", encoding="utf-8")
     web = OpenApiSource("a", f"{endpoint}/api", {})
-    with pytest.raises(ToolSourceError, match="not an OpenAPI 3"):
+    with pytest.raises(ToolSourceError, match="not an OpenAPI description"):
         await web.list_tools()
 
 

@@ -86,7 +86,7 @@ def plain(value: Json) -> str:
 }))  # fmt: skip
 def test_any_argument_stays_in_its_place_or_is_refused(arguments: dict[str, Json]) -> None:
     try:
-        request = build_request(operation(), arguments, BASE, NO_KEY, "")
+        request = build_request(operation(), arguments, BASE)
     except ArgumentError:
         return
     sent = httpx2.URL(request.url)
@@ -126,7 +126,7 @@ def test_any_argument_stays_in_its_place_or_is_refused(arguments: dict[str, Json
 )  # fmt: skip
 def test_a_value_that_leads_elsewhere_is_refused(value: str | None) -> None:
     with pytest.raises(ArgumentError):
-        build_request(of_path("/dot/{p}"), {"p": value}, BASE, NO_KEY, "")
+        build_request(of_path("/dot/{p}"), {"p": value}, BASE)
 
 
 @pytest.mark.parametrize(
@@ -146,16 +146,16 @@ def test_a_value_that_leads_elsewhere_is_refused(value: str | None) -> None:
     ],
 )
 def test_values_that_stay_are_sent(path: str, arguments: JsonObject, sent: str) -> None:
-    request = build_request(of_path(path), arguments, BASE, NO_KEY, "")
+    request = build_request(of_path(path), arguments, BASE)
     assert request.url == f"http://api.test{sent}"
     assert str(httpx2.URL(request.url)) == request.url
 
 
 def test_two_values_of_one_segment_are_looked_at_together() -> None:
     with pytest.raises(ArgumentError, match="another operation"):
-        build_request(of_path("/{p}{q}"), {"p": ".", "q": "."}, BASE, NO_KEY, "")
+        build_request(of_path("/{p}{q}"), {"p": ".", "q": "."}, BASE)
     with pytest.raises(ArgumentError, match="another operation"):
-        build_request(of_path("/.{p}"), {"p": "."}, BASE, NO_KEY, "")
+        build_request(of_path("/.{p}"), {"p": "."}, BASE)
 
 
 def test_the_keys_place_is_no_argument() -> None:
@@ -166,13 +166,13 @@ def test_the_keys_place_is_no_argument() -> None:
     ]
     made = of_path("/a", parameters=listed)
     arguments = {"x-key": "mine", "key": "mine", "key2": "mine"}
-    header = build_request(made, arguments, BASE, Credential("header", "X-Key"), "k")
+    header = build_request(made, arguments, BASE, (Credential("header", "X-Key"), "k"))
     assert [value for name, value in header.headers.items() if name.lower() == "x-key"] == ["k"]
-    query = build_request(made, arguments, BASE, Credential("query", "key"), "k&l")
+    query = build_request(made, arguments, BASE, (Credential("query", "key"), "k&l"))
     assert query.url.endswith("/a?key=k%26l")
-    cookie = build_request(made, arguments, BASE, Credential("cookie", "key2"), "k;l")
+    cookie = build_request(made, arguments, BASE, (Credential("cookie", "key2"), "k;l"))
     assert cookie.headers["Cookie"] == "key2=k%3Bl"
-    assert "mine" in build_request(made, arguments, BASE, NO_KEY, "").url
+    assert "mine" in build_request(made, arguments, BASE).url
 
 
 def test_headers_that_say_where_a_request_ends_are_no_arguments() -> None:
@@ -181,7 +181,7 @@ def test_headers_that_say_where_a_request_ends_are_no_arguments() -> None:
     made = of_path("/a", parameters=listed)
     assert list(made.spec.parameters["properties"]) == ["X-Own"]  # type: ignore[arg-type]
     arguments = dict.fromkeys(names, "evil.test")
-    request = build_request(made, arguments, BASE, NO_KEY, "")
+    request = build_request(made, arguments, BASE)
     assert "evil.test" not in request.text()
 
 
@@ -189,25 +189,25 @@ def test_headers_that_say_where_a_request_ends_are_no_arguments() -> None:
 def test_a_name_that_cannot_be_sent_is_said(place: str) -> None:
     made = of_path("/a", parameters=[{"name": "a: b\r\nc", "in": place, "schema": {}}])
     with pytest.raises(OpenApiError, match="cannot be sent"):
-        build_request(made, {"a: b\r\nc": "1"}, BASE, NO_KEY, "")
+        build_request(made, {"a: b\r\nc": "1"}, BASE)
 
 
 def test_a_body_that_is_no_json_is_refused() -> None:
     arguments: dict[str, Json] = {"owner": "a", "repo": "b", "body": {"x": float("nan")}}
     with pytest.raises(ArgumentError, match="no JSON"):
-        build_request(operation(), arguments, BASE, NO_KEY, "")
+        build_request(operation(), arguments, BASE)
 
 
 def test_a_servers_own_query_and_user_are_kept_apart() -> None:
     made = of_path("/pets/{p}", parameters=[{"name": "p", "in": "path", "schema": {}}])
     base = "https://me:pass%20word@api.test:443/v1/?tenant=7"
-    request = build_request(made, {"p": "1"}, base, NO_KEY, "")
+    request = build_request(made, {"p": "1"}, base)
     assert urlsplit(request.url).netloc == "api.test:443"
     assert urlsplit(request.url).path == "/v1/pets/1"
     assert urlsplit(request.url).query == "tenant=7"
     assert request.headers["Host"] == "api.test"
     assert request.headers["Authorization"] == "Basic bWU6cGFzcyB3b3Jk"
-    shown = masked_request(made, {"p": "1"}, base, NO_KEY, has_key=False).text()
+    shown = masked_request(made, {"p": "1"}, base).text()
     assert f"Authorization: Basic {MASK}" in shown
     assert "pass" not in shown
     assert "bWU6" not in shown

@@ -247,7 +247,9 @@ async def test_the_trust_question_names_commands_addresses_variables_and_files(
     document = prompt(
         """
         name: agent
-        model: {id: m, connection: {kind: key, endpoint: "https://m.test", apiKey: "${env:MODEL_KEY}"}}
+        model:
+          id: m
+          connection: {kind: key, endpoint: "https://m.test", apiKey: "${env:MODEL_KEY}"}
         description: "${file:notes.txt}"
         tools:
           - name: pets

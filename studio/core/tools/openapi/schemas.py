@@ -1,0 +1,270 @@
+"""Schemas of a description as JSON schema that stands alone.
+
+A definition that does not lead back to itself is put in where it is referred to, and is the same
+object everywhere; one that does stays a reference to `$defs` at the root. Where putting in would
+make much more of it than the definitions are, all of them stay references.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from studio.core.text.values import Json, JsonObject
+
+_DROPPED = frozenset(("example", "examples", "xml", "externalDocs", "discriminator", "readOnly"))
+_LITERAL = frozenset(("enum", "const", "default", "required", "type"))
+_NAMED = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
+_MUCH = 1_500
+"""Nodes of a schema from which on it is looked whether references would be shorter."""
+_WORTH = 0.67
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_MOST_STEPS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class WholeSchema:
+    """A schema for arguments, and what it refers to."""
+
+    schema: JsonObject
+    """References lead to `$defs` of the root."""
+
+    definitions: JsonObject = field(default_factory=dict)
+    """What the root's `$defs` must hold."""
+
+
+class Schemas:
+    """The definitions of one description."""
+
+    def __init__(self, data: JsonObject) -> None:
+        self._data = data
+        self._names: dict[str, str] = {}
+        self._inlined: dict[str, tuple[Json, frozenset[str]]] = {}
+        self._direct: dict[str, frozenset[str]] = {}
+        self._circular: dict[str, bool] = {}
+        self._defined: dict[tuple[str, bool], tuple[Json, list[str]]] = {}
+        self._sizes: dict[int, int] = {}  # of definitions, which live as long as this
+        self.problems: dict[str, None] = {}
+        """What could not be followed, in sentences; each once."""
+
+    def resolved(self, item: Json) -> JsonObject:
+        """The item, or what its reference leads to; empty where that is nothing."""
+        for _ in range(_MOST_STEPS):
+            if not isinstance(item, Mapping):
+                return {}
+            reference = item.get("$ref")
+            if not isinstance(reference, str):
+                return item
+            item = self._target(reference)
+        return {}
+
+    def whole(self, properties: JsonObject) -> WholeSchema:
+        """The schemas of arguments, self-contained.
+
+        Args:
+            properties: as the description has them, by argument.
+        """
+        try:
+            needed: set[str] = set()
+            inlined = {name: self._first(each, needed) for name, each in properties.items()}
+            definitions = self._definitions(needed, put_in=True)
+        except RecursionError:
+            return self._referring(properties)
+        size = tree_size([inlined, definitions], self._sizes)
+        if size <= _MUCH:
+            return WholeSchema(inlined, definitions)
+        other = self._referring(properties)
+        shorter = tree_size([other.schema, other.definitions], self._sizes) < size * _WORTH
+        return other if shorter else WholeSchema(inlined, definitions)
+
+    def _first(self, schema: Json, needed: set[str]) -> Json:
+        """An argument's schema: put in where it stands, also if it leads back to itself."""
+        reference = schema.get("$ref") if isinstance(schema, Mapping) else None
+        if not isinstance(reference, str) or not self._is_circular(reference):
+            return self._made(schema, needed, put_in=True)
+        beside = {key: value for key, value in _mapping(schema).items() if key != "$ref"}
+        return self._made({**_mapping(self._target(reference)), **beside}, needed, put_in=True)
+
+    def _referring(self, properties: JsonObject) -> WholeSchema:
+        needed: set[str] = set()
+        made = {name: self._made(each, needed, put_in=False) for name, each in properties.items()}
+        return WholeSchema(made, self._definitions(needed, put_in=False))
+
+    def _definitions(self, needed: set[str], *, put_in: bool) -> JsonObject:
+        found: dict[str, Json] = {}
+        waiting = sorted(needed)
+        while waiting:
+            reference = waiting.pop()
+            name = self._name(reference)
+            if name not in found:
+                found[name], more = self._definition(reference, put_in=put_in)
+                waiting += more
+        return found
+
+    def _definition(self, reference: str, *, put_in: bool) -> tuple[Json, list[str]]:
+        """What stands under a name in `$defs`, the same for all operations, and what it needs."""
+        key = (reference, put_in)
+        if key not in self._defined:
+            more: set[str] = set()
+            made = self._made(self._target(reference), more, put_in=put_in)
+            self._defined[key] = (made, sorted(more))
+            self._sizes[id(made)] = tree_size(made)
+        return self._defined[key]
+
+    def _made(self, node: Json, needed: set[str], *, put_in: bool) -> Json:
+        if isinstance(node, list):
+            return [self._made(item, needed, put_in=put_in) for item in node]
+        if not isinstance(node, Mapping):
+            return node
+        reference = node.get("$ref")
+        if isinstance(reference, str):
+            return self._referred(reference, node, needed, put_in=put_in)
+        made: dict[str, Json] = {}
+        for key, value in node.items():
+            if key in _DROPPED or key.startswith("x-"):
+                continue
+            if key in _LITERAL:
+                made[key] = value
+            elif key in _NAMED and isinstance(value, Mapping):
+                made[key] = {
+                    name: self._made(item, needed, put_in=put_in)
+                    for name, item in value.items()
+                    if not _is_answer_only(item)
+                }
+            else:
+                made[key] = self._made(value, needed, put_in=put_in)
+        return _as_json_schema(made, node)
+
+    def _referred(
+        self, reference: str, node: JsonObject, needed: set[str], *, put_in: bool
+    ) -> Json:
+        beside = {key: self._made(value, needed, put_in=put_in) for key, value in node.items()
+                  if key != "$ref" and not key.startswith("x-")}  # fmt: skip
+        if not reference.startswith("#"):
+            self.problems[f"{reference} is in another file, which is not read"] = None
+            return {**beside, "description": f"As in {reference}."}
+        if self._target(reference) is None:
+            self.problems[f"{reference} leads nowhere"] = None
+            return beside
+        if not put_in or self._is_circular(reference):
+            needed.add(reference)
+            return {**beside, "$ref": f"#/$defs/{self._name(reference)}"}
+        if reference not in self._inlined:
+            own: set[str] = set()
+            made = self._made(self._target(reference), own, put_in=True)
+            self._inlined[reference] = (made, frozenset(own))
+        target, more = self._inlined[reference]
+        needed |= more
+        return {**target, **beside} if beside and isinstance(target, Mapping) else target
+
+    def _target(self, reference: str) -> Json:
+        if not reference.startswith("#/"):
+            return self._data if reference == "#" else None
+        found: Json = self._data
+        for step in reference[2:].split("/"):
+            key = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, Mapping):
+                found = found.get(key)
+            elif isinstance(found, list) and key.isdecimal() and int(key) < len(found):
+                found = found[int(key)]
+            else:
+                return None
+        return found
+
+    def _name(self, reference: str) -> str:
+        """A name for `$defs`: the last step, and a number where two definitions have one name."""
+        known = self._names.get(reference)
+        if known is None:
+            plain = _UNSAFE.sub("_", reference.rpartition("/")[2]) or "schema"
+            known, count = plain, 2
+            while known in self._names.values():
+                known, count = f"{plain}_{count}", count + 1
+            self._names[reference] = known
+        return known
+
+    def _is_circular(self, reference: str) -> bool:
+        """Whether a definition leads back to itself."""
+        if reference not in self._circular:
+            seen: set[str] = set()
+            waiting = [*self._references(reference)]
+            while waiting:
+                one = waiting.pop()
+                if one not in seen:
+                    seen.add(one)
+                    waiting += self._references(one)
+            self._circular[reference] = reference in seen
+        return self._circular[reference]
+
+    def _references(self, reference: str) -> frozenset[str]:
+        if reference not in self._direct:
+            found: set[str] = set()
+            waiting: list[Json] = [self._target(reference)]
+            while waiting:
+                item = waiting.pop()
+                if isinstance(item, Mapping):
+                    to = item.get("$ref")
+                    if isinstance(to, str) and to.startswith("#"):
+                        found.add(to)
+                    waiting += item.values()
+                elif isinstance(item, list):
+                    waiting += item
+            self._direct[reference] = frozenset(found)
+        return self._direct[reference]
+
+
+def tree_size(value: Json, sizes: Mapping[int, int] | None = None) -> int:
+    """How many nodes a value has when it is written out; what is shared counts each time.
+
+    Args:
+        value: any JSON.
+        sizes: what is known of objects, by their identity.
+    """
+    known = dict(sizes or {})
+
+    def size(node: Json) -> int:
+        if isinstance(node, Mapping):
+            inside = node.values()
+        elif isinstance(node, list):
+            inside = node  # type: ignore[assignment]
+        else:
+            return 1
+        if id(node) not in known:
+            known[id(node)] = 1 + sum(size(item) for item in inside)
+        return known[id(node)]
+
+    return size(value)
+
+
+def _is_answer_only(schema: Json) -> bool:
+    return isinstance(schema, Mapping) and schema.get("readOnly") is True
+
+
+def _as_json_schema(made: dict[str, Json], written: JsonObject) -> Json:
+    """What OpenAPI 3.0 and Swagger say otherwise than JSON schema does."""
+    if made.get("type") == "file":
+        made["type"] = "string"
+    for bound, exclusive in (("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")):
+        if isinstance(made.get(exclusive), bool) and made.pop(exclusive) and bound in made:
+            made[exclusive] = made.pop(bound)
+    required, properties = made.get("required"), written.get("properties")
+    if isinstance(required, list) and isinstance(properties, Mapping):
+        gone = {name for name, each in properties.items() if _is_answer_only(each)}
+        left = [name for name in required if not isinstance(name, str) or name not in gone]
+        made["required"] = left
+        if not left:
+            del made["required"]
+    if isinstance(made.get("required"), bool):
+        del made["required"]  # of a parameter or of JSON schema 3
+    if made.pop("nullable", None) is not True:
+        return made
+    if isinstance(made.get("type"), str):
+        made["type"] = [made["type"], "null"]
+        if isinstance(made.get("enum"), list) and None not in made["enum"]:  # type: ignore[operator]
+            made["enum"] = [*made["enum"], None]  # type: ignore[misc]
+        return made
+    return {"anyOf": [made, {"type": "null"}]} if made else made
+
+
+def _mapping(value: Json) -> JsonObject:
+    return value if isinstance(value, Mapping) else {}

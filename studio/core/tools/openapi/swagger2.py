@@ -1,0 +1,151 @@
+"""A description of Swagger 2 in the words of OpenAPI 3, as far as calls need it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from studio.core.text.values import Json, JsonObject
+
+_SCHEMA_KEYS = (
+    "type", "format", "items", "enum", "default", "pattern", "minimum", "maximum", "minLength",
+    "maxLength", "minItems", "maxItems", "uniqueItems", "multipleOf", "exclusiveMinimum",
+    "exclusiveMaximum",
+)  # fmt: skip
+_COLLECTIONS: Mapping[str, tuple[str, bool]] = {
+    "csv": ("", False), "multi": ("form", True), "ssv": ("spaceDelimited", False),
+    "pipes": ("pipeDelimited", False),
+}  # fmt: skip
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
+_FORM = "application/x-www-form-urlencoded"
+_MULTIPART = "multipart/form-data"
+_OAUTH_FLOWS = {"application": "clientCredentials"}
+
+
+def as_openapi3(data: JsonObject) -> JsonObject:
+    """The same API, as OpenAPI 3 describes it; references to `definitions` stay as they are."""
+    consumes = _list(data.get("consumes")) or ["application/json"]
+    paths: dict[str, Json] = {}
+    for path, item in _mapping(data.get("paths")).items():
+        paths[path] = _item(_mapping(item), data, consumes)
+    schemes = _mapping(data.get("securityDefinitions"))
+    return {
+        **data,
+        "openapi": "3.0.0",
+        "servers": _servers(data),
+        "paths": paths,
+        "components": {
+            "securitySchemes": {name: _scheme(_mapping(each)) for name, each in schemes.items()}
+        },
+    }
+
+
+def _servers(data: JsonObject) -> list[Json]:
+    host = data.get("host")
+    base = data.get("basePath") if isinstance(data.get("basePath"), str) else ""
+    if not isinstance(host, str) or not host:
+        return [{"url": base or "/"}]
+    schemes = [each for each in _list(data.get("schemes")) if each in ("https", "http")]
+    ordered = sorted(schemes, key=lambda each: each != "https") or ["https"]
+    return [{"url": f"{scheme}://{host}{base}"} for scheme in ordered]
+
+
+def _item(item: JsonObject, data: JsonObject, consumes: list[Any]) -> JsonObject:
+    made: dict[str, Json] = dict(item)
+    shared = [_resolved(each, data) for each in _list(item.get("parameters"))]
+    made["parameters"] = [_parameter(each) for each in shared if _is_outside(each)]
+    for method in _METHODS:
+        operation = item.get(method)
+        if isinstance(operation, Mapping):
+            made[method] = _operation(operation, shared, data, consumes)
+    return made
+
+
+def _operation(
+    operation: JsonObject, shared: list[JsonObject], data: JsonObject, consumes: list[Any]
+) -> JsonObject:
+    own = [_resolved(each, data) for each in _list(operation.get("parameters"))]
+    names = {(each.get("name"), each.get("in")) for each in own}
+    inside = [each for each in shared if (each.get("name"), each.get("in")) not in names]
+    inside = [each for each in (*inside, *own) if not _is_outside(each)]
+    made: dict[str, Json] = {
+        **operation,
+        "parameters": [_parameter(each) for each in own if _is_outside(each)],
+    }
+    kinds = [str(each) for each in _list(operation.get("consumes")) or consumes]
+    if inside:
+        made["requestBody"] = _body(inside, kinds)
+    return made
+
+
+def _body(parameters: list[JsonObject], kinds: list[str]) -> JsonObject:
+    body = next((each for each in parameters if each.get("in") == "body"), None)
+    if body is not None:
+        content = {kind: {"schema": body.get("schema", {})} for kind in kinds}
+        return {
+            "content": content,
+            "required": body.get("required") is True,
+            "description": body.get("description", ""),
+        }
+    has_file = any(each.get("type") == "file" for each in parameters)
+    fields = {str(each.get("name")): _schema(each) for each in parameters}
+    encoding = {
+        str(each.get("name")): {"explode": each.get("collectionFormat") == "multi"}
+        for each in parameters
+        if each.get("type") == "array"
+    }
+    needed = [each.get("name") for each in parameters if each.get("required") is True]
+    schema: JsonObject = {"type": "object", "properties": fields, "required": needed}
+    kind = _MULTIPART if has_file or (_MULTIPART in kinds and _FORM not in kinds) else _FORM
+    return {"content": {kind: {"schema": schema, "encoding": encoding}}, "required": bool(needed)}
+
+
+def _parameter(parameter: JsonObject) -> JsonObject:
+    style, explode = _COLLECTIONS.get(str(parameter.get("collectionFormat") or "csv"), ("", False))
+    made: dict[str, Json] = {
+        key: parameter[key] for key in ("name", "in", "required", "description") if key in parameter
+    }
+    made["schema"] = _schema(parameter)
+    if parameter.get("type") == "array":
+        made["explode"] = explode
+        if style:
+            made["style"] = style
+    return made
+
+
+def _schema(parameter: JsonObject) -> JsonObject:
+    return {
+        **{key: parameter[key] for key in _SCHEMA_KEYS if key in parameter},
+        **({"description": parameter["description"]} if "description" in parameter else {}),
+    }
+
+
+def _scheme(scheme: JsonObject) -> JsonObject:
+    match scheme.get("type"):
+        case "basic":
+            return {"type": "http", "scheme": "basic"}
+        case "oauth2":
+            flow = str(scheme.get("flow", ""))
+            return {"type": "oauth2", "flows": {_OAUTH_FLOWS.get(flow, flow): scheme}}
+        case _:
+            return scheme
+
+
+def _is_outside(parameter: JsonObject) -> bool:
+    return parameter.get("in") not in ("body", "formData")
+
+
+def _resolved(item: Json, data: JsonObject) -> JsonObject:
+    reference = item.get("$ref") if isinstance(item, Mapping) else None
+    if isinstance(reference, str) and reference.startswith("#/parameters/"):
+        shared = _mapping(data.get("parameters"))
+        return _mapping(shared.get(reference.removeprefix("#/parameters/")))
+    return _mapping(item)
+
+
+def _mapping(value: Json) -> JsonObject:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Json) -> list[Any]:
+    return value if isinstance(value, list) else []
