@@ -26,6 +26,8 @@ from studio.core.text.fuzzy import score
 _WIDTH = 620
 _ROW = 34
 _ROWS = 11
+_BEFORE_DETAIL = 52
+"""Pixels of a row that are neither text nor detail: its icon, margins, and a gap between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,16 @@ class CommandPalette(QFrame):
         return True
 
 
+def detail_room(row: QRect, text_width: int) -> QRect:
+    """Where the detail of a row is painted: what icon and text leave of it.
+
+    Args:
+        row: the whole row.
+        text_width: pixels of the text.
+    """
+    return row.adjusted(min(row.width() - 10, text_width + _BEFORE_DETAIL), 0, -10, 0)
+
+
 class _Rows(QStyledItemDelegate):
     """Rows with a detail at the right."""
 
@@ -192,8 +204,10 @@ class _Rows(QStyledItemDelegate):
         chosen = option.state & QStyle.StateFlag.State_Selected
         if chosen:
             painter.setPen(option.palette.color(QPalette.ColorRole.Text))
-        rect = option.rect.adjusted(0, 0, -10, 0)
-        painter.drawText(
-            rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, choice.detail
+        room = detail_room(option.rect, option.fontMetrics.horizontalAdvance(choice.text))
+        # What does not fit is cut, and never painted over the text; the tool tip has all of it.
+        shown = option.fontMetrics.elidedText(
+            choice.detail, Qt.TextElideMode.ElideRight, room.width()
         )
+        painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, shown)
         painter.restore()

@@ -27,12 +27,18 @@ from studio.core.resource_files import resource
 from studio.ui.style.icons import icon
 
 _FIELD = re.compile(r"^(name|description):[ \t]*(.+?)[ \t]*$", re.MULTILINE)
-_ORDER = ("chat", "react-agent", "tool-calling-agent", "json-action-agent")
+_ORDER = (
+    "chat", "react-agent", "tool-calling-agent", "json-action-agent",
+    "prompt-section", "react-agent-trustgraph", "instructions-prompt-cheshire-cat",
+)  # fmt: skip
 _ICONS = {
     "chat": "message-square",
     "react-agent": "brain",
     "tool-calling-agent": "wrench",
     "json-action-agent": "braces",
+    "prompt-section": "messages-square",
+    "react-agent-trustgraph": "brain",
+    "instructions-prompt-cheshire-cat": "braces",
 }
 _MOST_RECENT = 6
 _TWO_COLUMNS = 680

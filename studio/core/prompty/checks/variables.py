@@ -10,6 +10,7 @@ from studio.core.prompty.document import PromptDocument, Variable
 from studio.core.prompty.edit.edits import declare_inputs, set_value
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.prompty.loop_format import QUESTION_NAMES, drives_loop
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
@@ -71,6 +72,8 @@ def _unused(document: PromptDocument) -> Iterator[Problem]:
         return  # what the template uses is not known
     used = {variable.name for variable in document.variables}
     used |= {parameter.name for parameter in document.parameters}
+    if "chat_history" in used and drives_loop(document):
+        used |= {*QUESTION_NAMES}  # the run puts the question into the conversation
     for tool in document.tools:
         used |= set(tool.bindings.values())
     for item in document.inputs:

@@ -1,0 +1,28 @@
+"""The palette of choices."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect
+from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtWidgets import QApplication
+
+from studio.ui.window.palette import detail_room
+from studio.ui.window.welcome import bundled
+
+
+def test_no_description_is_painted_over_a_name(qapp: QApplication) -> None:
+    metrics = QFontMetrics(QFont())
+    for width in (240, 420, 600):
+        row = QRect(0, 0, width, 34)
+        for each in bundled("templates"):
+            name = metrics.horizontalAdvance(each.name)
+            room = detail_room(row, name)
+            assert room.left() >= min(width - 10, name + 16 + 16)  # behind icon and name
+            assert room.right() <= row.right()
+            assert room.width() >= 0
+
+
+def test_the_published_prompts_are_offered_by_their_names() -> None:
+    names = {"Prompt section", "ReAct agent (TrustGraph)", "Instructions prompt (Cheshire Cat)"}
+    for folder in ("examples", "templates"):
+        assert names <= {each.name for each in bundled(folder)}
