@@ -253,7 +253,9 @@ class WelcomePage(QScrollArea):
         button = QPushButton(text)
         button.setObjectName("line")
         button.setIcon(icon(name))
-        button.setToolTip(tip)
+        button.setToolTip(f"{text}: {tip}" if tip else text)
+        # A long name is cut at the side of a narrow window, and never makes the page wider.
+        button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         button.setCursor(Qt.CursorShape.PointingHandCursor)
         button.clicked.connect(lambda _checked: act())
         return button
@@ -290,6 +292,7 @@ class _Card(QPushButton):
         mark = _Mark(_ICONS.get(example.path.stem, "file-text"))
         name = QLabel(example.name)
         name.setProperty("title", True)
+        name.setWordWrap(True)
         text = QLabel(example.description)
         text.setProperty("muted", True)
         text.setWordWrap(True)
