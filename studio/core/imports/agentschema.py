@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.nesting import unnest
-from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.prompty.front.front_matter import read_bindings
+from studio.core.prompty.yaml.reader import read_yaml, write_yaml
 from studio.core.text.values import Json, JsonObject
 
 _AGENTS = ("prompt", "workflow", "hosted", "container")
@@ -47,7 +49,7 @@ def import_agent_schema(text: str) -> Imported:
     if str(kind).lower() != "prompt":
         raise ImportFailure(f"This is an agent of kind {kind!r}; only prompt agents are prompts.")
     if _is_manifest(data):
-        raise ImportFailure("This is an agent manifest; import the agent that is its template.")
+        return _of_manifest(data)
     body = _text(data.get("instructions"))
     further = _text(data.get("additionalInstructions"))
     front = re.sub(r"\A(?:\ufeff)?(?:---[ \t]*\r?\n)?", "", text)
@@ -59,6 +61,8 @@ def import_agent_schema(text: str) -> Imported:
         _schema(draft, (old,), new)
     _tools(draft, data)
     _template(draft, data)
+    _words(draft)
+    _bindings(draft)
     if further:
         body = f"{body.rstrip()}\n\n{further}"
         draft.notes.append("additionalInstructions: joined to the end of the instructions")
@@ -138,5 +142,62 @@ def _template(draft: ConversionDraft, data: JsonObject) -> None:
         draft.set(("template", "parser", "kind"), "prompty")
 
 
+def _of_manifest(data: JsonObject) -> Imported:
+    """The agent that is a manifest's template, with the manifest's name where it has none."""
+    template = data.get("template")
+    agent = dict(template) if isinstance(template, Mapping) else {}
+    for key in ("name", "displayName", "description", "metadata"):
+        if key in data and key not in agent:
+            agent[key] = data[key]
+    made = import_agent_schema("\n".join(write_yaml(agent)) + "\n")
+    lost = [key for key in data if key not in ("template", *agent)]
+    notes = [f"{key}: belongs to the manifest, not to the prompt." for key in lost]
+    return replace(made, form="AgentSchema agent manifest", notes=(*made.notes, *notes))
+
+
+def _words(draft: ConversionDraft) -> None:
+    """Words that samples write in other letters: `apiType: Chat`, `provider: OpenAI`."""
+    for key in ("apiType", "provider"):
+        word = draft.value("model", key)
+        if isinstance(word, str) and word != word.lower():
+            new = {"azureopenai": "foundry", "azure_openai": "foundry"}.get(
+                word.lower(), word.lower()
+            )
+            if key == "apiType" and new not in ("chat", "responses", "embedding", "image"):
+                draft.move(("model", key), ("metadata", "agentSchema", "model"), key)
+                draft.notes.append(f"model.apiType: {word!r} is no API of a prompt; kept aside")
+            else:
+                draft.replace(("model", key), new)
+
+
+def _bindings(draft: ConversionDraft) -> None:
+    """Bindings to functions of a program, and not to inputs, have no place."""
+    tools = draft.value("tools")
+    inputs = draft.value("inputs")
+    names = set(inputs) if isinstance(inputs, Mapping) else {
+        item.get("name") for item in (inputs if isinstance(inputs, list) else [])
+        if isinstance(item, Mapping)
+    }  # fmt: skip
+    pairs: list[tuple[str | int, Json]] = []
+    if isinstance(tools, Mapping):
+        pairs = list(tools.items())
+    elif isinstance(tools, list):
+        pairs = list(enumerate(tools))
+    for key, tool in pairs:
+        bound = read_bindings(tool.get("bindings")) if isinstance(tool, Mapping) else {}
+        if bound and not set(bound.values()) <= names:
+            name = str(tool.get("name", key)) if isinstance(tool, Mapping) else str(key)
+            draft.move(
+                ("tools", key, "bindings"), ("metadata", "agentSchema", "tools", name), "bindings"
+            )
+            draft.notes.append(
+                f"tools.{name}.bindings: it names no input of the prompt; kept under "
+                "metadata.agentSchema"
+            )
+
+
 def _text(value: Json) -> str:
+    """A text, or a list of them as its paragraphs."""
+    if isinstance(value, list):
+        return "\n".join(item for item in value if isinstance(item, str))
     return value if isinstance(value, str) else ""

@@ -27,6 +27,7 @@ from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.prompty.threads import thread_calls
 from studio.core.prompty.yaml.reader import write_yaml
+from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 
 _MARKER = re.compile(
@@ -74,7 +75,29 @@ class Composition:
 
 
 def compose(work: Composition) -> str:
-    """The file's text; what is read from it differently is added to the notes."""
+    """The file's text; what is read from it differently is added to the notes.
+
+    A template that cannot be read in the file's language stands there letter by letter.
+    """
+    text = _compose(work)
+    if not work.is_template:
+        return text
+    fault = next((p for p in parse(text).problems if p.code in _NO_TEMPLATE), None)
+    if fault is None or fault.severity is not Severity.ERROR:
+        return text
+    work.notes.append(
+        f"The template is kept letter by letter, since it cannot be read: {fault.message}"
+    )
+    work.is_template = False
+    if work.format == "mustache":
+        work.format = "jinja2"
+    return _compose(work)
+
+
+_NO_TEMPLATE = ("template-syntax", "template-unsupported", "unknown-filter", "unknown-test")
+
+
+def _compose(work: Composition) -> str:
     _runs_to_threads(work)
     body = "\n".join(_section(work, item) for item in work.messages)
     front = [f"# {line}".rstrip() for line in work.comments]

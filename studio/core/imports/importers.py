@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
 from studio.core.imports.agentschema import import_agent_schema, is_agent_schema
+from studio.core.imports.hosted import (
+    import_chatgpt,
+    import_langfuse,
+    import_stored,
+    is_chatgpt,
+    is_langfuse,
+    is_stored,
+)
 from studio.core.imports.imported import Imported, Importer, ImportFailure, ImportSource
 from studio.core.imports.langchain import import_langchain, is_langchain
 from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
 from studio.core.imports.request_json import import_request, is_request
 from studio.core.plugins import Plugin, fault, installed
+from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json
 
 _DATA = (".json", ".jsonl", ".yaml", ".yml")
@@ -44,12 +52,21 @@ class DataFormat:
 
 
 IMPORTERS: tuple[Importer, ...] = (
+    DataFormat("Langfuse prompt", is_langfuse, lambda source, _: import_langfuse(source.data)),
+    DataFormat("OpenAI stored prompt", is_stored, lambda source, _: import_stored(source.data)),
+    DataFormat(
+        "ChatGPT conversations", is_chatgpt, lambda source, n: import_chatgpt(source.data, n)
+    ),
     DataFormat(
         "promptfoo configuration",
         is_promptfoo,
         lambda source, choose: import_promptfoo(source.text, source.read_beside, choose),
     ),
-    DataFormat("LangChain prompt", is_langchain, lambda source, _: import_langchain(source.data)),
+    DataFormat(
+        "LangChain prompt",
+        is_langchain,
+        lambda source, _: import_langchain(source.data, source.read_beside),
+    ),
     DataFormat("request body", is_request, lambda source, _: import_request(source.data)),
     DataFormat("AgentSchema agent", is_agent_schema, lambda source, _: _agent_schema(source)),
 )
@@ -57,9 +74,9 @@ IMPORTERS: tuple[Importer, ...] = (
 
 
 def _agent_schema(source: ImportSource) -> Imported:
-    # JSON is YAML but for its tabs: it is written anew for the reader with places.
+    # JSON is YAML but for its tabs: it is written anew, in lines that edits can take apart.
     is_json = source.text.lstrip().startswith("{")
-    text = json.dumps(source.data, ensure_ascii=False, indent=2) if is_json else source.text
+    text = "\n".join(write_yaml(source.data)) + "\n" if is_json else source.text
     return import_agent_schema(text)
 
 

@@ -5,7 +5,7 @@ Source: langchain-core's `load` (`lc: 1` constructors) and `prompts.loading` (`_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from studio.core.imports.compose import (
     Composition,
@@ -21,6 +21,8 @@ from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import MediaPart, Message, Part, Role, TextPart
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 
 _FORMATS: dict[str, TemplateFormat] = {
@@ -45,8 +47,12 @@ def is_langchain(data: Json) -> bool:
     return data.get("lc") == 1 or data.get("_type") in ("prompt", "chat", "few_shot")
 
 
-def import_langchain(data: Json) -> Imported:
+def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Imported:
     """A prompt of LangChain as a prompt file.
+
+    Args:
+        data: The prompt.
+        read: Reads a file beside it, for examples; raises `ImportFailure` where it cannot.
 
     Raises:
         ImportFailure: there is no prompt in it.
@@ -63,7 +69,7 @@ def import_langchain(data: Json) -> Imported:
         if name == "StructuredPrompt":
             work.notes.append("The schema of the answer is not carried; declare outputs.")
     elif name == "FewShotPromptTemplate":
-        _few_shot(kwargs, work, formats)
+        _few_shot(_with_examples(kwargs, read, work), work, formats)
     elif isinstance(kwargs.get("template"), str):
         formats.append(_format_of(kwargs))
         work.messages.append(Message("user", (TextPart(str(kwargs["template"])),)))
@@ -71,6 +77,8 @@ def import_langchain(data: Json) -> Imported:
         raise ImportFailure(f"A prompt of the class {name!r} cannot be read: it holds no template.")
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
+    if kwargs.get("output_parser") is not None:
+        work.notes.append("output_parser: how the answer is read is no part of a prompt file.")
     _settle_format(work, formats)
     _inputs(work, kwargs)
     return Imported(compose(work), "LangChain prompt", tuple(work.notes))
@@ -129,6 +137,8 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
     """One message, placeholder or template of a chat prompt."""
     if isinstance(item, list) and len(item) == 2:  # ["system", "…"]
         item = {"role": item[0], "content": item[1]}
+    if isinstance(item, Mapping) and _add_plain(item, work, formats):
+        return
     name, kwargs = _constructor(item)
     if name == "MessagesPlaceholder":
         variable = str(kwargs.get("variable_name", "thread"))
@@ -164,6 +174,15 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
         work.notes.append(f"A message of the class {name!r} is left out.")
         return
     _static(role, kwargs, work)
+
+
+def _add_plain(item: JsonObject, work: Composition, formats: list[str]) -> bool:
+    """A message of a `_type` file: `{type: system, prompt: {template: …}}`."""
+    part = _part(item["prompt"], formats) if "prompt" in item and "type" in item else None
+    if part is None:
+        return False
+    work.messages.append(Message(_ROLES.get(str(item["type"]), "user"), (part,)))
+    return True
 
 
 def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
@@ -203,6 +222,24 @@ def _part(item: Json, formats: list[str]) -> Part | None:
         extra = {key: value for key, value in template.items() if key != "url"}
         return MediaPart("image", str(template.get("url", "")), extra)
     return TextPart(template) if isinstance(template, str) else None
+
+
+def _with_examples(
+    kwargs: JsonObject, read: Callable[[str], str] | None, work: Composition
+) -> JsonObject:
+    """The arguments with the examples of a file in their place."""
+    path = kwargs.get("examples")
+    if not isinstance(path, str):
+        return kwargs
+    try:
+        if read is None:
+            raise ImportFailure("there is no folder to look in.")
+        text = read(path)
+        found = parse_json(text) if path.endswith(".json") else read_yaml(text).value
+    except (ImportFailure, ValueError) as failure:
+        work.notes.append(f"examples: those of the file {path!r} are left out: {failure}")
+        return kwargs
+    return {**kwargs, "examples": found}
 
 
 def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None:

@@ -6,6 +6,8 @@ Source: promptfoo's configuration reference: `prompts`, `providers`, `tests[].va
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, product
@@ -14,6 +16,7 @@ from studio.core.imports.compose import Composition, compose, declare_string, un
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
+from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
@@ -27,7 +30,11 @@ ReadFile = Callable[[str], str]
 _MOST_SETS = 100
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[ \t]?(.*)$")
 _CARRIED = ("description", "prompts", "providers", "targets", "tests", "defaultTest")
-_OPTION_WORDS = {**LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}}
+_OPTION_WORDS = {
+    **LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}, "maxTokens": "maxOutputTokens",
+    "maxOutputTokens": "maxOutputTokens", "topP": "topP", "topK": "topK",
+    "stopSequences": "stopSequences", "num_predict": "maxOutputTokens",
+}  # fmt: skip
 
 
 def is_promptfoo(data: Json) -> bool:
@@ -46,9 +53,11 @@ def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
     Raises:
         ImportFailure: it cannot be read, or has no such prompt.
     """
-    data = read_yaml(text).value
-    if not isinstance(data, Mapping):
-        raise ImportFailure("The YAML cannot be read.")
+    reading = read_yaml(text)
+    data = reading.value
+    if not isinstance(data, Mapping) or reading.broken:
+        told = reading.problems[0].message.removeprefix("Invalid frontmatter: ")
+        raise ImportFailure(f"The YAML cannot be read: {told}")
     prompts = list(_prompts(data.get("prompts"), read))
     if not prompts:
         raise ImportFailure("The configuration holds no prompts.")
@@ -66,7 +75,7 @@ def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
     if model:
         work.front["model"] = model
     work.messages += _messages(content)
-    sets = _sets(data, work)
+    sets = _sets(data, work, read)
     _inputs(work, sets)
     for key in data:
         if key not in _CARRIED:
@@ -97,6 +106,8 @@ def _prompts(value: Json, read: ReadFile) -> Iterator[tuple[str, Json | ImportFa
             path = content.removeprefix("file://")
             name = path if name.startswith("prompt ") else name
             try:
+                if re.search(r"\.(?:py|js|ts|mjs|cjs)(?::\w+)?$", path):
+                    raise ImportFailure(f"{path} is a function that makes the prompt, and no text.")
                 content = read(path)
             except ImportFailure as failure:
                 yield name, failure
@@ -156,12 +167,13 @@ def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
             first = first.get("id", "")
     if len(providers) > 1:
         work.notes.append(f"providers: only the first one, {first!r}, is the model.")
-    words = str(first).split(":")
-    found: dict[str, Json] = {"id": words[-1]}
-    if len(words) > 1:
-        found["provider"] = {"azureopenai": "foundry", "azure": "foundry"}.get(words[0], words[0])
-    if "responses" in words[1:-1]:
-        found["apiType"] = "responses"
+    found = _provider(str(first), work)
+    _settings(settings, found, work)
+    return found
+
+
+def _settings(settings: JsonObject, found: dict[str, Json], work: Composition) -> None:
+    """A provider's `config` as the model's options, address and tools."""
     options: dict[str, Json] = {}
     further: dict[str, Json] = {}
     for key, value in settings.items():
@@ -169,24 +181,73 @@ def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
             options[_OPTION_WORDS[key]] = (
                 [value] if key == "stop" and isinstance(value, str) else value
             )
+        elif key in _ENDPOINTS and isinstance(value, str):
+            found["connection"] = {"kind": "key", "endpoint": value}
+        elif key == "tools":
+            _tools(value, work)
         elif key in ("apiKey", "apiKeyEnvar"):
             work.notes.append(f"providers.config.{key}: keys belong to a connection.")
-        else:
+        elif found.get("id"):
             further[key] = value
+        else:
+            work.notes.append(f"providers.config.{key}: has no place in a prompt file.")
     if further:
         options["additionalProperties"] = further
     if options:
         found["options"] = options
+
+
+_APIS = frozenset({
+    "chat", "completion", "completions", "responses", "messages", "embedding", "embeddings",
+    "text-generation", "assistant", "realtime", "image", "converse", "invoke", "deployment",
+})  # fmt: skip
+"""Words between provider and model that say which API is spoken."""
+
+_CODE = ("exec", "file", "python", "javascript", "http", "https", "ws", "wss", "webhook", "browser",
+         "script", "package", "sequence", "manual-input", "promptfoo", "echo")  # fmt: skip
+"""Providers that are a program or a server of one's own, and name no model."""
+
+_ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
+
+
+def _provider(word: str, work: Composition) -> dict[str, Json]:
+    """`provider:api:model` as model and settings; the model may hold colons itself."""
+    name, _, rest = word.partition(":")
+    if name.lower() in _CODE or "/" in name or re.fullmatch(r".*\.(?:js|ts|py|mjs)", word):
+        work.notes.append(f"providers: {word!r} is a program or a server, and names no model.")
+        return {}
+    api, _, model = rest.partition(":")
+    found: dict[str, Json] = {}
+    if api in _APIS:
+        rest = model
+        if api == "responses":
+            found["apiType"] = "responses"
+        elif api in ("embedding", "embeddings"):
+            found["apiType"] = "embedding"
+    if rest:
+        found["id"] = rest
+    found["provider"] = {"azureopenai": "foundry", "azure": "foundry"}.get(name, name)
     return found
 
 
-def _sets(data: JsonObject, work: Composition) -> dict[str, JsonObject]:
+def _tools(value: Json, work: Composition) -> None:
+    """Tools in the shape of a request are declared; a file with them is told."""
+    if isinstance(value, str):
+        work.notes.append(f"providers.config.tools: those of {value!r} are left out.")
+    for tool in value if isinstance(value, list) else []:
+        if isinstance(tool, Mapping) and isinstance(tool.get("function"), Mapping):
+            work.tools.append(function_tool(tool))
+        else:
+            work.notes.append("providers.config.tools: a tool of the provider's own is left out.")
+
+
+def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, JsonObject]:
     """The tests' variables as input sets; what is asserted is told."""
     common = _vars(data.get("defaultTest"))
     tests = data.get("tests")
     if isinstance(tests, str):
-        work.notes.append(f"tests: the file {tests!r} is not read.")
-        return {}
+        tests = [tests]
+    tests = list(_tests(tests if isinstance(tests, list) else [], read, work))
     found: dict[str, JsonObject] = {}
     asserted = 0
     for number, test in enumerate(tests if isinstance(tests, list) else (), start=1):
@@ -204,9 +265,57 @@ def _sets(data: JsonObject, work: Composition) -> dict[str, JsonObject]:
     default = data.get("defaultTest")
     if asserted or (isinstance(default, Mapping) and "assert" in default):
         work.notes.append("tests: what they assert of answers has no place in a prompt file.")
+    for key in ("transform", "storeOutputAs", "postprocess", "prefix", "suffix"):
+        if any(_has_option(test, key) for test in (default, *tests)):
+            work.notes.append(f"tests.options.{key}: has no place in a prompt file.")
     if not found and common:
         found["defaultTest"] = common
     return found
+
+
+def _has_option(test: Json, key: str) -> bool:
+    options = test.get("options") if isinstance(test, Mapping) else None
+    return isinstance(options, Mapping) and key in options
+
+
+def _tests(tests: list[Json], read: ReadFile, work: Composition) -> Iterator[Json]:
+    """Each test; those of a file are read: CSV, JSON, JSON lines or YAML."""
+    for test in tests:
+        if not isinstance(test, str):
+            yield test
+            continue
+        path = test.removeprefix("file://")
+        try:
+            yield from read_tests(path, read(path))
+        except (ImportFailure, ValueError) as failure:
+            work.notes.append(f"tests: the file {path!r} is not read: {failure}")
+
+
+def read_tests(path: str, text: str) -> Iterator[JsonObject]:
+    """The tests of a file by its ending.
+
+    Raises:
+        ImportFailure: the ending is none of a file with tests.
+        ValueError: it is no such file.
+    """
+    suffix = path.rpartition(".")[2].lower()
+    if suffix == "csv":
+        for row in csv.DictReader(io.StringIO(text, newline="")):
+            kept = {k: v for k, v in row.items() if k and not k.startswith("__")}
+            named = {"description": row["__description"]} if row.get("__description") else {}
+            yield {"vars": kept, **named}
+        return
+    if suffix == "jsonl":
+        values: Json = [parse_json(line) for line in text.split("\n") if line.strip()]
+    elif suffix == "json":
+        values = parse_json(text)
+    elif suffix in ("yaml", "yml"):
+        values = read_yaml(text).value
+    else:
+        raise ImportFailure(f"A file of kind {suffix!r} holds no tests.")
+    for item in values if isinstance(values, list) else []:
+        if isinstance(item, Mapping):
+            yield item if "vars" in item or "assert" in item else {"vars": dict(item)}
 
 
 def _vars(test: Json) -> dict[str, Json]:
@@ -233,8 +342,9 @@ def _inputs(work: Composition, sets: Mapping[str, JsonObject]) -> None:
 
 
 def _comments(text: str) -> list[str]:
-    """Every comment of the file, in order: what begins with # and stands in no value."""
+    """The comments at the head of the file; those inside its blocks speak of what is left out."""
     entries = read_yaml(text).entries
+    text = text[: min((entry.key.start for entry in entries), default=len(text))]
     parents = {entry.path[:-1] for entry in entries}
     values = [entry.value for entry in entries if entry.path not in parents]
     return [

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from studio.core.imports.chat_text import import_chat_text
+from studio.core.imports.commands import (
+    import_bundle,
+    import_curl,
+    import_script,
+    is_curl,
+    is_script,
+)
 from studio.core.imports.compose import unique_titles
+from studio.core.imports.dotprompt import import_dotprompt
 from studio.core.imports.imported import Imported, ImportFailure, ImportSource
 from studio.core.imports.importers import find_importer, plugin_suffixes
 from studio.core.prompty.convert.whole import convert
@@ -15,14 +25,18 @@ from studio.core.prompty.reference_values import (
     UnresolvedReference,
     confined_path,
 )
+from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.problem import Severity, apply_edits
 from studio.core.text.values import Json
 
 MOST_BYTES = 10_000_000
 """Files over this are not read."""
 
-SUFFIXES = (".prompty", ".yaml", ".yml", ".json", ".jsonl", ".txt", ".md")
+SUFFIXES = (
+    ".prompty", ".yaml", ".yml", ".json", ".jsonl", ".prompt", ".txt", ".md", ".sh", ".py", ".zip",
+)  # fmt: skip
 """Endings of files that may hold a prompt, in the order of a file dialog."""
 
 
@@ -53,7 +67,10 @@ def import_file(path: Path, choose: int = 0) -> Imported:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ImportFailure(f"It is larger than {MOST_BYTES // 1_000_000} MB.")
-        text = path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        if content.startswith(b"PK\x03\x04"):
+            return checked(import_bundle(content))
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ImportFailure(f"It is not UTF-8 text (byte {error.start}).") from error
     except OSError as error:
@@ -76,9 +93,39 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
     Raises:
         ImportFailure: it cannot be imported.
     """
+    made = _import_text(text, path, choose)
+    return made if made.text == text else checked(made)
+
+
+def checked(made: Imported) -> Imported:
+    """An import whose file has no error: what has a sure fix is fixed.
+
+    Raises:
+        ImportFailure: an error is left, with its place.
+    """
+    document = parse(made.text)
+    fixes = [
+        item.fixes[0] for item in document.problems if item.code == "other-word" and item.fixes
+    ]
+    if fixes:
+        text = apply_edits(made.text, [edit for fix in fixes for edit in fix.edits])
+        made, document = replace(made, text=text), parse(text)
+    error = next((item for item in document.problems if item.severity is Severity.ERROR), None)
+    if error is not None:
+        line = document.source.position(error.span.start).line
+        raise ImportFailure(
+            f"The prompt file made of it would have an error in line {line}: {error.message}"
+        )
+    return made
+
+
+def _import_text(text: str, path: Path | None, choose: int) -> Imported:
     suffix = path.suffix.lower() if path is not None else ""
     if suffix == ".prompty" or (not suffix and text.startswith(("---", "+++"))):
         return _prompt_file(text, path)
+    made = _import_source(text, suffix, path)
+    if made is not None:
+        return made
     if suffix and suffix not in SUFFIXES:
         made = _import_data(text, None, path, choose)
         if made is not None:
@@ -95,6 +142,25 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
         if isinstance(data, dict) and find_importer(ImportSource(text, data, path, _reader(path))):
             return _yaml(text, path, choose)
     return import_chat_text(text)
+
+
+def _import_source(text: str, suffix: str, path: Path | None) -> Imported | None:
+    """A file that is told by its own words: dotprompt, a script, a command, front matter."""
+    if suffix == ".prompt":
+        return import_dotprompt(text)
+    if suffix in (".md", ".txt", "") and _has_front_matter(text):
+        return _prompt_file(text, path)
+    if suffix == ".py" or (not suffix and is_script(text)):
+        return import_script(text)
+    if suffix == ".sh" or (suffix in ("", ".txt") and is_curl(text)):
+        return import_curl(text)
+    return None
+
+
+def _has_front_matter(text: str) -> bool:
+    """Whether a text begins with keys between two lines of dashes: it is no chat then."""
+    front = split_front_matter(text).front
+    return front is not None and isinstance(read_yaml(text[front.start : front.end]).value, Mapping)
 
 
 def _prompt_file(text: str, path: Path | None) -> Imported:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from studio.core.imports.compose import Composition, compose
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.request_messages import form_of, messages_of, tools_of
+from studio.core.imports.request_messages import dropped_of, form_of, messages_of, tools_of
 from studio.core.prompty.front.front_matter import parameter_schema
 from studio.core.prompty.front.tool_shapes import properties_of_schema
 from studio.core.text.values import Json, JsonObject
@@ -67,6 +67,7 @@ def import_request(data: Json) -> Imported:
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
     work.tools = [_tool(item, work) for item in tools_of(data)]
+    work.notes += dropped_of(data, form)
     _outputs(data, form, work)
     if not work.front["model"]:
         del work.front["model"]
@@ -141,6 +142,8 @@ def _outputs(data: JsonObject, form: str, work: Composition) -> None:
         block = data.get("response_format")
         inner = block.get("json_schema") if isinstance(block, Mapping) else None
         schema = inner.get("schema") if isinstance(inner, Mapping) else None
+        if isinstance(inner, Mapping) and inner.get("name") not in (None, "structured_output"):
+            work.notes.append("response_format.json_schema.name: a prompt file names no schema.")
     else:
         key = "text" if form == "openai-responses" else "output_config"
         holder = data.get(key)

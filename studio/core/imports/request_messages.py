@@ -58,7 +58,38 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
             yield from _thread((item,))
 
 
+def dropped_of(data: JsonObject, form: str) -> Iterator[str]:
+    """What a body's messages hold and a prompt file has no place for, each once, in words."""
+    found = json.dumps([data.get("messages"), data.get("system"), data.get("tools")])
+    if form == "anthropic":
+        for word, told in _ANTHROPIC_ONLY.items():
+            if f'"{word}"' in found:
+                yield told
+
+
+_ANTHROPIC_ONLY = {
+    "cache_control": "cache_control: what Anthropic keeps in its cache is not a prompt's to say.",
+    "is_error": "is_error: that a tool's result is an error is not kept.",
+    "thinking": "thinking: the model's own thoughts in earlier answers are left out.",
+    "redacted_thinking": "redacted_thinking: the model's hidden thoughts are left out.",
+    "citations": "citations: what an answer or a document cites is left out.",
+}
+
+
+def _function_call(item: JsonObject) -> JsonObject:
+    """A message of OpenAI's older form, whose call is `function_call`."""
+    call = item.get("function_call")
+    if not isinstance(call, Mapping):
+        return item
+    kept = {key: value for key, value in item.items() if key != "function_call"}
+    name = str(call.get("name", ""))
+    return {**kept, "content": item.get("content") or "", "tool_calls": [
+        {"id": f"call_{name}", "type": "function", "function": dict(call)}
+    ]}  # fmt: skip
+
+
 def _thread(items: Sequence[Json]) -> Iterator[Message]:
+    items = [_function_call(item) if isinstance(item, Mapping) else item for item in items]
     for message in read_thread(list(items), {}, None) or ():
         attributes = {key: value for key, value in message.attributes.items() if value is not None}
         parts = message.parts
@@ -132,15 +163,27 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
                     "id": block.get("id", ""), "name": block.get("name", ""),
                     "arguments": json.dumps(block.get("input", {}), ensure_ascii=False),
                 })  # fmt: skip
-            elif kind in ("image", "document"):
-                rest.append(_anthropic_media(block))
-            else:
-                rest.append(block)
+            elif kind not in ("thinking", "redacted_thinking"):
+                rest.append(_anthropic_block(block, kind))
         if rest or calls:
             made: dict[str, Json] = {**item, "content": rest}
             if calls:
                 made["tool_calls"] = calls
             yield from _thread((made,))
+
+
+def _anthropic_block(block: Json, kind: Json) -> Json:
+    """A block of content as a thread has it."""
+    if not isinstance(block, Mapping):
+        return block
+    if kind in ("image", "document"):
+        return _anthropic_media(block)
+    return _anthropic_text(block) if kind == "text" else block
+
+
+def _anthropic_text(block: JsonObject) -> JsonObject:
+    """A text without what is Anthropic's own (`cache_control`, `citations`)."""
+    return {"type": "text", "text": block.get("text", "")}
 
 
 def _anthropic_media(block: JsonObject) -> JsonObject:

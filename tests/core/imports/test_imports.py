@@ -213,7 +213,6 @@ def test_promptfoo_gives_a_prompt_and_its_tests_as_input_sets(tmp_path: Path) ->
     assert [item.name for item in document.inputs] == ["city", "days"]
     assert "sk-secret" not in made.text
     assert "# tests of the trip" in made.text
-    assert "# the first" in made.text
     for word in ("apiKey", "assert", "sharing", "only the first one", "plain"):
         assert any(word in note for note in made.notes), word
     assert made.others == ("prompt 1", "chat.json", "plain")

@@ -1,0 +1,175 @@
+"""Google's dotprompt files (`.prompt`): front matter, and a Handlebars template with roles.
+
+Source: the public dotprompt specification: `model`, `config`, `input`, `output` with Picoschema,
+`tools`, and the helpers `role`, `history`, `media`, `json`, `section`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from studio.core.imports.compose import Composition, compose
+from studio.core.imports.handlebars import rewrite
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_value, kind_of_word
+from studio.core.prompty.front.tool_shapes import properties_of_schema
+from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.values import Json, JsonObject
+
+_CONFIG = {
+    "temperature": "temperature", "maxOutputTokens": "maxOutputTokens", "topK": "topK",
+    "topP": "topP", "stopSequences": "stopSequences", "seed": "seed",
+    "presencePenalty": "presencePenalty", "frequencyPenalty": "frequencyPenalty",
+}  # fmt: skip
+_PROVIDERS = {"googleai": "google", "vertexai": "google", "openai": "openai",
+              "anthropic": "anthropic"}  # fmt: skip
+_KNOWN = ("name", "description", "model", "config", "input", "output", "tools", "metadata")
+_PICO = re.compile(r"(?P<name>[^(?]+)(?P<optional>\?)?(?:\((?P<kind>\w+)(?:,\s*(?P<told>.*))?\))?")
+_ROLES = ("system", "user", "assistant", "developer")
+
+
+def import_dotprompt(text: str) -> Imported:
+    """A `.prompt` file as a Prompty 2 file.
+
+    Raises:
+        ImportFailure: its front matter cannot be read.
+    """
+    split = split_front_matter(text)
+    reading = read_yaml(text[split.front.start : split.front.end] if split.front else "")
+    if reading.broken:
+        raise ImportFailure(f"The front matter cannot be read: {reading.problems[0].message}")
+    data = reading.value if isinstance(reading.value, Mapping) else {}
+    work = Composition(is_template=True)
+    for key in ("name", "description"):
+        if isinstance(data.get(key), str):
+            work.front[key] = data[key]
+    model = _model(data, work)
+    if model:
+        work.front["model"] = model
+    _inputs(data.get("input"), work)
+    _outputs(data.get("output"), work)
+    if data.get("tools"):
+        work.notes.append("tools: only their names are in the file; declare them, or add tools.")
+    work.notes += [f"{key}: has no place in a prompt file." for key in data if key not in _KNOWN]
+    _body(text[split.body.start :], work)
+    if not work.messages:
+        raise ImportFailure("The file holds no template.")
+    name = work.front.get("name")
+    return Imported(
+        compose(work), "dotprompt file", tuple(work.notes), title=str(name) if name else ""
+    )
+
+
+def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    word = data.get("model")
+    if isinstance(word, str) and word:
+        provider, slash, rest = word.partition("/")
+        found["id"] = rest if slash and provider in _PROVIDERS else word
+        if slash and provider in _PROVIDERS:
+            found["provider"] = _PROVIDERS[provider]
+    config = data.get("config")
+    options: dict[str, Json] = {}
+    further: dict[str, Json] = {}
+    for key, value in config.items() if isinstance(config, Mapping) else ():
+        (options if key in _CONFIG else further)[_CONFIG.get(key, key)] = value
+    if further:
+        options["additionalProperties"] = further
+    if options:
+        found["options"] = options
+    return found
+
+
+def _inputs(value: Json, work: Composition) -> None:
+    if not isinstance(value, Mapping):
+        return
+    for name, declared in _schema(value.get("schema")).items():
+        work.inputs[name] = declared
+    defaults = value.get("default")
+    for name, default in defaults.items() if isinstance(defaults, Mapping) else ():
+        known = work.inputs.get(name, {"kind": kind_of_value(default)})
+        work.inputs[name] = {k: v for k, v in known.items() if k != "required"} | {
+            "default": default
+        }
+
+
+def _outputs(value: Json, work: Composition) -> None:
+    if not isinstance(value, Mapping):
+        return
+    found = _schema(value.get("schema"))
+    if found:
+        work.front["outputs"] = {name: dict(item) for name, item in found.items()}
+    elif value.get("schema") is not None:
+        work.notes.append("output.schema: it cannot be read; declare outputs.")
+    elif value.get("format") not in (None, "text"):
+        work.notes.append(f"output.format: {value['format']!r} has no place without a schema.")
+
+
+def _schema(value: Json) -> dict[str, JsonObject]:
+    """Picoschema, or a JSON schema, as declarations."""
+    if not isinstance(value, Mapping):
+        return {}
+    if value.get("type") == "object" and isinstance(value.get("properties"), Mapping):
+        listed = [each for each in properties_of_schema(value) if isinstance(each, Mapping)]
+        return {
+            str(item["name"]): {key: each for key, each in item.items() if key != "name"}
+            for item in listed
+        }
+    found: dict[str, JsonObject] = {}
+    for key, item in value.items():
+        read = _PICO.fullmatch(str(key))
+        if read is not None and read["name"] != "":
+            found[read["name"].strip()] = _property(read, item)
+    return found
+
+
+def _property(read: re.Match[str], item: Json) -> JsonObject:
+    """`name?(kind, description): value` of Picoschema."""
+    word, _, told = str(item).partition(",") if isinstance(item, str) else ("", "", "")
+    kind = kind_of_word((read["kind"] or word or "object").strip())
+    made: dict[str, Json] = {"kind": kind if kind in INPUT_KINDS else "string"}
+    description = (read["told"] or told or "").strip()
+    if description:
+        made["description"] = description
+    if read["kind"] == "enum" and isinstance(item, list):
+        made |= {"kind": "string", "enumValues": item}
+    elif made["kind"] == "array":
+        inner: dict[str, Json] = (
+            {"kind": "object", "properties": _nested(item)}
+            if isinstance(item, Mapping)
+            else {"kind": _plain(item)}
+        )
+        made["items"] = inner
+    elif made["kind"] == "object" and isinstance(item, Mapping):
+        made["properties"] = _nested(item)
+    if read["optional"] is None:
+        made["required"] = True
+    return made
+
+
+def _nested(item: JsonObject) -> dict[str, Json]:
+    return {name: dict(each) for name, each in _schema(item).items()}
+
+
+def _plain(item: Json) -> str:
+    kind = kind_of_word(str(item).partition(",")[0].strip())
+    return kind if kind in INPUT_KINDS else "string"
+
+
+def _body(text: str, work: Composition) -> None:
+    made = rewrite(text)
+    work.notes += made.notes
+    for role, template in made.roles:
+        if role == "history":
+            work.inputs["history"] = {"kind": "thread"}
+            work.messages.append("history")
+            continue
+        if role not in _ROLES:
+            work.notes.append(f"The role {role!r} is no role of a prompt file; it is user now.")
+        word = role if role in _ROLES else "user"
+        work.messages.append(Message(word, (TextPart(template),)))  # type: ignore[arg-type]
+    for name in made.media:
+        work.inputs[name] = {**work.inputs.get(name, {}), "kind": "image"}

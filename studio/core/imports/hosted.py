@@ -1,0 +1,249 @@
+"""Prompts that services export as JSON: Langfuse, OpenAI's stored prompts and evals, ChatGPT."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from studio.core.imports.compose import Composition, compose, declare_string, unique_titles
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.prompty.front.declarations import kind_of_value
+from studio.core.prompty.front.front_matter import legacy_options
+from studio.core.prompty.front.tool_shapes import function_tool
+from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.threads import read_thread
+from studio.core.text.values import Json, JsonObject
+
+_BRACES = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
+_MOST_SETS = 100
+
+
+def is_langfuse(data: Json) -> bool:
+    """Whether JSON is a prompt of Langfuse."""
+    return (
+        isinstance(data, Mapping)
+        and isinstance(data.get("prompt"), str | list)
+        and data.get("type") in ("chat", "text")
+    )
+
+
+def import_langfuse(data: Json) -> Imported:
+    """A prompt of Langfuse: `{{name}}` in its texts is an input.
+
+    Raises:
+        ImportFailure: it holds no text.
+    """
+    if not isinstance(data, Mapping):
+        raise ImportFailure("It is no prompt of Langfuse.")
+    work = Composition(is_template=True)
+    prompt = data.get("prompt")
+    items = prompt if isinstance(prompt, list) else [{"role": "user", "content": prompt}]
+    for item in items:
+        if isinstance(item, Mapping) and item.get("type") == "placeholder":
+            name = str(item.get("name", "thread"))
+            work.inputs[name] = {"kind": "thread"}
+            work.messages.append(name)
+        elif isinstance(item, Mapping):
+            kept = {key: value for key, value in item.items() if key in ("role", "content", "name")}
+            _add([kept], work)
+    name = _front(data, work)
+    config = data.get("config")
+    if isinstance(config, Mapping):
+        _settings(config, work)
+    return _made(work, "Langfuse prompt", name)
+
+
+def is_stored(data: Json) -> bool:
+    """Whether JSON is a stored prompt of OpenAI, an eval or one of its runs."""
+    if not isinstance(data, Mapping):
+        return False
+    word = data.get("object")
+    return (
+        word in ("prompt", "eval", "eval.run")
+        or str(data.get("id", "")).startswith("pmpt_")
+        or _template_of(data) is not None
+    )
+
+
+def import_stored(data: Json) -> Imported:
+    """A stored prompt of OpenAI, or the messages that an eval asks with.
+
+    Raises:
+        ImportFailure: it holds no messages.
+    """
+    if not isinstance(data, Mapping):
+        raise ImportFailure("It is no stored prompt.")
+    block = data
+    for key in ("prompt", "version", "data_source"):
+        inner = data.get(key)
+        if isinstance(inner, Mapping):
+            block = {**data, **inner}
+    work = Composition(is_template=True)
+    instructions = block.get("instructions")
+    if isinstance(instructions, str) and instructions:
+        _add([{"role": "system", "content": instructions}], work)
+    listed = _template_of(data) or block.get("messages") or block.get("input")
+    if isinstance(listed, str):
+        listed = [{"role": "user", "content": listed}]
+    _add([_flat(item) for item in listed] if isinstance(listed, list) else [], work)
+    if not work.messages:
+        raise ImportFailure("The export holds no messages: an eval keeps them in its runs.")
+    name = _front(data, work)
+    settings = block.get("sampling_params")
+    _settings({**block, **(settings if isinstance(settings, Mapping) else {})}, work)
+    variables = block.get("variables")
+    for key, value in variables.items() if isinstance(variables, Mapping) else ():
+        text = value if isinstance(value, str | int | float | bool) else None
+        work.inputs[str(key)] = declare_string(default=text)
+    if data.get("testing_criteria"):
+        work.notes.append("testing_criteria: what an eval asserts has no place in a prompt file.")
+    return _made(work, "OpenAI stored prompt", name, _eval_sets(block))
+
+
+def _template_of(data: JsonObject) -> Json:
+    """The messages that a run of an eval fills in."""
+    source = data.get("data_source")
+    inputs = source.get("input_messages") if isinstance(source, Mapping) else None
+    return inputs.get("template") if isinstance(inputs, Mapping) else None
+
+
+def _flat(item: Json) -> Json:
+    """A message whose content is one block, as evals write it."""
+    if isinstance(item, Mapping) and isinstance(item.get("content"), Mapping):
+        return {**item, "content": [item["content"]]}
+    return item
+
+
+def _eval_sets(block: JsonObject) -> dict[str, JsonObject]:
+    source = block.get("source")
+    rows = source.get("content") if isinstance(source, Mapping) else None
+    return {
+        f"row {number}": {"item": row["item"]}
+        for number, row in enumerate(rows[:_MOST_SETS] if isinstance(rows, list) else [], start=1)
+        if isinstance(row, Mapping) and isinstance(row.get("item"), Mapping)
+    }
+
+
+def is_chatgpt(data: Json) -> bool:
+    """Whether JSON is the conversations of a ChatGPT export, or one of them."""
+    first = data[0] if isinstance(data, list) and data else data
+    return isinstance(first, Mapping) and isinstance(first.get("mapping"), Mapping)
+
+
+def import_chatgpt(data: Json, choose: int = 0) -> Imported:
+    """One conversation of a ChatGPT export, along its last branch.
+
+    Raises:
+        ImportFailure: there is no such conversation, or it holds no text.
+    """
+    listed = [item for item in (data if isinstance(data, list) else [data]) if is_chatgpt(item)]
+    if not 0 <= choose < len(listed):
+        raise ImportFailure(f"There are {len(listed)} conversations; none has number {choose + 1}.")
+    chosen = listed[choose]
+    if not isinstance(chosen, Mapping):
+        raise ImportFailure("It is no conversation.")
+    work = Composition()
+    left_out = 0
+    for message in _branch(chosen):
+        author, content = message.get("author"), message.get("content")
+        role = author.get("role") if isinstance(author, Mapping) else ""
+        parts = content.get("parts") if isinstance(content, Mapping) else None
+        texts = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
+        text = "\n".join(texts)
+        left_out += len(parts) - len(texts) if isinstance(parts, list) else 0
+        if role in ("system", "user", "assistant") and text.strip():
+            work.messages.append(Message(role, (TextPart(text),)))
+        elif text.strip():
+            left_out += 1
+    if not work.messages:
+        raise ImportFailure("The conversation holds no text.")
+    if left_out:
+        work.notes.append(f"{left_out} pictures, files and results of tools are left out.")
+    names = unique_titles([str(item.get("title") or "chat") for item in listed
+                           if isinstance(item, Mapping)])  # fmt: skip
+    made = _made(work, "ChatGPT conversation", names[choose])
+    return Imported(
+        made.text, made.form, made.notes, title=names[choose],
+        others=names if len(names) > 1 else (),
+    )  # fmt: skip
+
+
+def _branch(conversation: JsonObject) -> Iterator[JsonObject]:
+    """The messages from the first to the current one."""
+    mapping = conversation.get("mapping")
+    nodes = mapping if isinstance(mapping, Mapping) else {}
+    at = conversation.get("current_node")
+    if not isinstance(at, str) or at not in nodes:
+        at = next(reversed(list(nodes)), None)
+    found: list[JsonObject] = []
+    seen: set[str] = set()
+    while isinstance(at, str) and at not in seen and isinstance(node := nodes.get(at), Mapping):
+        seen.add(at)
+        if isinstance(node.get("message"), Mapping):
+            found.append(node["message"])  # type: ignore[arg-type]
+        at = node.get("parent")
+    yield from reversed(found)
+
+
+def _add(items: list[Json], work: Composition) -> None:
+    work.messages += [
+        Message(each.role, each.parts, each.attributes)
+        for each in read_thread(items, {}, None) or ()
+    ]
+
+
+def _front(data: JsonObject, work: Composition) -> str:
+    name = data.get("name")
+    if isinstance(name, str) and name:
+        work.front["name"] = name
+    if isinstance(data.get("description"), str) and data["description"]:
+        work.front["description"] = data["description"]
+    kept = {key: data[key] for key in ("version", "tags", "labels") if data.get(key) is not None}
+    kept = {key: value for key, value in kept.items() if not isinstance(value, Mapping)}
+    if kept:
+        work.front["metadata"] = kept
+    return name if isinstance(name, str) else ""
+
+
+_SETTINGS = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "max_output_tokens",
+             "seed", "stop", "frequency_penalty", "presence_penalty")  # fmt: skip
+
+
+def _settings(config: JsonObject, work: Composition) -> None:
+    """The model and its options; other keys of a service are no part of the prompt."""
+    model: dict[str, Json] = {}
+    if isinstance(config.get("model"), str):
+        model["id"] = config["model"]
+    given = {key: config[key] for key in _SETTINGS if config.get(key) is not None}
+    if "max_output_tokens" in given:
+        given["max_tokens"] = given.pop("max_output_tokens")
+    if given:
+        model["options"] = legacy_options(given)
+    if model:
+        work.front["model"] = model
+    tools = config.get("tools")
+    for tool in tools if isinstance(tools, list) else []:
+        if isinstance(tool, Mapping) and (
+            tool.get("name") or isinstance(tool.get("function"), Mapping)
+        ):
+            work.tools.append(function_tool(tool))
+        else:
+            work.notes.append(f"tools: {json.dumps(tool)[:60]} is a service, and is left out.")
+
+
+def _made(
+    work: Composition, form: str, title: str, sets: Mapping[str, JsonObject] | None = None
+) -> Imported:
+    """The file, with an input for each name in braces."""
+    for message in work.messages if work.is_template else ():
+        for part in message.parts if isinstance(message, Message) else ():
+            for found in _BRACES.finditer(part.text) if isinstance(part, TextPart) else ():
+                name = found[1].partition(".")[0]
+                kind = {"kind": "object"} if "." in found[1] else declare_string()
+                work.inputs.setdefault(name, kind)
+    first = next(iter((sets or {}).values()), {})
+    for name, value in first.items():
+        if name in work.inputs:
+            work.inputs[name] = {"kind": kind_of_value(value), "sample": value}
+    return Imported(compose(work), form, tuple(work.notes), sets or {}, title=title)

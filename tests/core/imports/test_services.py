@@ -1,0 +1,300 @@
+"""Prompts of other programs and services, each as its own export writes it."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.recognize import import_file
+from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
+from tests.core.export.conftest import HEAD, PROMPTS, Make, make
+
+__all__ = ["make"]
+
+
+def imported(tmp_path: Path, name: str, content: Any, choose: int = 0) -> Imported:
+    path = tmp_path / name
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        text = content if isinstance(content, str) else json.dumps(content)
+        path.write_text(text, encoding="utf-8")
+    made = import_file(path, choose)
+    assert not [item.message for item in parse(made.text).problems if item.severity == "error"]
+    return made
+
+
+def messages(made: Imported, **values: Any) -> list[tuple[str, str]]:
+    prepared = prepare(parse(made.text), values, preview=True)
+    return [(each.role, each.text) for each in prepared.messages.messages]
+
+
+DOTPROMPT = """---
+model: googleai/gemini-2.5-flash
+config: {temperature: 0.4, maxOutputTokens: 20, safetySettings: []}
+input:
+  schema:
+    name: string, who asks
+    age?: integer
+    tags(array, words): string
+    mood(enum): [good, bad]
+  default: {name: Ann}
+output:
+  format: json
+  schema: {answer: string, steps(array): {title: string}}
+tools: [search]
+---
+{{role "system"}}
+Help {{name}}.{{#if age}} They are {{age}}.{{else}} Age unknown.{{/if}}
+{{#each tags}}{{@index}}: {{this}} for {{../name}}
+{{/each}}{{#unless age}}No age.{{/unless}}{{! a comment }}
+{{history}}
+{{role "user"}}
+{{json tags}} {% stays {{media url=photo}}
+{{>footer}}
+"""
+
+
+def test_a_dotprompt_file(tmp_path: Path) -> None:
+    made = imported(tmp_path, "a.prompt", DOTPROMPT)
+    document = parse(made.text)
+    assert (document.model.id, document.model.provider) == ("gemini-2.5-flash", "google")
+    assert document.model.options["maxOutputTokens"] == 20
+    assert {item.name: (item.kind, item.required) for item in document.inputs} == {
+        "name": ("string", False), "age": ("integer", False), "tags": ("array", True),
+        "mood": ("string", True), "history": ("thread", False), "photo": ("image", False),
+    }  # fmt: skip
+    assert [(item.name, item.kind) for item in document.outputs] == [
+        ("answer", "string"), ("steps", "array"),
+    ]  # fmt: skip
+    system, user = messages(made, tags=["x", "y"], history=[], photo="a.png")
+    assert system == ("system", "Help Ann. Age unknown.\n0: x for Ann\n1: y for Ann\nNo age.")
+    assert user[1].startswith('["x", "y"] {% stays')
+    assert any("footer" in note for note in made.notes)
+    assert any(note.startswith("tools:") for note in made.notes)
+
+
+def test_a_langfuse_prompt(tmp_path: Path) -> None:
+    made = imported(tmp_path, "a.json", {
+        "type": "chat", "name": "shop", "version": 3, "labels": ["live"],
+        "config": {"model": "gpt-4o", "temperature": 0.1},
+        "prompt": [
+            {"role": "system", "content": "Help {{who}}."}, {"type": "placeholder", "name": "chat"},
+            {"type": "chatmessage", "role": "user", "content": "Go"},
+        ],
+    })  # fmt: skip
+    assert parse(made.text).model.options == {"temperature": 0.1}
+    assert messages(made, who="Ann", chat=[{"role": "user", "content": "x"}]) == [
+        ("system", "Help Ann."), ("user", "x"), ("user", "Go"),
+    ]  # fmt: skip
+
+
+def test_a_stored_prompt_of_openai(tmp_path: Path) -> None:
+    made = imported(tmp_path, "a.json", {
+        "id": "pmpt_1", "object": "prompt", "name": "shop", "model": "gpt-4o",
+        "instructions": "Help {{who}}.", "variables": {"who": "Ann"},
+        "input": [{"role": "user", "content": [{"type": "input_text", "text": "Hi {{who}}"}]}],
+        "tools": [{"type": "web_search"}],
+    })  # fmt: skip
+    assert messages(made) == [("system", "Help Ann."), ("user", "Hi Ann")]
+    assert any("web_search" in note for note in made.notes)
+
+
+def test_a_run_of_an_eval(tmp_path: Path) -> None:
+    made = imported(tmp_path, "a.json", {
+        "object": "eval.run", "name": "run", "data_source": {
+            "type": "completions", "model": "gpt-4o", "sampling_params": {"temperature": 0},
+            "input_messages": {"type": "template", "template": [
+                {"role": "user", "content": {"type": "input_text", "text": "{{item.q}}?"}},
+            ]},
+            "source": {"type": "file_content", "content": [{"item": {"q": "2+2"}}]},
+        },
+    })  # fmt: skip
+    assert messages(made) == [("user", "2+2?")]
+    assert made.input_sets == {"row 1": {"item": {"q": "2+2"}}}
+
+
+def test_a_chatgpt_export(tmp_path: Path) -> None:
+    def node(parent: str | None, role: str, *parts: Any) -> dict[str, Any]:
+        content = {"content_type": "text", "parts": list(parts)}
+        return {"parent": parent, "message": {"author": {"role": role}, "content": content}}
+
+    talk = {
+        "title": "T", "current_node": "d",
+        "mapping": {
+            "a": {"parent": None, "message": None},
+            "b": node("a", "user", "Hi {{x}}", {"image": 1}),
+            "c": node("b", "assistant", "left"), "d": node("b", "assistant", "Ho\nuser:\nno"),
+        },
+    }  # fmt: skip
+    made = imported(tmp_path, "conversations.json", [talk, {**talk, "title": "U"}], 1)
+    assert messages(made) == [("user", "Hi {{x}}"), ("assistant", "Ho\nuser:\nno")]
+    assert made.others == ("T", "U")
+    assert made.title == "U"
+    assert "1 pictures" in made.notes[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "curl https://my.host/v1/chat/completions \\\n -H 'Authorization: x' \\\n -d '{BODY}'",
+        "curl --json '{BODY}' https://my.host/v1/chat/completions?x=1",
+        "#!/bin/sh\ncurl https://my.host/v1/chat/completions --data @- <<'END'\n{BODY}\nEND\n",
+    ],
+)
+def test_a_curl_command(command: str, tmp_path: Path) -> None:
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "Hi {{x}}"}]})
+    made = imported(tmp_path, "a.sh", command.replace("{BODY}", body))
+    assert messages(made) == [("user", "Hi {{x}}")]
+    assert parse(made.text).model.connection == {"kind": "key", "endpoint": "https://my.host/v1"}
+
+
+def test_a_curl_command_without_a_request_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ImportFailure, match="sends no body"):
+        imported(tmp_path, "a.sh", "curl https://a.b")
+
+
+@pytest.mark.parametrize("kind", ["jinja", "mustache", "plain"])
+@pytest.mark.parametrize("target", ["python", "curl-openai-chat", "bundle"])
+def test_what_the_studio_wrote_is_read_again(
+    kind: str, target: str, make: Make, tmp_path: Path
+) -> None:
+    result = make(PROMPTS[kind], target, sets={"one": {}})
+    suffix = {"python": ".py", "bundle": ".zip"}.get(target, ".sh")
+    made = imported(tmp_path, f"again{suffix}", result.content)
+    wanted = prepare(parse(PROMPTS[kind]), {}).messages.messages
+    got = messages(made)
+    assert [(each[0], each[1].strip("\n")) for each in got] == [
+        (each.role, each.text.strip("\n")) for each in wanted
+    ]
+    assert parse(made.text).model.id == "scripted-1"
+
+
+def test_another_zip_is_no_bundle(tmp_path: Path) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("a.txt", "x")
+    with pytest.raises(ImportFailure, match="no bundle"):
+        imported(tmp_path, "a.zip", content.getvalue())
+
+
+@pytest.mark.parametrize("suffix", [".md", ".txt"])
+def test_a_file_with_front_matter_is_no_chat_text(suffix: str, tmp_path: Path) -> None:
+    text = HEAD + "---\nsystem:\nHi\n"
+    assert imported(tmp_path, f"a{suffix}", text).text == text
+
+
+PROVIDERS = {
+    "openai:gpt-4o": ("gpt-4o", "openai"),
+    "openai:chat:ft:gpt-4o:org::id": ("ft:gpt-4o:org::id", "openai"),
+    "ollama:chat:llama3:8b": ("llama3:8b", "ollama"),
+    "huggingface:chat:google/gemma:novita": ("google/gemma:novita", "huggingface"),
+    "azureopenai:chat:my-gpt": ("my-gpt", "foundry"),
+    "anthropic:messages:claude-x": ("claude-x", "anthropic"),
+    "http://127.0.0.1:8000/chat": ("", ""),
+    "https://a.b/c": ("", ""),
+    "openai": ("", "openai"),
+    "file://provider.py": ("", ""),
+}
+
+
+@pytest.mark.parametrize("word", PROVIDERS)
+def test_a_provider_of_promptfoo(word: str, tmp_path: Path) -> None:
+    text = f"prompts: ['Hi']\nproviders:\n- id: '{word}'\n  config: {{url: x, temperature: 0}}\n"
+    model = parse(imported(tmp_path, "a.yaml", text).text).model
+    assert (model.id, model.provider) == PROVIDERS[word]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.csv", "q,__expected\n2+2,4\n"),
+        ("t.json", '[{"q": "2+2"}]'),
+        ("t.jsonl", '{"vars": {"q": "2+2"}}\n'),
+        ("t.yaml", "- vars: {q: 2+2}\n"),
+    ],
+)
+def test_tests_of_promptfoo_in_a_file(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    text = f"prompts: ['{{{{q}}}}?']\ntests: file://{name}\n"
+    assert imported(tmp_path, "a.yaml", text).input_sets == {"test 1": {"q": "2+2"}}
+
+
+def test_comments_of_what_is_left_out_are_not_piled_up(tmp_path: Path) -> None:
+    text = "# Head\nprompts: ['Hi']\n# one\nscenarios: [] # two\ntests:\n# three\n- vars: {}\n"
+    made = imported(tmp_path, "a.yaml", text)
+    assert made.text.startswith("---\n# Head\ntemplate:")
+    assert [note for note in made.notes if "scenarios" in note]
+
+
+def test_a_template_that_cannot_be_read_is_kept_letter_by_letter(tmp_path: Path) -> None:
+    made = imported(tmp_path, "a.yaml", "prompts: ['{% if x %}{{ y }} Hi']\n")
+    assert messages(made) == [("user", "{% if x %}{{ y }} Hi")]
+    assert any("letter by letter" in note for note in made.notes)
+
+
+AGENT = {
+    "kind": "Prompt", "name": "a", "instructions": ["Be kind.", "Be brief."],
+    "model": {"id": "m", "provider": "OpenAI", "apiType": "Chat"},
+    "tools": [{"kind": "function", "name": "f", "bindings": {"x": "x"},
+               "parameters": {"properties": {"q": {"kind": "string"}}}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [AGENT, {"name": "shop", "template": AGENT, "parameters": {}}])
+def test_an_agent_of_the_agent_framework(data: dict[str, Any], tmp_path: Path) -> None:
+    made = imported(tmp_path, "a.json", data)
+    document = parse(made.text)
+    assert (document.model.provider, document.model.api_type) == ("openai", "chat")
+    assert messages(made) == [("system", "Be kind.\nBe brief.")]
+    assert any("bindings" in note for note in made.notes)
+
+
+def test_langchains_own_files(tmp_path: Path) -> None:
+    def prompt(text: str) -> dict[str, Any]:
+        return {"_type": "prompt", "template": text, "template_format": "f-string"}
+
+    chat = {"_type": "chat", "output_parser": {"_type": "x"}, "messages": [
+        {"type": "system", "prompt": prompt("Be kind.")},
+        {"type": "human", "prompt": prompt("{q}")},
+    ]}  # fmt: skip
+    made = imported(tmp_path, "chat.json", chat)
+    assert messages(made, q="2+2") == [("system", "Be kind."), ("user", "2+2")]
+    assert any("output_parser" in note for note in made.notes)
+
+    (tmp_path / "examples.json").write_text('[{"a": "up", "b": "down"}]', encoding="utf-8")
+    few = {"_type": "few_shot", "prefix": "Antonyms.", "examples": "examples.json",
+           "example_prompt": prompt("{a}: {b}"), "suffix": "{w}:"}  # fmt: skip
+    assert messages(imported(tmp_path, "few.json", few), w="in") == [
+        ("user", "Antonyms.\n\nup: down\n\nin:")
+    ]
+
+
+def test_what_only_anthropic_says_is_named_once(tmp_path: Path) -> None:
+    cached = {"cache_control": {"type": "ephemeral"}}
+    made = imported(tmp_path, "a.json", {
+        "model": "c", "max_tokens": 5, "system": [{"type": "text", "text": "S", **cached}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "Hi", **cached}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "s"},
+                {"type": "text", "text": "Ho"}]},
+        ],
+    })  # fmt: skip
+    assert messages(made) == [("system", "S"), ("user", "Hi"), ("assistant", "Ho")]
+    assert sorted(note.partition(":")[0] for note in made.notes) == ["cache_control", "thinking"]
+
+
+def test_a_call_of_the_older_form_is_kept(tmp_path: Path) -> None:
+    made = imported(tmp_path, "a.json", [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
+    ])  # fmt: skip
+    assert "name: f" in made.text
