@@ -175,7 +175,7 @@ class Workbench(QObject):
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
         self.inputs_pane.request_reveal.connect(window.tabs.go_to)
         self.inputs_pane.request_samples.connect(document.keep_samples)
-        self.inputs_pane.height_wanted.connect(window.docks.fit_inputs)
+        self.inputs_pane.request_height.connect(window.docks.fit_inputs)
         self.inputs_pane.refused.connect(self.run_coordinator.refuse)
         # preview
         self.preview.previewed.connect(document.show_preview)

@@ -45,7 +45,7 @@ class InputsPane(QWidget):
     request_declare = Signal(str)  # declare this variable in the front matter
     request_reveal = Signal(Span)
     refused = Signal(str)  # a set that could not be read or kept
-    height_wanted = Signal(int)  # pixels, when other inputs are shown or the form is folded
+    request_height = Signal(int)  # pixels, when other inputs are shown or the form is folded
     request_samples = Signal(Mapping)  # dict: keep these values in the file, as samples
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -208,11 +208,11 @@ class InputsPane(QWidget):
     def _want_height(self) -> None:
         head = self.fold_button.sizeHint().height() + 8
         if self.fold_button.isChecked():
-            self.height_wanted.emit(head)
+            self.request_height.emit(head)
         elif self.form.rows:
-            self.height_wanted.emit(head + self.form.sizeHint().height() + 20)
+            self.request_height.emit(head + self.form.sizeHint().height() + 20)
         else:
-            self.height_wanted.emit(head + self.empty.sizeHint().height())
+            self.request_height.emit(head + self.empty.sizeHint().height())
 
     def _choose_page(self) -> None:
         if self.json_button.isChecked():

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QCoreApplication,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-)
+from PySide6.QtCore import QCoreApplication, QObject, Qt
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -34,6 +25,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import blend
 from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
 _SAID = {
@@ -44,25 +36,21 @@ _SAID = {
 }
 
 
-class CompareModel(QAbstractTableModel):
-    """Asked only for what is in sight, however long the runs are."""
+class CompareModel(RowTable[int]):
+    """Left, mark, right; its rows are those of the comparison that are listed.
+
+    Asked only for what is in sight, however long the runs are.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(3, parent)
         self._theme = LIGHT
         self._comparison: RunComparison | None = None
-        self._rows: tuple[int, ...] = ()
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """The rows of the comparison that are listed."""
-        return self._rows
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
         self._theme = theme
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 2))
+        self.draw_again()
 
     def show_comparison(self, comparison: RunComparison, *, only_differences: bool) -> None:
         """List the rows of a comparison."""
@@ -72,50 +60,26 @@ class CompareModel(QAbstractTableModel):
         self._rows = comparison.differences if only_differences else everything
         self.endResetModel()
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """How many rows are listed."""
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """Left, mark, right."""
-        return 0 if parent is not None and parent.isValid() else 3
-
-    def headerData(
-        self,
-        section: int,
-        orientation: Qt.Orientation,
-        role: int = int(Qt.ItemDataRole.DisplayRole),
-    ) -> Any:  # noqa: ANN401 - Qt's signature
+    def head(self, column: int, role: int) -> object:
         """The names of the two ways."""
         held = self._comparison
-        if orientation != Qt.Orientation.Horizontal or held is None:
-            return None
-        if role == int(Qt.ItemDataRole.DisplayRole):
-            return (held.left.title, "", held.right.title)[section]
-        if role == int(Qt.ItemDataRole.TextAlignmentRole):
-            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        return None
+        if role == DISPLAY and held is not None:
+            return (held.left.title, "", held.right.title)[column]
+        side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return int(side) if role == ALIGNMENT else None
 
-    def data(
-        self,
-        index: QModelIndex | QPersistentModelIndex,
-        role: int = int(Qt.ItemDataRole.DisplayRole),
-    ) -> Any:  # noqa: ANN401 - Qt's signature
+    def cell(self, row: int, column: int, role: int) -> object:
         """A card's words, their colour, or what a screen reader says of the mark."""
-        held = self._comparison
-        if not index.isValid() or held is None or index.row() >= len(self._rows):
+        if self._comparison is None:
             return None
-        row = held.rows[self._rows[index.row()]]
-        if role in (int(Qt.ItemDataRole.DisplayRole), int(Qt.ItemDataRole.ToolTipRole)):
-            return self._text(row, index.column())
-        if role == int(Qt.ItemDataRole.AccessibleTextRole) and index.column() == 1:
-            return QCoreApplication.translate("CompareDialog", _SAID[row.match])
-        if role == int(Qt.ItemDataRole.TextAlignmentRole) and index.column() == 1:
+        held = self._comparison.rows[row]
+        if role in (DISPLAY, TIP):
+            return (_words(held.left), _MARKS[held.match], _words(held.right))[column]
+        if role == int(Qt.ItemDataRole.AccessibleTextRole) and column == 1:
+            return QCoreApplication.translate("CompareDialog", _SAID[held.match])
+        if role == ALIGNMENT and column == 1:
             return int(Qt.AlignmentFlag.AlignCenter)
-        return self._brush(row, role)
-
-    def _text(self, row: CompareRow, column: int) -> str:
-        return (_words(row.left), _MARKS[row.match], _words(row.right))[column]
+        return self._brush(held, role)
 
     def _brush(self, row: CompareRow, role: int) -> QBrush | None:
         theme = self._theme

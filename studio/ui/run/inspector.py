@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QCoreApplication,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -44,48 +34,24 @@ from studio.ui.run.watch_table import WatchTable
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, RowTable
 
 
-class _UsageModel(QAbstractTableModel):
+class _UsageModel(RowTable[UsageRow]):
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[UsageRow, ...] = ()
+        super().__init__(len(usage_heads()), parent)
 
-    def show_rows(self, rows: tuple[UsageRow, ...]) -> None:
-        if rows != self._rows:
-            self.beginResetModel()
-            self._rows = rows
-            self.endResetModel()
+    def head(self, column: int, role: int) -> object:
+        if role == DISPLAY:
+            return usage_heads()[column]
+        return self._alignment(column) if role == ALIGNMENT else None
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(usage_heads())
-
-    def headerData(
-        self,
-        section: int,
-        orientation: Qt.Orientation,
-        role: int = int(Qt.ItemDataRole.DisplayRole),
-    ) -> Any:  # noqa: ANN401 - Qt's signature
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == int(Qt.ItemDataRole.DisplayRole):
-            return usage_heads()[section]
-        return self._alignment(section) if role == int(Qt.ItemDataRole.TextAlignmentRole) else None
-
-    def data(
-        self,
-        index: QModelIndex | QPersistentModelIndex,
-        role: int = int(Qt.ItemDataRole.DisplayRole),
-    ) -> Any:  # noqa: ANN401 - Qt's signature
-        row = self._rows[index.row()]
-        if role == int(Qt.ItemDataRole.DisplayRole):
-            return row.label if index.column() == 0 else row.cells[index.column() - 1]
-        if role == int(Qt.ItemDataRole.TextAlignmentRole):
-            return self._alignment(index.column())
-        if role == int(Qt.ItemDataRole.FontRole) and index.row() == len(self._rows) - 1:
+    def cell(self, row: UsageRow, column: int, role: int) -> object:
+        if role == DISPLAY:
+            return row.label if column == 0 else row.cells[column - 1]
+        if role == ALIGNMENT:
+            return self._alignment(column)
+        if role == int(Qt.ItemDataRole.FontRole) and row is self._rows[-1]:
             font = QFont()
             font.setWeight(QFont.Weight.DemiBold)
             return font

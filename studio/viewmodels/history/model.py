@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 
 from studio.application.history.rows import HEADS, HistoryRow, column_head, row_of
 from studio.core.runs.summary import RunSummary
+from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
 """Role that gives the whole `RunSummary`."""
@@ -21,74 +21,34 @@ TONE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 _NUMBERS = frozenset({5, 6, 7, 8})
 
 
-class HistoryModel(QAbstractTableModel):
+class HistoryModel(RowTable[HistoryRow]):
     """The list of runs, for a table view."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._rows: tuple[HistoryRow, ...] = ()
-
-    @property
-    def rows(self) -> tuple[HistoryRow, ...]:
-        """The rows, in order."""
-        return self._rows
+        super().__init__(len(HEADS), parent)
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Show these runs."""
         now = datetime.now().astimezone()
-        rows = tuple(row_of(run, now) for run in runs)
-        if rows == self._rows:
-            return
-        if [row.run.id for row in rows] == [row.run.id for row in self._rows]:
-            # The same runs, further on: a reset would lose the place that is looked at.
-            self._rows = rows
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(HEADS) - 1))
-            return
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
+        self.show_rows(tuple(row_of(run, now) for run in runs), lambda row: row.run.id)
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """How many runs there are."""
-        return 0 if parent is not None and parent.isValid() else len(self._rows)
+    def head(self, column: int, role: int) -> object:
+        """A column's title, and on which side it stands."""
+        if role == DISPLAY:
+            return column_head(column)
+        return _alignment(column) if role == ALIGNMENT else None
 
-    def columnCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        """How many columns there are."""
-        return 0 if parent is not None and parent.isValid() else len(HEADS)
-
-    def headerData(
-        self,
-        section: int,
-        orientation: Qt.Orientation,
-        role: int = int(Qt.ItemDataRole.DisplayRole),
-    ) -> Any:  # noqa: ANN401 - Qt's signature
-        """A column's head."""
-        if orientation == Qt.Orientation.Horizontal and role == int(Qt.ItemDataRole.DisplayRole):
-            return column_head(section)
-        if role == int(Qt.ItemDataRole.TextAlignmentRole):
-            return _alignment(section)
-        return None
-
-    def data(
-        self,
-        index: QModelIndex | QPersistentModelIndex,
-        role: int = int(Qt.ItemDataRole.DisplayRole),
-    ) -> Any:  # noqa: ANN401 - Qt's signature
+    def cell(self, row: HistoryRow, column: int, role: int) -> object:
         """A cell's text, or the whole run."""
-        if not index.isValid() or index.row() >= len(self._rows):
-            return None
-        row = self._rows[index.row()]
-        if role == int(Qt.ItemDataRole.DisplayRole):
-            return row.cells[index.column()]
+        if role == DISPLAY:
+            return row.cells[column]
         if role == SUMMARY_ROLE:
             return row.run
         if role == TONE_ROLE:
             return row.tone
-        if role == int(Qt.ItemDataRole.TextAlignmentRole):
-            return _alignment(index.column())
-        if role == int(Qt.ItemDataRole.ToolTipRole):
-            return row.run.note or row.run.question or row.run.path or None
-        return None
+        if role == ALIGNMENT:
+            return _alignment(column)
+        return row.run.note or row.run.question or row.run.path or None if role == TIP else None
 
 
 def _alignment(column: int) -> int:
