@@ -80,6 +80,7 @@ def request_preview(
         response_schema=schema if able.json_schema else None,
         stop=stop if able.stop else (),
         stream=True,
+        keeps_nothing=True,
     )
     request = make(media=reader)
     notes = []

@@ -41,6 +41,7 @@ def request_body(
         stop=request.stop if capabilities.stop else (),
         stream=True,
         media=media,
+        keeps_nothing=True,
     ).body
     return {key: sendable(value) for key, value in body.items()}
 

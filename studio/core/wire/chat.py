@@ -113,8 +113,12 @@ def _message(message: Message, draft: RequestDraft) -> dict[str, Json]:
             }
             for call in calls
         ]
+        signed = {item.get("id"): item.get("extra_content") for item in message.carried}
         for index, call in enumerate(calls):
             draft.origins.note(listed, index, part_origin(call, message))
+            held = listed[index]
+            if signed.get(call.id) and isinstance(held, dict):
+                held["extra_content"] = signed[call.id]
         made["tool_calls"] = listed
     elif "tool_calls" in message.attributes:
         made["tool_calls"] = message.attributes["tool_calls"]  # of a thread, in this form already

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import (
+    CarriedDelta,
     ChoiceDelta,
     Finished,
     FinishReason,
@@ -204,7 +205,9 @@ class ChatChunks:
             made.append(RefusalDelta(refusal))
         calls = delta.get("tool_calls")
         if isinstance(calls, Sequence) and not isinstance(calls, str):
-            made += (self._call(call) for call in calls if isinstance(call, Mapping))
+            for call in calls:
+                if isinstance(call, Mapping):
+                    made += (self._call(call), *_signed(call))
         legacy = delta.get("function_call")
         if isinstance(legacy, Mapping):
             made.append(self._call({"index": 0, "function": legacy}))
@@ -220,6 +223,14 @@ class ChatChunks:
             str(name) if name else None,
             arguments_text(inner.get("arguments")),
         )
+
+
+def _signed(call: Mapping[str, Json]) -> tuple[ReplyDelta, ...]:
+    """What Gemini signs a call with, and wants back with it (`extra_content.google`)."""
+    signed = call.get("extra_content")
+    if not isinstance(signed, Mapping) or not call.get("id"):
+        return ()
+    return (CarriedDelta({"type": "tool_call", "id": call["id"], "extra_content": signed}),)
 
 
 def arguments_text(value: Json) -> str:

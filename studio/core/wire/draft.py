@@ -37,6 +37,7 @@ class RequestDraft:
     stop: tuple[str, ...]
     stream: bool
     media: MediaSource | None
+    keeps_nothing: bool = False
     problems: list[Problem] = field(default_factory=list)
     origins: OriginNotes = field(default_factory=OriginNotes)
 

@@ -41,6 +41,7 @@ class ResponseEvents:
         self._word: str | None = None
         self._refused = False
         self._with_arguments: set[object] = set()
+        self._has_thought = False
 
     @property
     def has_ended(self) -> bool:
@@ -62,12 +63,17 @@ class ResponseEvents:
                 return (ReasoningDelta(text),) if text else ()
             case "response.output_item.added":
                 return self._added(chunk)
+            case "response.output_item.done":
+                return self._item_done(chunk.get("item"))
             case "response.function_call_arguments.delta":
                 self._with_arguments.add(chunk.get("output_index"))
                 return (self._calls.delta(chunk.get("output_index"), None, None, text),)
             case "response.function_call_arguments.done":
                 return self._done(chunk)
-            case "response.completed" | "response.incomplete" | "response.failed":
+            case (
+                "response.completed" | "response.incomplete" | "response.failed"
+                | "response.cancelled"
+            ):  # fmt: skip
                 return self._closed(chunk.get("response"))
             case _:
                 return ()
@@ -99,6 +105,22 @@ class ResponseEvents:
                 arguments,
             ),
         )
+
+    def _item_done(self, item: Json) -> tuple[ReplyDelta, ...]:
+        """Reasoning goes back as it came; of the others only their place, and a message's phase."""
+        if not isinstance(item, Mapping):
+            return ()
+        match item.get("type"):
+            case "reasoning" if item.get("encrypted_content"):
+                self._has_thought = True
+                return (CarriedDelta(dict(item)),)
+            case "message" if self._has_thought or item.get("phase"):
+                phase = {"phase": item["phase"]} if item.get("phase") else {}
+                return (CarriedDelta({"type": "message", **phase}),)
+            case "function_call" if self._has_thought:
+                return (CarriedDelta({"type": "function_call", "call_id": item.get("call_id")}),)
+            case _:
+                return ()
 
     def _done(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
         index = chunk.get("output_index")

@@ -161,6 +161,7 @@ def to_request(
     stop: Sequence[str] = (),
     stream: bool = False,
     media: MediaSource | None = None,
+    keeps_nothing: bool = False,
 ) -> WireRequest:
     """Make the body of a request (Prompty spec §7; `model.api_type` may ask for a vector or image).
 
@@ -174,9 +175,11 @@ def to_request(
         stop: Further stop sequences.
         stream: Ask for the answer piece by piece.
         media: Reads local files. Without it paths stay as the author wrote them.
+        keeps_nothing: Ask the provider to keep no state, and to give its reasoning along instead;
+            an author who names `store` decides that.
     """
     schema = response_schema if response_schema is not None else output_schema(outputs)
-    draft = RequestDraft(model, tuple(tools), schema, tuple(stop), stream, media)
+    draft = RequestDraft(model, tuple(tools), schema, tuple(stop), stream, media, keeps_nothing)
     draft.note_model()
     if not model.id:
         message = "Neither the prompt nor a connection names a model; a run takes its connection's."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import assert_never
 
 from studio.core.prompty.messages import (
@@ -13,7 +13,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.text.problem import Severity
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import (
     SYSTEM_MOVED,
@@ -41,7 +41,8 @@ OPTIONS = {
     "topP": "top_p",
     "allowMultipleToolCalls": "parallel_tool_calls",
 }
-_TAKEN = ("model", "input", "instructions", "tools", "text", "reasoning")
+_TAKEN = ("model", "input", "instructions", "tools")
+_REASONING = "reasoning.encrypted_content"
 _SYSTEM = ("system", "developer")
 
 
@@ -61,10 +62,7 @@ def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
             for index in range(first, len(items)):
                 draft.origins.note(items, index, message_origin(message))
     body["input"] = items
-    effort = draft.model.options.get("reasoningEffort")
-    body |= draft.options({**OPTIONS, "reasoningEffort": "reasoning"}, _TAKEN)
-    if effort is not None:
-        body["reasoning"] = {"effort": effort}
+    text = _add_options(body, draft)
     tools: list[Json] = []
     for tool in draft.sendable_tools():
         described: dict[str, Json] = {"type": "function", **function_definition(tool)}
@@ -81,11 +79,35 @@ def responses_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
             "strict": True,
             "schema": strict_schema(schema),
         }
-        body["text"] = {"format": held}
+        text["format"] = held
         draft.note_outputs("text", held)
+    if text:
+        body["text"] = text
     if draft.stream:
         body["stream"] = True
     return body
+
+
+def _add_options(body: dict[str, Json], draft: RequestDraft) -> dict[str, Json]:
+    """Add the options; gives what the author wrote of `text`, which the outputs stand beside."""
+    effort = draft.model.options.get("reasoningEffort")
+    options = draft.options({**OPTIONS, "reasoningEffort": "effort"}, _TAKEN)
+    options.pop("effort", None)
+    text, reasoning = _mapping(options.pop("text", None)), _mapping(options.pop("reasoning", None))
+    if "verbosity" in options:
+        text["verbosity"] = options.pop("verbosity")
+    body |= options
+    if effort is not None:
+        reasoning["effort"] = effort
+        keys = ("model", "options", "reasoningEffort")
+        draft.origins.note_top("reasoning", ValueOrigin(draft.model.span, keys=keys, is_deep=True))
+    if reasoning:
+        body["reasoning"] = reasoning
+    if draft.keeps_nothing and "store" not in body and "previous_response_id" not in body:
+        body["store"] = False
+        asked = body.get("include")
+        body["include"] = [*(asked if isinstance(asked, list) else []), _REASONING]
+    return text
 
 
 def _items(message: Message, draft: RequestDraft) -> list[Json]:
@@ -119,7 +141,39 @@ def _items(message: Message, draft: RequestDraft) -> list[Json]:
         for key in made:
             draft.origins.note(made, key, part_origin(call, message))
         items.append(made)
-    return items
+    return _arranged(items, message.carried)
+
+
+def _mapping(value: Json) -> dict[str, Json]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _arranged(items: list[Json], carried: Sequence[JsonObject]) -> list[Json]:
+    """The items of a reply with its reasoning, in the order in which all of them came."""
+    left = [*items]
+    made: list[Json] = []
+    for each in carried:
+        kind = each.get("type")
+        if kind == "reasoning":
+            made.append(dict(each))
+            continue
+        at = next((at for at, item in enumerate(left) if _is_at(item, each)), None)
+        if at is None:
+            continue
+        found = left.pop(at)
+        if kind == "message" and isinstance(found, dict) and each.get("phase"):
+            found["phase"] = each["phase"]
+        made.append(found)
+    return [*made, *left]
+
+
+def _is_at(item: Json, place: JsonObject) -> bool:
+    """Whether an item is the one whose place is kept."""
+    if not isinstance(item, Mapping):
+        return False
+    if place.get("type") == "message":
+        return "role" in item
+    return "call_id" in item and item["call_id"] == place.get("call_id")
 
 
 def report_system(
