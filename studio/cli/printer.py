@@ -1,4 +1,4 @@
-"""What `prompt-studio run` writes of a run that goes by: words for a person, or events as JSON."""
+"""What `prompt-studio run` writes of a run that goes by: words for a user, or events as JSON."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
     """What writes each fact.
 
     Args:
-        as_json: one event a line, complete; else what a person wants to see.
+        as_json: one event a line, complete; else what a user wants to see.
         times: with `as_json`, also the times and the run's id.
     """
     if not as_json:
@@ -71,7 +71,7 @@ def printable(text: str) -> str:
 
 
 def _print_step(event: Event) -> None:
-    """What a person wants to see of a run that goes by."""
+    """What a user wants to see of a run that goes by."""
     if isinstance(event, ModelFailed):
         if event.retry_in is not None:  # the last failure is told as the end of the run
             print(printable(f"prompt-studio: {event.message}"), file=sys.stderr)

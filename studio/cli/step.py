@@ -1,6 +1,6 @@
 """Stepping in the terminal: at each pause a run says where it stands and takes a command.
 
-Everything for the person goes to standard error, so that `--json` keeps standard output for events.
+Everything for the user goes to standard error, so that `--json` keeps standard output for events.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHORTER = 400
 
 
 async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Event) -> RunState:
-    """Drive a run to its end; at every pause the person is asked. The end of input stops it.
+    """Drive a run to its end; at every pause the user is asked. The end of input stops it.
 
     Args:
         run: the run.
@@ -50,7 +50,7 @@ async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Ev
 
 
 async def _ask(run: Run, going: asyncio.Task[RunState]) -> bool:
-    """Take commands until one moves the run; whether there is a person still."""
+    """Take commands until one moves the run; whether there is a user still."""
     while not going.done():
         print("(step) ", end="", file=sys.stderr, flush=True)
         line = await _line(sys.stdin)

@@ -1,4 +1,4 @@
-"""Folders of the person's own files: settings, history, logs, caches."""
+"""Folders of the user's own files: settings, history, logs, caches."""
 
 from __future__ import annotations
 

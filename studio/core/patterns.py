@@ -11,7 +11,7 @@ SLOW_SECONDS = 0.3
 
 
 class PatternError(Exception):
-    """The pattern is none, or its search takes too long; the text is for the person."""
+    """The pattern is none, or its search takes too long; the text is for the user."""
 
 
 def compile_pattern(text: str, *, regex: bool, case: bool, word: bool = False) -> Any:  # noqa: ANN401 - of a package without types

@@ -14,7 +14,7 @@ from studio.core.text.span import Span
 SKIPPED = frozenset(
     {"node_modules", "__pycache__", ".git", ".venv", "venv", "dist", "build", ".mypy_cache"}
 )
-"""Folders that hold nothing a person wrote."""
+"""Folders that hold nothing a user wrote."""
 
 SUFFIXES = frozenset(
     {".prompty", ".md", ".txt", ".py", ".json", ".yaml", ".yml", ".toml", ".csv", ".tracy"}

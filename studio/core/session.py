@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 SESSION = "session.json"
-"""Its name in the person's data folder."""
+"""Its name in the user's data folder."""
 
 _MOST = 40
 

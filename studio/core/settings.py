@@ -1,4 +1,4 @@
-"""The person's settings: a frozen value, kept as a TOML file."""
+"""The user's settings: a frozen value, kept as a TOML file."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Settings:
     """Language whose dictionary the prose of prompts is checked with (`en_US`); empty for none."""
 
     own_words: tuple[str, ...] = ()
-    """Words that the person taught the spelling."""
+    """Words that the user taught the spelling."""
 
     workspace: str = ""
     """The folder shown in Files; empty for none."""

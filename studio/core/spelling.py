@@ -113,7 +113,7 @@ def suggestions(word: str, words: Dictionary) -> tuple[str, ...]:
 
 
 def prose_words(document: PromptDocument) -> Iterator[tuple[Span, str]]:
-    """The words of the body that a person reads as such, with their places."""
+    """The words of the body that a user reads as such, with their places."""
     text = document.source.text
     for section in document.sections:
         marker = text[section.marker.start : section.marker.end] if section.marker else ""

@@ -1,4 +1,4 @@
-"""What a person types as the model's reply, read and checked."""
+"""What a user types as the model's reply, read and checked."""
 
 from __future__ import annotations
 

@@ -42,11 +42,11 @@ class FileText:
     """Of the bytes on disk, to notice changes by others."""
 
     notices: tuple[str, ...] = ()
-    """What the person should know about how the file was read."""
+    """What the user should know about how the file was read."""
 
 
 class FileError(Exception):
-    """A file that cannot be read or written; text and hint are meant for the person."""
+    """A file that cannot be read or written; text and hint are meant for the user."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

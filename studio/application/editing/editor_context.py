@@ -26,7 +26,7 @@ class EditorContext:
     """Handed to completion and hover; looked up only where they ask."""
 
     values: Mapping[str, Json] = field(default_factory=dict)
-    """What the person entered for inputs, by name."""
+    """What the user entered for inputs, by name."""
 
     tools: tuple[ToolSpec, ...] = ()
     """Every tool that a run would get, those of other sources too."""

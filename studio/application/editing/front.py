@@ -37,7 +37,7 @@ def front_matter(
         caret: offset in it.
         line: the caret's line up to the caret.
         document: the newest parsed document.
-        asked: whether the person asked.
+        asked: whether the user asked.
         editor_context: model ids of the connection.
     """
     value = _VALUE_LINE.match(line)

@@ -49,7 +49,7 @@ def complete(
         text: the whole text.
         caret: offset in it.
         document: the newest parsed document, which may be a few keys behind.
-        asked: whether the person asked; otherwise only clear cases are offered.
+        asked: whether the user asked; otherwise only clear cases are offered.
         editor_context: tools, models, files and variables around the prompt.
     """
     start = text.rfind("\n", 0, caret) + 1

@@ -48,7 +48,7 @@ class Snippet:
 
     @property
     def detail(self) -> str:
-        """What it is, in the person's language."""
+        """What it is, in the user's language."""
         return _tr(self.help)
 
 

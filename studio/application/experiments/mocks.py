@@ -113,5 +113,5 @@ class MockedToolbox:
             key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
         earlier, self._earlier[key] = self._earlier[key], self._earlier[key] + 1
         outcome = mock_answer(mock, arguments, earlier)
-        assert outcome is not None  # only a person's mock gives none, and a file states none
+        assert outcome is not None  # only a user's mock gives none, and a file states none
         return outcome

@@ -1,4 +1,4 @@
-"""Reading what a person typed into a field, and saying what is wrong with it."""
+"""Reading what a user typed into a field, and saying what is wrong with it."""
 
 from __future__ import annotations
 

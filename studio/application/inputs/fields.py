@@ -108,7 +108,7 @@ class FieldSpec:
     """Whether the document declares it."""
 
     supplied: bool = False
-    """Whether a run brings the value, so that a person need not."""
+    """Whether a run brings the value, so that a user need not."""
 
     parameter: bool = False
     """Whether only `${params:…}` names it: it stands in a group of its own."""
@@ -118,11 +118,11 @@ class FieldSpec:
 
 
 _PERSONAL = frozenset({"question", "input"})
-"""Reserved names whose value nobody but the person can bring."""
+"""Reserved names whose value nobody but the user can bring."""
 
 
 def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> tuple[int, int]:
-    """How many of the person's own fields have a value, and how many there are."""
+    """How many of the user's own fields have a value, and how many there are."""
     own = [spec.name for spec in specs if not spec.supplied]
     return sum(name in given for name in own), len(own)
 

@@ -303,5 +303,5 @@ def tool_of(step: Step, row: int | None) -> str:
 
 
 def _is_failure(error: StepError | None) -> bool:
-    """A limit waits for the person; it is no failure."""
+    """A limit waits for the user; it is no failure."""
     return error is None or error.kind != "limit"

@@ -38,7 +38,7 @@ class DisplayedRun:
     """What has come of the reply that runs now."""
 
     names: dict[int, str] = field(default_factory=dict)
-    """The person's names of its branches, by number."""
+    """The user's names of its branches, by number."""
 
     is_pausing: bool = False
     """Whether it was told to stand still, and what is under way is waited for."""

@@ -21,7 +21,7 @@ from studio.core.wire.reply import Reply
 
 @dataclass(frozen=True)
 class RunView:
-    """The run pane, but for the inspector (which depends on what the person looks at)."""
+    """The run pane, but for the inspector (which depends on what the user looks at)."""
 
     state: RunState | None = None
     """The run; None before the first."""

@@ -63,7 +63,7 @@ class AssertionSpec:
 
     @property
     def label(self) -> str:
-        """The assertion as a person names it: `not-contains "Paris"`."""
+        """The assertion as a user names it: `not-contains "Paris"`."""
         name = f"not-{self.type}" if self.negated else self.type
         if self.metric:
             return f"{self.metric} ({name})"

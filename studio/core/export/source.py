@@ -19,7 +19,7 @@ from studio.core.wire.media import MediaReader
 
 @dataclass(frozen=True, slots=True)
 class ExportValues:
-    """What a person gives to an export beside the document."""
+    """What a user gives to an export beside the document."""
 
     inputs: JsonObject = field(default_factory=dict)
     """The values of now, by name."""
@@ -119,7 +119,7 @@ def values_at_start(
     Args:
         document: The prompt.
         tools: What the model may call.
-        inputs: The person's values.
+        inputs: The user's values.
         samples: Leave the names that the document declares to their samples.
     """
     nothing: dict[str, Json] = {

@@ -124,7 +124,7 @@ class ExportResult:
 
     losses: tuple[str, ...] = ()
     """What the file does not carry, or carries differently, a sentence each. While there are any,
-    nothing is written before the person agreed."""
+    nothing is written before the user agreed."""
 
     round_trips: tuple[RoundTrip, ...] = ()
     """The round-trip proof: one comparison per input set."""
@@ -176,7 +176,7 @@ class ExportResult:
 
     @property
     def needs_consent(self) -> bool:
-        """Whether something would be lost or changed, so that the person must agree first."""
+        """Whether something would be lost or changed, so that the user must agree first."""
         return bool(self.losses)
 
 
@@ -234,7 +234,7 @@ def result(
 ) -> ExportResult:
     """A result that is blocked by any error among its problems.
 
-    A round that gives something else is a loss too: it is told, and wants the person's word.
+    A round that gives something else is a loss too: it is told, and wants the user's word.
     """
     found = unique(problems)
     compared = tuple(round_trips)

@@ -11,7 +11,7 @@ from studio.core.text.problem import Severity
 
 
 def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
-    """Make an export; where it holds a key of the front matter, the person must agree to that.
+    """Make an export; where it holds a key of the front matter, the user must agree to that.
 
     A key in the prompt is its author's own text, and stays there; but the file that is made from
     it goes to others. The problem of the check beside it offers to read it from the environment.
@@ -29,7 +29,7 @@ def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
 
 
 def _with_errors(made: ExportResult, source: ExportSource) -> ExportResult:
-    """The result, blocked also by errors in what the body means: no form can mend those."""
+    """The result, blocked also by errors in what the body means: no form can fix those."""
     prepared = source.prepared
     found = (*prepared.rendering.problems, *prepared.messages.problems)
     errors = [item for item in found if item.severity is Severity.ERROR]

@@ -35,7 +35,7 @@ class Imported:
 
 
 class ImportFailure(Exception):  # noqa: N818 - it is no failure of the program
-    """A text that cannot be imported; the message is a sentence for the person."""
+    """A text that cannot be imported; the message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ class Capabilities:
 
 
 class ChatModel(Protocol):
-    """Anything that answers like a model: a server, the embedded one, a script, a person."""
+    """Anything that answers like a model: a server, the embedded one, a script, a user."""
 
     @property
     def label(self) -> str:
@@ -110,7 +110,7 @@ class ChatModel(Protocol):
         """Answer; ends with `Finished`. Cancelling the task frees the model at once.
 
         Raises:
-            ModelError: the model cannot answer; its text and hint are meant for the person.
+            ModelError: the model cannot answer; its text and hint are meant for the user.
         """
         ...
 
@@ -120,7 +120,7 @@ class ChatModel(Protocol):
 
 
 class ModelError(Exception):
-    """A model call that failed, with what the person can do."""
+    """A model call that failed, with what the user can do."""
 
     def __init__(self, kind: str, message: str, hint: str = "", *, retryable: bool = False) -> None:
         super().__init__(message)

@@ -51,7 +51,7 @@ def facts_of(
 
     Args:
         model_id: id as the server knows it; what stands before a slash is the maker's name.
-        corrections: what the person entered in the connection (fields of `Capabilities`, and
+        corrections: what the user entered in the connection (fields of `Capabilities`, and
             `price` with `input`, `output` and `cached` dollars for a million tokens).
         listed: the server's own description of it, from its list.
         connection: where it answers; without one no price is looked up.

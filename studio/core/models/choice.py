@@ -45,7 +45,7 @@ class ModelChoice:
     """What the document asked for and did not get; empty where it got all."""
 
     untrusted: str = ""
-    """An endpoint that the file chose and the person has not allowed yet; ask before sending."""
+    """An endpoint that the file chose and the user has not allowed yet; ask before sending."""
 
 
 def choose_connection(
@@ -58,13 +58,13 @@ def choose_connection(
 ) -> ModelChoice:
     """Find the connection for a document.
 
-    In this order: the one the person picked for it; the one its `connection` block names or
+    In this order: the one the user picked for it; the one its `connection` block names or
     describes; one for its `provider`, from the file of connections or the environment; the default.
 
     Args:
         declaration: the document's `model:` block, references unresolved.
-        connections: what the person has set up.
-        chosen: name of the connection picked by the person, over all.
+        connections: what the user has set up.
+        chosen: name of the connection picked by the user, over all.
         environment: variables; the process's own by default.
         trusted: whether the document's folder is; of another no `${env:}` is read.
     """

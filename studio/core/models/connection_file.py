@@ -24,16 +24,16 @@ _BOUNDS = ("_seconds", "_megabytes", "_kilobytes")
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """Every connection that a person has set up."""
+    """Every connection that a user has set up."""
 
     connections: tuple[Connection, ...] = (EMBEDDED,)
-    """In the person's order; the embedded model is always among them."""
+    """In the user's order; the embedded model is always among them."""
 
     default: str = EMBEDDED.name
     """Name of the one that documents without a wish of their own use."""
 
     trusted: tuple[str, ...] = ()
-    """Endpoints (scheme, host, port) that the person allowed documents to send to."""
+    """Endpoints (scheme, host, port) that the user allowed documents to send to."""
 
     problems: tuple[str, ...] = ()
     """What could not be read, in plain sentences."""

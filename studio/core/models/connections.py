@@ -63,7 +63,7 @@ class Connection:
     `script`; replay: `recording`, `through`."""
 
     capabilities: JsonObject = field(default_factory=dict)
-    """The person's corrections of what the model can do (fields of `Capabilities`)."""
+    """The user's corrections of what the model can do (fields of `Capabilities`)."""
 
     first_byte_seconds: float = 120.0
     """How long to wait for the reply to begin."""
@@ -106,7 +106,7 @@ class Preset:
     """What is filled in."""
 
     hint: str = ""
-    """What the person must have or do."""
+    """What the user must have or do."""
 
 
 PRESETS: tuple[Preset, ...] = (

@@ -1,4 +1,4 @@
-"""Which endpoints a document may send to without the person having been asked.
+"""Which endpoints a document may send to without the user having been asked.
 
 A prompt file from somewhere may name any address and, with `${env:…}`, any key to send there. An
 endpoint that the file chose is asked about once, as Prompty 2.1 asks for it ("endpoint trust").
@@ -39,7 +39,7 @@ def is_trusted(address: str, trusted: Iterable[str] = ()) -> bool:
 
     Args:
         address: where the request would go.
-        trusted: origins that the person allowed; `*.` stands for any labels before a domain.
+        trusted: origins that the user allowed; `*.` stands for any labels before a domain.
     """
     parts = _split(address)
     if parts is None:

@@ -44,7 +44,7 @@ def open_model(
             starts its own and `close` stops it.
         connections: needed only where a recording is made through another connection.
         media: reads the prompt's local files.
-        ask: how a person is asked, for "I am the model".
+        ask: how a user is asked, for "I am the model".
         listed: what the server was found to say of the model, from its list.
 
     Raises:
@@ -81,7 +81,7 @@ def open_model(
 def grammar_level(connection: Connection) -> GrammarLevel:
     """How much the grammar decides for an embedded model.
 
-    All of it for the bundled one; a model of the person's own may be better than that, and only
+    All of it for the bundled one; a model of the user's own may be better than that, and only
     gets what a syntax needs.
     """
     default: GrammarLevel = "syntax" if connection.settings.get("weights") else DEFAULT_LEVEL

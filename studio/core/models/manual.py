@@ -1,4 +1,4 @@
-"""The person is the model: each request waits until somebody types or pastes the reply."""
+"""The user is the model: each request waits until somebody types or pastes the reply."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studio.core.wire.reply import Finished, Reply, ReplyDelta
 
 
 class ManualQuestion:
-    """A request that waits for a person; may be answered from any thread, once."""
+    """A request that waits for a user; may be answered from any thread, once."""
 
     def __init__(self, request: ModelRequest) -> None:
         self.request = request
@@ -63,7 +63,7 @@ class ManualQuestion:
 
 
 class ManualModel:
-    """Hands every request to a person."""
+    """Hands every request to a user."""
 
     def __init__(
         self, ask: Callable[[ManualQuestion], None], *, label: str = "You are the model"
@@ -85,7 +85,7 @@ class ManualModel:
 
     @property
     def capabilities(self) -> Capabilities:
-        """A person takes everything."""
+        """A user takes everything."""
         return Capabilities(vision=True)
 
     def request_body(self, request: ModelRequest) -> JsonObject:
@@ -93,7 +93,7 @@ class ManualModel:
         return request_body(request, model_id="you", capabilities=self.capabilities)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
-        """Wait for the person's reply.
+        """Wait for the user's reply.
 
         Raises:
             ModelError: "declined".

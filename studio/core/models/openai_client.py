@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from openai._types import RequestOptions
 
 KeySource: TypeAlias = Callable[[], Awaitable[SecretLookup]]
-"""Looks a key up when it is needed; a keyring may ask the person."""
+"""Looks a key up when it is needed; a keyring may ask the user."""
 
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 20.0

@@ -39,7 +39,7 @@ def wait_before(attempt: int, retries: int, asked: float | None = None) -> float
     Args:
         attempt: the try that failed, from 1.
         retries: how many tries may follow the first.
-        asked: seconds that the server asked to wait; more than a minute is the person's to decide.
+        asked: seconds that the server asked to wait; more than a minute is the user's to decide.
     """
     if attempt > retries:
         return None

@@ -22,7 +22,7 @@ LIST_BELOW = re.compile(r"\s*(?:-\s|\[)")
 
 
 def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, str]:
-    """The dialect and the reason, as a person reads it.
+    """The dialect and the reason, as a user reads it.
 
     Args:
         data: The front matter as values.

@@ -94,7 +94,7 @@ def prepare(
 
 
 def _told_by_checks(document: PromptDocument, rendering: Rendering) -> Rendering:
-    """The rendering with its problems as the document tells them: with what mends them."""
+    """The rendering with its problems as the document tells them: with what fixes them."""
     known = {(problem.code, problem.span): problem for problem in document.problems}
     told = (known.get((problem.code, problem.span), problem) for problem in rendering.problems)
     return replace(rendering, problems=tuple(told))

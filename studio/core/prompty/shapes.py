@@ -24,7 +24,7 @@ from studio.core.text.values import Json, JsonObject
 
 
 def part_text(part: Part) -> str:
-    """A part as a person reads it: media as Markdown, a call as `name(arguments)`."""
+    """A part as a user reads it: media as Markdown, a call as `name(arguments)`."""
     match part:
         case TextPart(text) | ToolResultPart(text):
             return text

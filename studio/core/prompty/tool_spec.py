@@ -1,4 +1,4 @@
-"""What a tool is, to the model and to the person."""
+"""What a tool is, to the model and to the user."""
 
 from __future__ import annotations
 

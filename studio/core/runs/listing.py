@@ -50,7 +50,7 @@ def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
 
 
 def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) -> bool:
-    """Keep what the studio says of a run; what the person said of it stays.
+    """Keep what the studio says of a run; what the user said of it stays.
 
     Returns:
         Whether the run is there: one that was deleted meanwhile is not, though another may have

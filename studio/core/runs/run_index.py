@@ -76,7 +76,7 @@ class Snapshot:
     """Messages that wait for the step."""
 
     injected: tuple[Message, ...] = ()
-    """Messages put in by the person."""
+    """Messages put in by the user."""
 
     added: tuple[Message, ...] = ()
     """What joined the conversation after the last step was done."""

@@ -146,7 +146,7 @@ class RunStore:
         note: str | None = None,
         pinned: bool | None = None,
     ) -> None:
-        """Set the person's own words about a run."""
+        """Set the user's own words about a run."""
         changes: list[tuple[str, str | int]] = []
         if tags is not None:
             text = "\n".join(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
@@ -177,7 +177,7 @@ class RunStore:
                 )
 
     def branch_names(self, run: str) -> dict[int, str]:
-        """The person's names of a run's branches, by number."""
+        """The user's names of a run's branches, by number."""
         rows = self._connection.execute(
             "SELECT branch, name FROM branches JOIN runs ON run = number WHERE id = ?", (run,)
         )

@@ -77,10 +77,10 @@ class RunSummary:
     """How often it was forked."""
 
     tags: tuple[str, ...] = ()
-    """The person's tags."""
+    """The user's tags."""
 
     note: str = ""
-    """The person's note."""
+    """The user's note."""
 
     pinned: bool = False
     """Whether it is kept from being tidied away."""

@@ -10,7 +10,7 @@ _MOST_CHARACTERS = 8_000_000
 
 
 class RememberingCounter:
-    """Counts each text once: while a person types, all messages but one stay as they are."""
+    """Counts each text once: while a user types, all messages but one stay as they are."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter

@@ -39,7 +39,7 @@ def build_registry(
         declared: the document's tools, hoisted ones included.
         offered: what each source has; of two with one name the first wins.
         sources: how the sources fare.
-        before: the registry so far; what the person set (enabled, approval, mock) is kept.
+        before: the registry so far; what the user set (enabled, approval, mock) is kept.
         effects: names of the tools that the document says change something.
     """
     declared = [spec for spec in declared if spec.kind in ("function", "custom")]

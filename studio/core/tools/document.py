@@ -6,7 +6,7 @@ Keys under `metadata.agent`:
 
 * `tools`: paths of Python files, relative to the prompt. A function there with the name of a
   declared tool runs it; where the document declares none, every function is offered.
-* `mcp_servers`: names of servers of the workspace's `.mcp.json` or of the person's settings. A
+* `mcp_servers`: names of servers of the workspace's `.mcp.json` or of the user's settings. A
   front-matter tool of kind `mcp` names one too, by its `connection` or `serverName`.
 * `effects`: names of tools that change something outside.
 * `read_only`: names of tools that change nothing.
@@ -69,10 +69,10 @@ class McpServer:
     """`approvalMode` as written."""
 
     origin: Path | None = None
-    """The file whose folder must be trusted; None where the person's settings name the server."""
+    """The file whose folder must be trusted; None where the user's settings name the server."""
 
     further: bool = False
-    """Whether no prompt names it: it is started only when the person says so."""
+    """Whether no prompt names it: it is started only when the user says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def named_sources(
 
     Args:
         document: the prompt.
-        own: the servers of the person's settings; those of the workspace come first.
+        own: the servers of the user's settings; those of the workspace come first.
     """
     path = document.source.path
     if path is not None and document.is_tool_file:
@@ -271,7 +271,7 @@ def workspace_servers(document: PromptDocument) -> WorkspaceServers:
 def further_servers(
     document: PromptDocument, own: WorkspaceServers = _NO_SERVERS
 ) -> tuple[McpServer, ...]:
-    """Servers of the workspace and of the person's settings that the document does not name."""
+    """Servers of the workspace and of the user's settings that the document does not name."""
     if document.is_tool_file:
         return ()
     named = {item.name for item in named_sources(document, own) if isinstance(item, McpServer)}

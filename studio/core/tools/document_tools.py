@@ -69,7 +69,7 @@ class DocumentTools:
             path: the document's file; None while it is not saved.
             trust: which folders may run code.
             limits: bounds of a call, where the document names none.
-            own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
+            own_servers: the user's own MCP servers (`server_config.OWN_FILE`).
             on_change: called when a server says that its lists changed.
             find: finds the connections that tools name.
             masker: knows the secrets that may turn up.
@@ -116,7 +116,7 @@ class DocumentTools:
         Args:
             document: the document as it is now.
             hoisted: the tools of its body's `tools:` section.
-            started: keys of the servers that the person started although the prompt names none.
+            started: keys of the servers that the user started although the prompt names none.
         """
         async with self._loading:
             if document.front_matter is not None and not document.data and self._declarations:
@@ -159,7 +159,7 @@ class DocumentTools:
     def toolbox(
         self, inputs: Mapping[str, Json] | None = None, ask: AskPerson | None = None
     ) -> Toolbox:
-        """The tools for one run; what the person switches meanwhile holds for its next call."""
+        """The tools for one run; what the user switches meanwhile holds for its next call."""
         box = Toolbox(
             lambda: self.registry,
             self._sources,
@@ -179,7 +179,7 @@ class DocumentTools:
         inputs: Mapping[str, Json] | None = None,
         ask: AskPerson | None = None,
     ) -> ToolOutcome:
-        """Call one tool because the person asked for it: enabled or not, and without approval."""
+        """Call one tool because the user asked for it: enabled or not, and without approval."""
         box = Toolbox(
             lambda: self.registry.change(name, enabled=True),
             self._sources,

@@ -1,4 +1,4 @@
-"""Stand-ins for tools: fixed, in sequence, from a template, recorded, or answered by the person."""
+"""Stand-ins for tools: fixed, in sequence, from a template, recorded, or answered by the user."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RecordedMock:
 
 @dataclass(frozen=True, slots=True)
 class AskMock:
-    """The person answers each call."""
+    """The user answers each call."""
 
 
 Mock: TypeAlias = FixedMock | SequenceMock | TemplateMock | RecordedMock | AskMock
@@ -84,7 +84,7 @@ _PLACE = re.compile(r"\{\{\s*(\w+)\s*\}\}|\{(\w+)\}")
 
 
 def mock_answer(mock: Mock, arguments: JsonObject, earlier: int) -> ToolOutcome | None:
-    """What the mock answers to a call; None where the person must.
+    """What the mock answers to a call; None where the user must.
 
     Args:
         mock: the stand-in.

@@ -55,7 +55,7 @@ class ToolEntry:
     """Whether it is of a server that the prompt does not name."""
 
     approval: Approval = "allow"
-    """When the person is asked before a call."""
+    """When the user is asked before a call."""
 
     usual_approval: Approval = "allow"
     """The same as the document, the server or the kind of tool asks for it."""
@@ -117,7 +117,7 @@ class SourceStatus:
     state: Literal["ready", "failed", "untrusted", "waiting", "available"]
     """`untrusted`: not started, because its folder is not trusted. `waiting`: not started, because
     it is new in a trusted folder or has changed. `available`: a server that the prompt does not
-    name, and that the person has not started."""
+    name, and that the user has not started."""
 
     message: str = ""
     """What is wrong and what to do; empty where nothing is."""
@@ -220,7 +220,7 @@ class ToolRegistry:
         )
 
     def with_usual_approvals(self) -> ToolRegistry:
-        """The registry with no approval that the person chose."""
+        """The registry with no approval that the user chose."""
         entries = (replace(entry, approval=entry.usual_approval) for entry in self.entries)
         return replace(self, entries=tuple(entries))
 

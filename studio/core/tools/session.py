@@ -46,7 +46,7 @@ class ToolSession:
         Args:
             trust: which folders may run code.
             limits: bounds of a call, where the document names none.
-            own_servers: the person's own MCP servers (`server_config.OWN_FILE`).
+            own_servers: the user's own MCP servers (`server_config.OWN_FILE`).
             masker: knows the secrets that may turn up; told those that sources are given.
         """
         self._masker = masker
@@ -74,7 +74,7 @@ class ToolSession:
     async def load(
         self, document: PromptDocument, hoisted: Iterable[HoistedTool] = ()
     ) -> ToolRegistry:
-        """Show a document's tools, brought up to it; what the person set for it before holds.
+        """Show a document's tools, brought up to it; what the user set for it before holds.
 
         Nothing of an untrusted folder is started: its sources are listed as such.
         """
@@ -109,7 +109,7 @@ class ToolSession:
     def toolbox(
         self, inputs: Mapping[str, Json] | None = None, ask: AskPerson | None = None
     ) -> Toolbox:
-        """The tools for one run; what the person switches meanwhile holds for its next call."""
+        """The tools for one run; what the user switches meanwhile holds for its next call."""
         return self._current.toolbox(inputs, ask)
 
     async def try_tool(
@@ -119,7 +119,7 @@ class ToolSession:
         inputs: Mapping[str, Json] | None = None,
         ask: AskPerson | None = None,
     ) -> ToolOutcome:
-        """Call one tool because the person asked for it: enabled or not, and without approval."""
+        """Call one tool because the user asked for it: enabled or not, and without approval."""
         return await self._current.try_tool(name, arguments, inputs, ask)
 
     def change(self, name: str, **changes: object) -> ToolRegistry:
@@ -162,7 +162,7 @@ class ToolSession:
 
         Args:
             name: the tool.
-            arguments: as the model or the person gave them.
+            arguments: as the model or the user gave them.
             inputs: values for bound parameters.
             path: the document whose tool it is; by default the one that is shown.
 

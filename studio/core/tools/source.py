@@ -86,4 +86,4 @@ class ToolSource(Protocol):
 
 
 class ToolSourceError(Exception):
-    """A source of tools that cannot be used; the text is meant for the person."""
+    """A source of tools that cannot be used; the text is meant for the user."""

@@ -1,7 +1,7 @@
 """The tools of one run: what the model is offered, and the way each call takes.
 
 A call is checked against the schema, gets its bound inputs, and goes to its mock or its source.
-Whether the person must be asked first is said here and done by the run (`needs_approval`).
+Whether the user must be asked first is said here and done by the run (`needs_approval`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from studio.core.tools.source import ToolOutcome, ToolSource
 from studio.core.tools.trust.definitions import change_text
 
 AskPerson: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
-"""(tool, arguments) → the person's answer, for the mock "ask me"."""
+"""(tool, arguments) → the user's answer, for the mock "ask me"."""
 
 
 _NO_VALUE = (
@@ -53,7 +53,7 @@ class Toolbox:
             registry: gives the tools as they are now.
             sources: what runs them, by the entries' `runner`.
             inputs: the run's input values, for bindings.
-            ask: how the person is asked; without it the mock "ask me" is an error.
+            ask: how the user is asked; without it the mock "ask me" is an error.
             used: told the name and time of each call.
             secrets: puts values into what is sent, and takes them out of what comes back.
             approved: told the name of each tool that the user allowed.
@@ -79,7 +79,7 @@ class Toolbox:
         return "mock" if entry is not None and entry.mock is not None else "live"
 
     def needs_approval(self, name: str) -> bool:
-        """Whether the person must be asked before the next call; a mock never asks."""
+        """Whether the user must be asked before the next call; a mock never asks."""
         entry = self._registry().entry(name)
         if entry is None or entry.mock is not None:
             return False
@@ -97,7 +97,7 @@ class Toolbox:
         return change_text(entry.change)
 
     def approve(self, name: str) -> None:
-        """Note that the person allowed a call.
+        """Note that the user allowed a call.
 
         "Ask once" is satisfied for this run, and the tool is allowed as it is.
         """

@@ -48,7 +48,7 @@ class RequestDraft:
         span: Span | None = None,
         severity: Severity = Severity.WARNING,
     ) -> None:
-        """Tell the person about something that the provider does not get as it was written."""
+        """Tell the user about something that the provider does not get as it was written."""
         self.problems.append(Problem(code, severity, message, span or _NOWHERE))
 
     def note_model(self) -> None:

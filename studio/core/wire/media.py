@@ -74,7 +74,7 @@ class MediaReader:
     """The prompt's folder; None for a prompt that was never saved."""
 
     roots: tuple[Path, ...] = ()
-    """Further folders that the person granted."""
+    """Further folders that the user granted."""
 
     limit: int = _MOST_BYTES
     """Largest file in bytes."""

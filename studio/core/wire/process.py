@@ -17,7 +17,7 @@ from studio.core.wire.usage import finish_reason, read_usage
 
 
 class BadReplyError(ValueError):
-    """A response that holds no answer; the text is meant for the person."""
+    """A response that holds no answer; the text is meant for the user."""
 
 
 def read_response(response: JsonObject) -> Reply:

@@ -135,7 +135,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class ReplyNotice:
-    """Something the person should see while waiting ("retry 2 of 3 in 1.5 s", "starting …")."""
+    """Something the user should see while waiting ("retry 2 of 3 in 1.5 s", "starting …")."""
 
     text: str
 

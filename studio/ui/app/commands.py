@@ -208,7 +208,7 @@ class Commands(QObject):
             self._window.tabs.new(template.read_text(encoding="utf-8"))
 
     def open_example(self, example: object) -> None:
-        """Open the person's own copy of an example, with the tools that stand beside it."""
+        """Open the user's own copy of an example, with the tools that stand beside it."""
         if not isinstance(example, Path):
             return
         folder = self._window.services.paths.data / "examples"

@@ -68,7 +68,7 @@ class ConnectionCoordinator(QObject):
         controller.settled.connect(self._settle)
         if controller.connections.problems:
             messages.error(
-                " ".join(controller.connections.problems), self.tr("Open Connections to mend it.")
+                " ".join(controller.connections.problems), self.tr("Open Connections to fix it.")
             )
         self.show_choice(controller.choice)
 
@@ -91,7 +91,7 @@ class ConnectionCoordinator(QObject):
         """Ask about the endpoint that a prompt chose, where that is needed.
 
         Args:
-            then: called once the person has allowed it.
+            then: called once the user has allowed it.
             asked: what the prompt says of its model; the open one's where None.
 
         Returns:

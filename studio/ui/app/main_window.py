@@ -56,8 +56,8 @@ class MainWindow(QMainWindow):
 
     document_changed = Signal(PromptDocument)  # PromptDocument of the shown text, or None
     caret_moved = Signal(int)  # offset in that text
-    request_closing = Signal()  # the window is asked to close; the person may still stay
-    closing = Signal()  # the person agreed to close; let go of everything
+    request_closing = Signal()  # the window is asked to close; the user may still stay
+    closing = Signal()  # the user agreed to close; let go of everything
 
     def __init__(
         self, services: Services, panes: Panes | None = None, *, keep_places: bool = False
@@ -160,7 +160,7 @@ class MainWindow(QMainWindow):
         self.commands.connect_actions(self.actions_by_id)
         self._wire_panes()
         if self.services.settings.notice:
-            # It stays until it is closed: the person's choices are not what holds just now.
+            # It stays until it is closed: the user's choices are not what holds just now.
             file = str(self.services.settings.path)
             messages.say(
                 Notification("warning", self.services.settings.notice, where=file, key="settings")

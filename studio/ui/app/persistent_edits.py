@@ -20,7 +20,7 @@ class PersistentEdits(QObject):
     """Carries an edit of a run over to the editor or the registry; what cannot be is said."""
 
     request_mock = Signal(str, Mapping)  # name of the tool, {"mock": Mock}
-    refused = Signal(str)  # sentence for the person
+    refused = Signal(str)  # sentence for the user
 
     def __init__(self, window: WindowParts, run: RunController) -> None:
         super().__init__(window.widget)

@@ -42,7 +42,7 @@ STOPS: tuple[TourStep, ...] = (
         QT_TRANSLATE_NOOP(
             "Tour",
             "Front matter above, the messages below. Problems are underlined as you type, "
-            "Ctrl+Space completes, Ctrl+. mends.",
+            "Ctrl+Space completes, Ctrl+. fixes.",
         ),
     ),
     TourStep(

@@ -235,7 +235,7 @@ class ActionSet(QObject):
         return iter(self._actions.values())
 
     def set_shortcuts(self, shortcuts: Mapping[str, str]) -> None:
-        """Give every action its shortcuts: the person's own, else the usual ones."""
+        """Give every action its shortcuts: the user's own, else the usual ones."""
         if self._shortcuts == shortcuts:
             return
         self._shortcuts = dict(shortcuts)

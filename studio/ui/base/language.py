@@ -12,7 +12,7 @@ LANGUAGES: dict[str, str] = {"en": "English", "de": "Deutsch"}
 
 
 def language_for(setting: str) -> str:
-    """The language to use: the person's choice, else the first of the system's that there is."""
+    """The language to use: the user's choice, else the first of the system's that there is."""
     if setting in LANGUAGES:
         return setting
     for name in QLocale.system().uiLanguages():

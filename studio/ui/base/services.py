@@ -18,7 +18,7 @@ class Services:
     """The window's own services."""
 
     paths: UserPaths
-    """The person's folders."""
+    """The user's folders."""
 
     settings: SettingsStore
     """Settings."""
@@ -34,7 +34,7 @@ class Services:
 
 
 def build_services(paths: UserPaths, *, is_safe: bool = False) -> Services:
-    """The services for a person's folders, in safe mode without the person's settings."""
+    """The services for a user's folders, in safe mode without the user's settings."""
     messages = Notifications()
     settings = SettingsStore(paths.config / "settings.toml", messages, is_kept=not is_safe)
     return Services(paths, settings, messages, SwapFolder(paths.data / "swap"), is_safe)

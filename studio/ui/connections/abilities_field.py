@@ -1,4 +1,4 @@
-"""What a model can do and costs, as known, with the person's corrections."""
+"""What a model can do and costs, as known, with the user's corrections."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_TOKENS = 100_000_000
 
 
 class AbilitiesField(QWidget):
-    """Each line is as known, or as the person says."""
+    """Each line is as known, or as the user says."""
 
     changed = Signal()
 

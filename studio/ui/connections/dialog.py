@@ -294,7 +294,7 @@ class ConnectionsDialog(QDialog):
             self.add_weights(path)
 
     def add_weights(self, path: Path) -> None:
-        """Add an embedded model that runs a GGUF file of the person's."""
+        """Add an embedded model that runs a GGUF file of the user's."""
         self.add_connection(replace(EMBEDDED, name=path.stem, settings={"weights": str(path)}))
 
     def done(self, result: int) -> None:

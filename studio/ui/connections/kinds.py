@@ -88,7 +88,7 @@ def name_of(kind: ConnectionKind) -> str:
 
 
 def hint_of(connection: Connection) -> str:
-    """What the person must have or do for a connection of this kind."""
+    """What the user must have or do for a connection of this kind."""
     of_kind = [each for each in PRESETS if each.connection.kind == connection.kind]
     same = (each for each in of_kind if each.connection.base_url == connection.base_url)
     found = next(same, of_kind[-1])

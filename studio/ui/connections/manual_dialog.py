@@ -1,4 +1,4 @@
-"""The person is the model: the request above, the reply below."""
+"""The user is the model: the request above, the reply below."""
 
 from __future__ import annotations
 

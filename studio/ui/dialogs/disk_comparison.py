@@ -15,7 +15,7 @@ _MOST_LINES = 5000
 
 
 class DiskComparisonDialog(QDialog):
-    """Shows what would be lost either way before the person chooses."""
+    """Shows what would be lost either way before the user chooses."""
 
     def __init__(
         self, title: str, mine: str, disk: str, theme: Theme, parent: QWidget | None = None

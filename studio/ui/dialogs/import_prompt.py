@@ -48,7 +48,7 @@ def ask_file(parent: QWidget) -> Path | None:
 
 
 class ImportDialog(QDialog):
-    """Nothing is written before the person says so; without a file it opens as a new prompt."""
+    """Nothing is written before the user says so; without a file it opens as a new prompt."""
 
     opened = Signal(str, str)  # text of the prompt, title
     written = Signal(Path)  # Path of the prompt file that was written

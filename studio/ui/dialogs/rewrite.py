@@ -29,7 +29,7 @@ _AROUND = 3
 class RewriteDialog(QDialog):
     """Shows what a rewriting changes before it is made; undo takes it back as one step."""
 
-    accepted_fix = Signal(Fix)  # Fix that the person wants
+    accepted_fix = Signal(Fix)  # Fix that the user wants
 
     def __init__(
         self, document: PromptDocument, theme: Theme, parent: QWidget | None = None

@@ -102,7 +102,7 @@ class HistoryFooter(QWidget):
         paint_text(self._answer, theme.muted)
 
     def show_run(self, run: RunSummary | None) -> None:
-        """Say what a run answered, and the person's note on it."""
+        """Say what a run answered, and the user's note on it."""
         answer = "" if run is None else " ".join(run.answer.split())
         note = "" if run is None else " ".join(run.note.split())
         said = [

@@ -74,7 +74,7 @@ class ObjectField(FieldEditor):
     def value(self) -> FieldValue:
         """What is filled; absent where nothing is. Keys without a field are kept.
 
-        A person who fills one property changes what was shown: the rest of it stays, as in a list.
+        A user who fills one property changes what was shown: the rest of it stays, as in a list.
         """
         held = self._held()
         if not (held or self._extra or self._given):
@@ -129,7 +129,7 @@ class ObjectField(FieldEditor):
 
 
 def _base(spec: FieldSpec) -> dict[str, Json]:
-    """What an object holds beside the properties that a person fills."""
+    """What an object holds beside the properties that a user fills."""
     if isinstance(spec.fallback, Mapping):
         return dict(spec.fallback)
     return {each.name: each.proposed for each in spec.properties if each.proposed is not ABSENT}

@@ -35,7 +35,7 @@ _PLACEHOLDER = 40
 class FieldEditor(QWidget):
     """What every editor of a value has in common."""
 
-    changed = Signal()  # by the person, not by `set_value`
+    changed = Signal()  # by the user, not by `set_value`
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -213,7 +213,7 @@ class RequestTab(QWidget):
         return source_of(self._preview, request, SourceText(request.text).from_utf16(place))
 
     def _choose(self, _: int) -> None:
-        self._by_hand = True  # from now on the person's choice stays
+        self._by_hand = True  # from now on the user's choice stays
         self.provider_changed.emit(self.provider.currentData())
         self._show()
 

@@ -21,7 +21,7 @@ def fill_form_menu(menu: QMenu, chosen: Callable[[str], None]) -> None:
 
 
 def ask_target(parent: QWidget, form: RunForm, name: Path, then: Callable[[Path], None]) -> None:
-    """Ask for the file to write; `then` gets it, unless the person cancels."""
+    """Ask for the file to write; `then` gets it, unless the user cancels."""
     dialog = QFileDialog(
         parent,
         QCoreApplication.translate("FileChoice", "Export: {label}").format(label=form.label),

@@ -130,7 +130,7 @@ class StepsColumn(QWidget):
     """Finds words in the whole run, and leads back to where it stands."""
 
     words_changed = Signal(str)  # what is looked for
-    request_newest = Signal()  # the person wants to stay with the run again
+    request_newest = Signal()  # the user wants to stay with the run again
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -32,7 +32,7 @@ class ToolsBar(QWidget):
     """Holds what was searched for and which tools are listed."""
 
     changed = Signal()  # the text or the filter
-    typed = Signal()  # the person wrote in the search
+    typed = Signal()  # the user wrote in the search
     request_back = Signal()  # from one tool to all
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:

@@ -111,7 +111,7 @@ class ToolsPane(QWidget):
     request_change = Signal(str, Mapping)  # tool name, fields of its entry to set
     request_try = Signal(str, Mapping)  # tool name, arguments
     request_cancel = Signal()
-    request_trust = Signal(Path)  # Path of a folder; the person has agreed
+    request_trust = Signal(Path)  # Path of a folder; the user has agreed
     request_reload = Signal()
     request_reveal = Signal(Span)  # Span in the document
     request_open = Signal(Path, int)  # Path of a file, line from 1
@@ -127,7 +127,7 @@ class ToolsPane(QWidget):
     request_own_servers = Signal()
     request_logs = Signal()  # what the servers wrote meanwhile
     request_own_window = Signal(bool)  # whether the pane is to stand in a window of its own
-    answered = Signal(int, str, bool)  # question, the person's answer, whether it is a failure
+    answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -246,7 +246,7 @@ class ToolsPane(QWidget):
         self.detail.try_panel.show_request(name, text)
 
     def show_question(self, question: Question) -> None:
-        """Ask the person for the answer to a call."""
+        """Ask the user for the answer to a call."""
         dialog = AnswerDialog(question, self._theme, self.window())
         dialog.answered.connect(self._on_answered)
         self._questions[question.id] = dialog
@@ -367,7 +367,7 @@ class ToolsPane(QWidget):
             self.request_trust.emit(folder)
 
     def ask_trust(self, folder: Path) -> bool:
-        """Ask the person once; a file can never grant itself trust."""
+        """Ask the user once; a file can never grant itself trust."""
         words = self.tr(
             "Trust {folder} and what is below it? Its prompts may then run Python tools, start "
             "programs and read environment variables. What this prompt names:"

@@ -1,4 +1,4 @@
-"""Lines above the tools that say which sources do not work, and lead to what mends it."""
+"""Lines above the tools that say which sources do not work, and lead to what fixes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places panes around the editor and brings them back as the person left them.
+"""Places panes around the editor and brings them back as the user left them.
 
 Left the side bar, one pane at a time; right one column, in which inputs and preview stand while
 writing, and the run alone while it is looked at; the problems below, closed until asked for.
@@ -325,7 +325,7 @@ class Docks(QObject):
         self._store.sync()
 
     def end(self) -> None:
-        """The window closes: what happens to the docks now is not the person's doing."""
+        """The window closes: what happens to the docks now is not the user's doing."""
         self._titles.stop()
         self._share.stop()
         self._alone = "end"

@@ -35,7 +35,7 @@ class Crash:
     """Kind and message, on one line, without secrets."""
 
     report: str
-    """What a person can copy into a report: versions and the way to the error, without secrets."""
+    """What a user can copy into a report: versions and the way to the error, without secrets."""
 
     place: CrashOrigin
     """Where it fell."""
@@ -63,7 +63,7 @@ def crash_of(
 
 
 def without_secrets(text: str, environment: Mapping[str, str]) -> str:
-    """`text` with keys and the person's own folder hidden."""
+    """`text` with keys and the user's own folder hidden."""
     text = Masker(environment).mask(text)
     home = str(Path.home())
     if len(home) > 1:
@@ -121,7 +121,7 @@ class Crashes(QObject):
             self._handler = None
 
     def tell(self, error: BaseException, place: CrashOrigin) -> None:
-        """Log an error and let the window tell the person; from any thread."""
+        """Log an error and let the window tell the user; from any thread."""
         import logging
 
         crash = crash_of(error, place, os.environ, self._hide)

@@ -33,7 +33,7 @@ def hand_over(data: Path, files: Sequence[Path]) -> bool:
     """Ask the studio that runs already to show files and come to the front.
 
     Args:
-        data: the person's data folder.
+        data: the user's data folder.
         files: what to show; none only brings the window to the front.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The one road of errors and notices to the person."""
+"""The one road of errors and notices to the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Weight: TypeAlias = Literal["info", "success", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class NotificationAction:
-    """Something the person can do about a notice, as a button."""
+    """Something the user can do about a notice, as a button."""
 
     title: str
     """What the button says."""

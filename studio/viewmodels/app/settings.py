@@ -29,7 +29,7 @@ class SettingsStore(QObject):
 
         Args:
             path: the settings file.
-            messages: where the person is told that it cannot be written.
+            messages: where the user is told that it cannot be written.
             parent: the owner.
             is_kept: False to begin with the usual settings and to write nothing (safe mode).
         """
@@ -44,7 +44,7 @@ class SettingsStore(QObject):
 
     @property
     def notice(self) -> str:
-        """What to tell the person of the file as it was read; empty when all is well.
+        """What to tell the user of the file as it was read; empty when all is well.
 
         Worded when it is asked for: the language is among the settings.
         """
@@ -61,7 +61,7 @@ class SettingsStore(QObject):
         return self._settings
 
     def lend_theme(self, theme: ThemeSetting) -> None:
-        """Take a theme for this time only (`--theme`); the file keeps the person's."""
+        """Take a theme for this time only (`--theme`); the file keeps the user's."""
         self._own_theme = self._settings.theme
         self._lent = theme
         self._settings = replace(self._settings, theme=theme)
@@ -93,7 +93,7 @@ class SettingsStore(QObject):
     def _keep(self, before: Settings) -> None:
         """Write what was changed here into the file as it is now.
 
-        Another window, or the person with an editor, may have written it meanwhile.
+        Another window, or the user with an editor, may have written it meanwhile.
         """
         base = before if self._lent is None else replace(before, theme=self._own_theme)
         if self._path.exists():

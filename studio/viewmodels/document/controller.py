@@ -246,7 +246,7 @@ class DocumentController(QObject):
         self.disk_settled.emit()
 
     def keep_own(self, file: FileText) -> None:
-        """The person keeps the editor's text; the same change is not reported again."""
+        """The user keeps the editor's text; the same change is not reported again."""
         self._file = replace(self._file, digest=file.digest)
         self._set_dirty(True)
         self.disk_settled.emit()

@@ -31,7 +31,7 @@ class SpellingController(QObject):
         self._checking.failed.connect(self._on_failed)
 
     def set_language(self, language: str, own: tuple[str, ...]) -> None:
-        """Check in a language from now on, with the person's own words; none where empty."""
+        """Check in a language from now on, with the user's own words; none where empty."""
         if (language, frozenset(own)) == (self._language, self._own):
             return
         self._language, self._own = language, frozenset(own)

@@ -17,7 +17,7 @@ class ExportController(QObject):
 
     made = Signal(ExportResult)
     compared = Signal(Difference)
-    failed = Signal(str)  # sentence for the person
+    failed = Signal(str)  # sentence for the user
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -34,7 +34,7 @@ class HistoryController(QObject):
     listed = Signal(tuple)  # RunSummary, …
     opened = Signal(RunRecord)
     compared = Signal(RunComparison)
-    failed = Signal(str)  # sentence for the person
+    failed = Signal(str)  # sentence for the user
     size_changed = Signal(int)  # bytes on disk
     opening_changed = Signal(bool)  # whether a run is being read; a very long one takes seconds
 
@@ -96,7 +96,7 @@ class HistoryController(QObject):
         self._change(partial(_describe, run, tags=tuple(tags), note=note))
 
     def name_branch(self, run: str, branch: int, name: str) -> None:
-        """Set the person's name of a branch; an empty one takes it back."""
+        """Set the user's name of a branch; an empty one takes it back."""
         self._change(partial(_name_branch, run, branch, name))
 
     def prune(self, keep: int, days: int) -> None:

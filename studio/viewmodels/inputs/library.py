@@ -67,7 +67,7 @@ class InputLibrary(QObject):
             try:
                 self._sets = read_sets(self._prompt)
             except InputFileError as error:
-                self._is_broken = True  # never written over: a person may want to mend it
+                self._is_broken = True  # never written over: a user may want to fix it
                 self.refused.emit(str(error))
         self.changed.emit()
 

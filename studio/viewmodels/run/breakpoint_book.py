@@ -103,7 +103,7 @@ class Debugging(QObject):
     """Joins the book of breakpoints, the watches and their memory."""
 
     watches_changed = Signal(tuple)  # expressions of the file that is open
-    failed = Signal(str)  # sentence for the person; each sort of failure once
+    failed = Signal(str)  # sentence for the user; each sort of failure once
 
     def __init__(
         self, memory: DebugStore, file_breakpoints: FileBreakpoints, parent: QObject | None = None
@@ -134,7 +134,7 @@ class Debugging(QObject):
         self._take_watches(held.watches)
 
     def set_watches(self, expressions: tuple[str, ...]) -> None:
-        """The person changed the watches."""
+        """The user changed the watches."""
         if expressions != self._watches:
             self._take_watches(expressions)
             self._keep(self._file_breakpoints.value)

@@ -46,7 +46,7 @@ class RunController(QObject):
     compared = Signal(RunComparison)
     repeated = Signal(RunComparison)  # Comparison with the run that was gone through again
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
-    refused = Signal(str)  # sentence for the person: what was asked is not possible, or broke
+    refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
 
     def __init__(
         self,
@@ -241,7 +241,7 @@ class RunController(QObject):
         self.send(ForkFrom(checkpoint), *then)
 
     def name_branch(self, number: int, name: str) -> None:
-        """Give a branch a name of the person's own; an empty one takes it back."""
+        """Give a branch a name of the user's own; an empty one takes it back."""
         shown = self._shown
         shown.names[number] = name.strip()
         if shown.record is not None:

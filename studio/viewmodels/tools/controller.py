@@ -100,7 +100,7 @@ _CLOSE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
-    """One call that the person tried, and how it ended."""
+    """One call that the user tried, and how it ended."""
 
     name: str
     """The tool."""
@@ -143,7 +143,7 @@ class ToolsController(QObject):
             trust: which folders may run code.
             parent: its owner.
             limits: bounds of a call.
-            own_servers: file of the person's own MCP servers.
+            own_servers: file of the user's own MCP servers.
             history: file of the former runs, for recorded answers.
             masker: knows the secrets that may turn up in what tools say.
         """
@@ -238,7 +238,7 @@ class ToolsController(QObject):
         self._background.start(change(), self._changed)
 
     def trust_folder(self, folder: Path) -> None:
-        """The person trusts a folder: its tools may run from now on, as they were shown."""
+        """The user trusts a folder: its tools may run from now on, as they were shown."""
         self._trust.trust(folder, self.registry.wants)
         self.reload()
 
@@ -259,14 +259,14 @@ class ToolsController(QObject):
         self._background.start(allow(), self._changed)
 
     def forget_folder(self, folder: Path) -> None:
-        """The person trusts a folder no more: what runs of it is ended."""
+        """The user trusts a folder no more: what runs of it is ended."""
         trusted_as = self._trust.current.trusted_as(folder)
         if trusted_as is not None:
             self._trust.forget(trusted_as)
         self._background.start(self._session.close(), lambda _: self.reload())
 
     def approve_folder(self, approval: Approval | None) -> None:
-        """Set when the person is asked before calls of the folder's tools; None: as usual."""
+        """Set when the user is asked before calls of the folder's tools; None: as usual."""
 
         async def approve() -> ToolRegistry:
             return self._session.approve_folder(approval)
@@ -311,7 +311,7 @@ class ToolsController(QObject):
         self._background.start(self._session.request_text(name, arguments, self._inputs), done)
 
     def try_tool(self, name: str, arguments: JsonObject) -> None:
-        """Call a tool because the person asked for it; one call at a time."""
+        """Call a tool because the user asked for it; one call at a time."""
         if self._call is not None:
             return
         self._trial = ToolTrial(name, dict(arguments), when=time.time())

@@ -20,7 +20,7 @@ from studio.viewmodels.app.background import Background
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A call that waits for the person's answer."""
+    """A call that waits for the user's answer."""
 
     id: int
     """Its number."""
@@ -45,7 +45,7 @@ class ToolQuestions(QObject):
         self._waiting: dict[int, asyncio.Future[ToolOutcome]] = {}
 
     async def ask(self, tool: str, arguments: JsonObject) -> ToolOutcome:
-        """Wait for the person's answer; runs in the loop, and can be cancelled."""
+        """Wait for the user's answer; runs in the loop, and can be cancelled."""
         question = Question(next(self._numbers), tool, dict(arguments))
         waiting = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting

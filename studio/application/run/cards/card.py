@@ -38,7 +38,7 @@ BADGES = (
 
 
 def badge_word(badge: str) -> str:
-    """A badge of a card in the person's language."""
+    """A badge of a card in the user's language."""
     return _tr(badge)
 
 

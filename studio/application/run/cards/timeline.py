@@ -100,7 +100,7 @@ def cards_of_step(
 
 
 def answer_of(step: Step) -> str | None:
-    """The answer that a step came to: the person's, else the model's; None where it has none."""
+    """The answer that a step came to: the user's, else the model's; None where it has none."""
     if step.answer is not None:
         return step.answer
     return step.reading.answer if isinstance(step.reading, Final) else None

@@ -1,4 +1,4 @@
-"""What a person set up for debugging a file: breakpoints, filters, watches; kept between starts."""
+"""What a user set up for debugging a file: breakpoints, filters, watches; kept between starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watch expressions: what the person wants to keep an eye on while a run goes."""
+"""Watch expressions: what the user wants to keep an eye on while a run goes."""
 
 from __future__ import annotations
 

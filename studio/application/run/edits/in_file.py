@@ -21,7 +21,7 @@ _TEMPLATE_MARK = re.compile(r"\{\{|\{%|\{#")
 
 
 class NotInFileError(ValueError):
-    """An edit that the file cannot take; the text says why, for the person."""
+    """An edit that the file cannot take; the text says why, for the user."""
 
 
 def file_edits(
@@ -32,7 +32,7 @@ def file_edits(
     Args:
         document: the prompt, as it stands in the editor.
         before: the messages as the run made them.
-        after: the messages as the person left them.
+        after: the messages as the user left them.
 
     Raises:
         NotInFileError: a change cannot be carried over; then none is.

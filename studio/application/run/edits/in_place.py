@@ -45,7 +45,7 @@ EditKind: TypeAlias = Literal[
     "messages", "reply", "arguments", "observation", "told", "answer", "treat_as_final",
     "reject", "answer_call", "steer", "send_back", "outcome",
 ]  # fmt: skip
-"""What a person is writing."""
+"""What a user is writing."""
 
 
 COMMAND_OF_EDIT: dict[EditKind, type] = {
@@ -58,7 +58,7 @@ COMMAND_OF_EDIT: dict[EditKind, type] = {
 
 
 class EditError(ValueError):
-    """An edit that cannot become a command yet; the text is meant for the person."""
+    """An edit that cannot become a command yet; the text is meant for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class EditSpec:
 
 @dataclass(frozen=True, slots=True)
 class EditResult:
-    """What the person has written."""
+    """What the user has written."""
 
     text: str = ""
     """The text."""
@@ -123,7 +123,7 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
     """The command that an edit becomes.
 
     Raises:
-        EditError: the text is not what is asked for; says what to mend.
+        EditError: the text is not what is asked for; says what to fix.
     """
     text = result.text
     match spec.kind:
@@ -165,7 +165,7 @@ def problem_of(spec: EditSpec, result: EditResult) -> str:
 
 
 def read_object(text: str) -> JsonObject:
-    """Read a JSON object written by a person.
+    """Read a JSON object written by a user.
 
     Raises:
         EditError: it is none; says where it goes wrong.
@@ -224,7 +224,7 @@ def with_role(message: Message, role: Role) -> Message:
 
 
 def new_message(role: Role = "user", text: str = "") -> Message:
-    """A message of the person's own."""
+    """A message of the user's own."""
     return Message(role, (TextPart(text),), origin=MessageOrigin("run"))
 
 

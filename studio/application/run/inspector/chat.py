@@ -11,7 +11,7 @@ from studio.application.run.cards.timeline import answer_of
 from studio.core.agent.values.state import RunState, Step
 
 _MOST_STEPS = 500
-"""A run with more steps is no conversation with a person; looking for one would read all of it."""
+"""A run with more steps is no conversation with a user; looking for one would read all of it."""
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~])")
 
@@ -21,7 +21,7 @@ class ChatTurn:
     """One question and its answer."""
 
     question: str
-    """What the person asked."""
+    """What the user asked."""
 
     answer: str = ""
     """What the model answered; empty while it has not."""
@@ -64,7 +64,7 @@ def thread_markdown(state: RunState) -> str:
 
 
 def _quoted(text: str) -> str:
-    """The person's words as a quotation; they are text and no Markdown."""
+    """The user's words as a quotation; they are text and no Markdown."""
     lines = text.strip().splitlines() or ["…"]
     words = [_MARKS.sub(lambda found: "\\" + found[0], line.strip()) for line in lines]
     return "\n".join(f"> **{line}**" if line else ">" for line in words)

@@ -1,4 +1,4 @@
-"""What a person can do where a run stands, as values: the buttons of the action bar."""
+"""What a user can do where a run stands, as values: the buttons of the action bar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person can do about a problem that a run stands at, as values."""
+"""What a user can do about a problem that a run stands at, as values."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ _GO_ON = (
 
 
 def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
-    """What mends an answer that is cut, filtered, empty, or not what the outputs declare."""
+    """What fixes an answer that is cut, filtered, empty, or not what the outputs declare."""
     if error.code == "cut_answer":
         tip = _tr("The model goes on where it ended; both pieces are one answer.")
         return (Offer(_tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),)),)
@@ -156,14 +156,14 @@ _OF_CONNECTION = frozenset((
     "unauthorised", "no-key", "forbidden", "not-found", "bad-address", "refused", "dns", "tls",
     "no-quota", "bad-reply",
 ))  # fmt: skip
-"""Faults that are mended in the connection."""
+"""Faults that are fixed in the connection."""
 
 _OF_MODEL = frozenset(("unknown-model", "too-long", "no-model"))
 """Faults that another model does not have."""
 
 
 def _cause_offer(error: StepError) -> Offer | None:
-    """What is most likely to mend the fault of a model; none where trying again is."""
+    """What is most likely to fix the fault of a model; none where trying again is."""
     if error.code in _OF_MODEL:
         label, tip = _tr("Choose a model…"), _tr("Open the connection, which lists its models.")
     elif error.code in _OF_CONNECTION:

@@ -49,7 +49,7 @@ class Offers:
     """The action bar."""
 
     title: str = ""
-    """What the person is asked; empty hides the bar."""
+    """What the user is asked; empty hides the bar."""
 
     detail: str = ""
     """More on it: the hint of an error."""
@@ -96,7 +96,7 @@ def steer(hint: str) -> Offer:
 
 
 def write_reply(state: RunState, label: str, title: str) -> Offer:
-    """The reply, written by the person."""
+    """The reply, written by the user."""
     reply = state.step.reply or state.step.partial or Reply()
     spec = EditSpec(
         "reply",

@@ -28,7 +28,7 @@ class BranchView:
     """One way through a run."""
 
     title: str
-    """Its name: the person's own, or "First way", "Branch 2"."""
+    """Its name: the user's own, or "First way", "Branch 2"."""
 
     detail: str
     """How far it goes."""
@@ -53,7 +53,7 @@ def branches_of(
     Args:
         tree: the places that it reached.
         current: id of the place where the run stands.
-        names: the person's names, by number.
+        names: the user's names, by number.
     """
     here = tree.get(current) if current is not None else None
     standing = here.branch if here is not None else 0

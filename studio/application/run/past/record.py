@@ -27,7 +27,7 @@ class RunRecord:
     """Index of the checkpoint looked at; None for the end."""
 
     names: Mapping[int, str] = field(default_factory=dict)
-    """The person's names of its branches, by number."""
+    """The user's names of its branches, by number."""
 
     seen: Past | None = field(default=None, compare=False, repr=False)
     """What the journal amounts to, where it was read already."""

@@ -42,7 +42,7 @@ class RunPlan:
     """The prompt, as it stands in the editor."""
 
     inputs: Mapping[str, Json]
-    """The person's values."""
+    """The user's values."""
 
     model: ChatModel
     """What answers."""
@@ -54,7 +54,7 @@ class RunPlan:
     """Makes the tools ready; used where `toolbox` is None."""
 
     options: RunOptions = field(default_factory=RunOptions)
-    """How it goes; breakpoints and exception filters come from the person's own list."""
+    """How it goes; breakpoints and exception filters come from the user's own list."""
 
     references: ReferenceContext | None = None
     """Where `${…}` references find their values."""
@@ -63,7 +63,7 @@ class RunPlan:
     """A run that is taken up again; None for a new one."""
 
     reenactment: Reenactment | None = None
-    """A run that is gone through again, with all that the person did in it."""
+    """A run that is gone through again, with all that the user did in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Ended:
     """Driving has stopped: the run is over, or it could not go on."""
 
     fault: str = ""
-    """For the person: what went wrong outside of the run; empty where nothing did."""
+    """For the user: what went wrong outside of the run; empty where nothing did."""
 
 
 Arrival: TypeAlias = Arrived | Streamed | Ended

@@ -18,7 +18,7 @@ from studio.core.wire.reply import Reply
 
 
 def user_message(text: str) -> Message:
-    """A message of the person."""
+    """A message of the user."""
     return Message("user", (TextPart(text),))
 
 
@@ -42,7 +42,7 @@ def exchange(step: Step) -> tuple[Message, ...]:
 
 
 def _arguments(call: Call) -> str:
-    """The arguments' text; as it came where the person (or a binding) changed nothing."""
+    """The arguments' text; as it came where the user (or a binding) changed nothing."""
     if call.arguments is None or "arguments" not in call.edited:
         return call.text or "{}"
     return json_text(call.arguments)

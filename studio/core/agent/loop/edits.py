@@ -1,4 +1,4 @@
-"""What a person's edits do to a run; each is a fact in the journal like any other."""
+"""What a user's edits do to a run; each is a fact in the journal like any other."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def _marked(state: RunState, mark: str, at: PausePoint | None = None) -> RunStat
 
 
 def _answered(state: RunState, text: str) -> RunState:
-    """The step keeps the person's answer, which later turns of the thread show."""
+    """The step keeps the user's answer, which later turns of the thread show."""
     marked = _marked(state, "edited", PausePoint.ANSWER)
     return replace(marked, step=replace(marked.step, answer=text))
 
@@ -146,7 +146,7 @@ def _reply(state: RunState, event: ReplyEdited) -> RunState:
         state, step=step, place=PausePoint.REPLY, call=None, error=None, repairs=repairs,
         repaired=state.repaired + bool(event.repair),
     )  # fmt: skip
-    # A repaired or mended reply is no second failure.
+    # A repaired or fixed reply is no second failure.
     marked = _marked(state, mark, PausePoint.REPLY)
     return replace(marked, format_errors=max(0, state.format_errors - 1))
 
@@ -173,7 +173,7 @@ def _call(state: RunState, event: CallEdited) -> RunState:
 
 
 def _go_on(state: RunState, text: str) -> Move:
-    """The answer joins the conversation, the person says something more, and the loop goes on."""
+    """The answer joins the conversation, the user says something more, and the loop goes on."""
     answer = assistant_message(state.answer or "")
     said = user_message(text)
     if state.setup.protocol == "native":

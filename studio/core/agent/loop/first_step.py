@@ -26,7 +26,7 @@ def first_step_values(
 
     Args:
         document: the prompt.
-        inputs: the person's values; they count over what the loop would put in.
+        inputs: the user's values; they count over what the loop would put in.
         tools: what the model may call.
         protocol: in place of the prompt's own.
     """

@@ -93,7 +93,7 @@ def begin_step(state: RunState) -> Move:
 
 
 def _native_ready(state: RunState) -> Move:
-    """What the person said joins the conversation; one that is too long is trimmed first."""
+    """What the user said joins the conversation; one that is too long is trimmed first."""
     said = tuple(user_message(text) for text in state.steering)
     state = replace(extended(state, said), steering=())
     if is_too_long(state):
@@ -172,7 +172,7 @@ def results_ready(state: RunState) -> Move:
 
 
 def outcome_unknown(state: RunState, index: int) -> Move:
-    """Only the person can say what became of a call."""
+    """Only the user can say what became of a call."""
     tool = state.step.calls[index].tool
     message = f"The call of {tool!r} was interrupted; nobody knows whether it did its work."
     error = StepError("outcome_unknown", "outcome_unknown", message, "Say what became of it.")

@@ -118,7 +118,7 @@ def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
 
 
 def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:
-    """The person's question: the input of a usual name, else the first text input."""
+    """The user's question: the input of a usual name, else the first text input."""
     for name in QUESTION_NAMES:
         if isinstance(value := values.get(name), str):
             return value

@@ -32,7 +32,7 @@ class RunToolbox(Protocol):
         ...
 
     def needs_approval(self, name: str) -> bool:
-        """Whether the person must be asked before the next call."""
+        """Whether the user must be asked before the next call."""
         ...
 
     def why_approval(self, name: str) -> str:
@@ -40,7 +40,7 @@ class RunToolbox(Protocol):
         ...
 
     def approve(self, name: str) -> None:
-        """Note that the person allowed a call."""
+        """Note that the user allowed a call."""
         ...
 
     def origin(self, name: str) -> ResultOrigin:

@@ -1,4 +1,4 @@
-"""A run of the past told once more: its replies, its tools' results, and what the person did in it.
+"""A run of the past told once more: its replies, its tools' results, and what the user did in it.
 
 Nothing is asked and nothing is called; the machine goes through the same facts again, so that a
 breakpoint set later, or a slow look at each place, finds the run as it was.
@@ -51,7 +51,7 @@ _PERSON = (
     MessagesEdited, ReplyEdited, CallEdited, ObservationEdited, ErrorObservationEdited,
     TreatedAsFinal, AnswerEdited, AnswerReturned, CallDecided, LimitRaised, Steered,
 )  # fmt: skip
-"""Facts that the person made, to be made again; an interrupted call's fate is its result now."""
+"""Facts that the user made, to be made again; an interrupted call's fate is its result now."""
 
 _Where: TypeAlias = tuple[PausePoint | None, int, int | None]
 
@@ -70,7 +70,7 @@ class _Due:
 
 
 class Reenactment:
-    """What the person did in a run, given back where it was done.
+    """What the user did in a run, given back where it was done.
 
     Used by one run, on its loop. A run that takes another way is left alone from there on.
     """
@@ -127,7 +127,7 @@ class Reenactment:
             self._due.clear()
 
     def due(self, state: RunState) -> Event | None:
-        """What the person did next, where it was done here; each once."""
+        """What the user did next, where it was done here; each once."""
         if self._said:
             return self._said.popleft()
         if not self._due or isinstance(self._due[0].event, _WORLD):

@@ -59,7 +59,7 @@ class RunRecording:
 def recording_of(path: Iterable[Event], *, as_told: bool = False) -> RunRecording:
     """What one branch recorded; `path` is `tree.branch_path` of its last event.
 
-    A reply that the person edited counts as edited: that is what the run went on with.
+    A reply that the user edited counts as edited: that is what the run went on with.
 
     Args:
         path: the events.

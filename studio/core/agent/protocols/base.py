@@ -53,7 +53,7 @@ class LoopProtocol(Protocol):
         ...
 
     def variables(self, state: RunState, looped: frozenset[str]) -> dict[str, Json]:
-        """What the template is given besides the person's inputs.
+        """What the template is given besides the user's inputs.
 
         Names in `looped` (those that the template loops over) are given as lists, others as text.
         """

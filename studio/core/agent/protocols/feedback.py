@@ -11,10 +11,10 @@ INTERRUPTED = "The tool call was interrupted before a result was produced."
 """Result of a call that has none, so that the history stays legal for the provider."""
 
 RAN_WITHOUT_RESULT = "The tool ran, but its result was lost."
-"""Result of a call that the person knows to have run."""
+"""Result of a call that the user knows to have run."""
 
 SKIPPED = "The tool was not run."
-"""Result of a call that the person took out."""
+"""Result of a call that the user took out."""
 
 _WRITE: dict[ProtocolName, str] = {
     "react": "Write exactly one Thought and one Action with Args, or a Final Answer.",
@@ -44,7 +44,7 @@ def bad_call(problems: Sequence[str]) -> str:
 
 
 def rejected(reason: str) -> str:
-    """The observation for a call that the person (or a rule) did not allow."""
+    """The observation for a call that the user (or a rule) did not allow."""
     return (
         f"Error: The call was not allowed: {reason}"
         if reason

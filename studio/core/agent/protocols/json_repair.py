@@ -1,4 +1,4 @@
-"""Repairs of JSON that a model nearly got right; offered to the person, never made silently.
+"""Repairs of JSON that a model nearly got right; offered to the user, never made silently.
 
 The reader below is tolerant where models commonly slip and gives up where it would have to guess.
 Cut text is never completed: closing it would run "delete … older than 1" for "… older than 10".

@@ -21,7 +21,7 @@ def check_calls(
     options: RunOptions,
     ran: AbstractSet[tuple[str, str]],
 ) -> tuple[CallCheck, ...]:
-    """What is wrong with each call, and which need the person's word."""
+    """What is wrong with each call, and which need the user's word."""
     return tuple(
         _check(state, index, toolbox, options, ran) for index in range(len(state.step.calls))
     )

@@ -27,7 +27,7 @@ class RunDependencies:
     """The prompt."""
 
     inputs: Mapping[str, Json]
-    """The person's values."""
+    """The user's values."""
 
     model: ChatModel
     """What answers."""

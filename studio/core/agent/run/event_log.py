@@ -62,7 +62,7 @@ class EventLog:
 class RunJournal:
     """Writes facts; one that fails does not take the run with it.
 
-    What it missed waits here, in order, and is tried again whenever the person goes on, and at the
+    What it missed waits here, in order, and is tried again whenever the user goes on, and at the
     end.
     """
 

@@ -27,7 +27,7 @@ class PauseDecision:
     """Ids of the breakpoints hit."""
 
     text: str = ""
-    """A sentence for the person."""
+    """A sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Gate:
     """Where it was told to run to; forgotten at the first stop, whatever its reason."""
 
     wants_pause: bool = False
-    """Whether the person asked for a pause at the next place."""
+    """Whether the user asked for a pause at the next place."""
 
     counter: HitCounter = field(default_factory=HitCounter)
     """How often breakpoints were met."""

@@ -98,7 +98,7 @@ class Performer:
     """The prompt."""
 
     inputs: Mapping[str, Json]
-    """The person's values."""
+    """The user's values."""
 
     model: ChatModel
     """What answers."""

@@ -21,7 +21,7 @@ from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
 
 HERE = "here"
-"""Id of the breakpoint that is met once: the place that the person wants to run to."""
+"""Id of the breakpoint that is met once: the place that the user wants to run to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a person can tell a run to do."""
+"""What a user can tell a run to do."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class RunTools:
 
 @dataclass(frozen=True, slots=True)
 class AskOutcome:
-    """Only the person knows whether a call ran. Answered by `OutcomeTold`."""
+    """Only the user knows whether a call ran. Answered by `OutcomeTold`."""
 
     call: int
     """Row of the step."""

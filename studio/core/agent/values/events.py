@@ -149,7 +149,7 @@ class CallCheck:
     """What sort of wrong; empty for none."""
 
     needs_approval: bool = False
-    """Whether the person is asked first."""
+    """Whether the user is asked first."""
 
     why: str = ""
     """Why, where the tool's approval does not say it."""
@@ -234,7 +234,7 @@ class Failed(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class Stopped(EventBase):
-    """The person (or the end of the program) stopped the run."""
+    """The user (or the end of the program) stopped the run."""
 
     partial: Reply | None = None
     """What had come of a reply."""

@@ -1,4 +1,4 @@
-"""How a run is to go: chosen by the person, the command line, or a test."""
+"""How a run is to go: chosen by the user, the command line, or a test."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class RunOptions:
     or a model failure ends it."""
 
     approve: Literal["ask", "never", "always"] = "ask"
-    """Whether calls that want the person's word get it: ask, refuse all, allow all. Headless,
+    """Whether calls that want the user's word get it: ask, refuse all, allow all. Headless,
     `ask` refuses."""
 
     stop_at_entry: bool = False
@@ -92,4 +92,4 @@ class Guard:
     """It is forbidden where this holds (`tool == "delete"`)."""
 
     reason: str
-    """Why, for the person and, of a call, for the model."""
+    """Why, for the user and, of a call, for the model."""

@@ -1,4 +1,4 @@
-"""What a reply was read as: action, final answer, refusal, or an error with ways to mend it."""
+"""What a reply was read as: action, final answer, refusal, or an error with ways to fix it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ReadingWarning:
     """Stable word: `text_after_args`, `second_action_ignored`, `invented_observation`, …"""
 
     message: str
-    """One plain sentence for the person."""
+    """One plain sentence for the user."""
 
     span: Span | None = None
     """Where, in the raw reply."""

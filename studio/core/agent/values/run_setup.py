@@ -25,7 +25,7 @@ class Limits:
     """US dollars."""
 
     seconds: float | None = None
-    """Time spent in model and tool calls (waiting for the person does not count)."""
+    """Time spent in model and tool calls (waiting for the user does not count)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ used up an allowance; `interrupted` is a run whose process died."""
 CallStatus: TypeAlias = Literal[
     "asked", "approved", "running", "done", "rejected", "answered", "skipped", "unknown"
 ]
-"""`answered`: the person gave the result. `skipped`: removed by the person. `unknown`: the call
-was interrupted and nobody knows whether it ran; only the person can say."""
+"""`answered`: the user gave the result. `skipped`: removed by the user. `unknown`: the call
+was interrupted and nobody knows whether it ran; only the user can say."""
 
 ResultOrigin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"]
 """Where a reply or a result came from; `studio` for results that the studio had to synthesise."""
@@ -74,7 +74,7 @@ class Call:
     """Identifier that the result answers to."""
 
     tool: str
-    """The tool, as the model (or the person) named it."""
+    """The tool, as the model (or the user) named it."""
 
     arguments: JsonObject | None
     """The arguments as they will be sent; None where they cannot be read."""
@@ -95,7 +95,7 @@ class Call:
     """Repairs of unreadable arguments."""
 
     needs_approval: bool = False
-    """Whether the run's rules ask the person before this call."""
+    """Whether the run's rules ask the user before this call."""
 
     why: str = ""
     """Why they ask, where the tool's approval does not say it: the tool is new, or has changed."""
@@ -119,7 +119,7 @@ class Call:
     """Parameters that bindings put in."""
 
     edited: tuple[str, ...] = ()
-    """What the person changed: "tool", "arguments", "observation"."""
+    """What the user changed: "tool", "arguments", "observation"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class Step:
     """What the model is told apart from tool results: after a format error, or a remark."""
 
     answer: str | None = None
-    """The answer as the person gave or changed it; None where the reading's own stands."""
+    """The answer as the user gave or changed it; None where the reading's own stands."""
 
     appended: tuple[Message, ...] = ()
     """Messages that this step added to the conversation."""
@@ -229,7 +229,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A run that stands still and waits for the person."""
+    """A run that stands still and waits for the user."""
 
     place: PausePoint
     """Where."""
@@ -241,7 +241,7 @@ class Pause:
     """Ids of the breakpoints that were hit."""
 
     text: str = ""
-    """A sentence for the person."""
+    """A sentence for the user."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class RunState:
     """At `TOOL_CALL` and `OBSERVATION`: which row of the step."""
 
     pause: Pause | None = None
-    """Set while it waits for the person."""
+    """Set while it waits for the user."""
 
     iteration: int = 0
     """Number of the current step, from 1; 0 before the first."""
@@ -312,10 +312,10 @@ class RunState:
     """Whether the step now writes the answer (`RunSetup.compose`); its reply is read as it is."""
 
     steering: tuple[str, ...] = ()
-    """Messages of the person that wait for the next step."""
+    """Messages of the user that wait for the next step."""
 
     injected: tuple[Message, ...] = ()
-    """Text protocols: messages put in by the person (and answers they answer to), which follow
+    """Text protocols: messages put in by the user (and answers they answer to), which follow
     the rendered ones from then on."""
 
     answer: str | None = None

@@ -1,4 +1,4 @@
-"""What the person did in a run: the half of the journal that no world makes by itself."""
+"""What the user did in a run: the half of the journal that no world makes by itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Paused(EventBase):
     """Ids of the breakpoints that were hit."""
 
     text: str = ""
-    """A sentence for the person."""
+    """A sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Resumed(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class MessagesEdited(EventBase):
-    """At `BEFORE_REQUEST`: the person changed what will be sent."""
+    """At `BEFORE_REQUEST`: the user changed what will be sent."""
 
     messages: tuple[Message, ...]
     """All messages."""
@@ -57,7 +57,7 @@ class ReplyEdited(EventBase):
     """Name of the repair that made it, where one did."""
 
     given: bool = False
-    """Whether the person answered in the model's place."""
+    """Whether the user answered in the model's place."""
 
     always: bool = False
     """Whether that repair is made without asking from now on."""
@@ -65,7 +65,7 @@ class ReplyEdited(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class CallEdited(EventBase):
-    """At `TOOL_CALL`: the person changed a call; the assistant's message changes with it."""
+    """At `TOOL_CALL`: the user changed a call; the assistant's message changes with it."""
 
     call: int
     """Row of the step."""
@@ -96,7 +96,7 @@ class CallDecided(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class ObservationEdited(EventBase):
-    """At `OBSERVATION`: the person changed what the model will be told."""
+    """At `OBSERVATION`: the user changed what the model will be told."""
 
     call: int
     """Row of the step."""
@@ -110,7 +110,7 @@ class ObservationEdited(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class ErrorObservationEdited(EventBase):
-    """At `ERROR`: the person changed what the model will be told about its reply."""
+    """At `ERROR`: the user changed what the model will be told about its reply."""
 
     text: str
     """The observation now."""
@@ -129,7 +129,7 @@ class TreatedAsFinal(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class AnswerEdited(EventBase):
-    """At `ANSWER`: the person changed the answer."""
+    """At `ANSWER`: the user changed the answer."""
 
     text: str
     """The answer now."""
@@ -137,7 +137,7 @@ class AnswerEdited(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class AnswerReturned(EventBase):
-    """At `ANSWER`, or after the end: the person says something more and the loop goes on."""
+    """At `ANSWER`, or after the end: the user says something more and the loop goes on."""
 
     text: str
     """The next user message."""
@@ -148,7 +148,7 @@ class AnswerReturned(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class OutcomeTold(EventBase):
-    """The person says what became of a call whose outcome was unknown."""
+    """The user says what became of a call whose outcome was unknown."""
 
     call: int
     """Row of the step."""
@@ -162,7 +162,7 @@ class OutcomeTold(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class LimitRaised(EventBase):
-    """The person allowed more."""
+    """The user allowed more."""
 
     limit: LimitName
     """What."""
@@ -173,7 +173,7 @@ class LimitRaised(EventBase):
 
 @dataclass(frozen=True, slots=True)
 class Steered(EventBase):
-    """The person put in a message: for the next step, or for the request about to be sent."""
+    """The user put in a message: for the next step, or for the request about to be sent."""
 
     text: str
     """The message."""

@@ -33,7 +33,7 @@ class PythonTools:
     """Tools that nothing runs: the script holds a stand-in for each."""
 
     remarks: list[str] = field(default_factory=list)
-    """What a person who moves the script should know."""
+    """What a user who moves the script should know."""
 
 
 def python_tools(
@@ -81,7 +81,7 @@ def python_tools(
 
 
 def stub(tool: ToolSpec) -> str:
-    """A stand-in whose answer tells the model, and whose text tells the person."""
+    """A stand-in whose answer tells the model, and whose text tells the user."""
     where = "no Python function" if tool.source == "document" else f"{tool.source}, not Python"
     told = f"{tool.name} has no implementation in this script yet."
     name = (

@@ -36,7 +36,7 @@ class EmbeddedSettings:
     """How the embedded model runs."""
 
     weights: Path | None = None
-    """A GGUF file of the person's; `None` for the bundled one."""
+    """A GGUF file of the user's; `None` for the bundled one."""
 
     context: int = 4096
     """Tokens that a conversation may have; 4,096 need 285 MiB with the bundled model."""

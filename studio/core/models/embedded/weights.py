@@ -1,4 +1,4 @@
-"""Where the embedded model's weights are: bundled, or a GGUF file of the person's."""
+"""Where the embedded model's weights are: bundled, or a GGUF file of the user's."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def bundled_weights() -> Weights:
 
 
 def weights_at(path: Path) -> Weights:
-    """A GGUF file of the person's.
+    """A GGUF file of the user's.
 
     Raises:
         ModelError: "missing-model"; there is no such file, or it is not a GGUF file.

@@ -44,7 +44,7 @@ class Conversion:
     """The file after them."""
 
     notes: tuple[str, ...]
-    """What has no home in the other dialect, and what a person should look at."""
+    """What has no home in the other dialect, and what a user should look at."""
 
     same_messages: bool
     """Whether the messages of a preview are the same before and after."""

@@ -24,7 +24,7 @@ class ConversionDraft:
     """The file's text so far."""
 
     notes: list[str] = field(default_factory=list)
-    """What a person should know: what has no home, what could not be carried over."""
+    """What a user should know: what has no home, what could not be carried over."""
 
     losses: list[str] = field(default_factory=list)
     """What the file does not carry, or says otherwise, a sentence each."""

@@ -141,7 +141,7 @@ def remove_entry(document: PromptDocument, entry: FrontMatterEntry) -> tuple[Tex
     start = text.rfind("\n", 0, entry.key.start) + 1
     end = _end_of_line(text, max(entry.value.end, entry.key.end))
     if text[start : entry.key.start].strip():
-        return ()  # inside brackets or a list item: its neighbours need a person's eye
+        return ()  # inside brackets or a list item: its neighbours need a user's eye
     if text.startswith("\r\n", end):
         end += 2
     elif end < len(text):

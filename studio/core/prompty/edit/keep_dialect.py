@@ -100,7 +100,7 @@ def _is(one: object, other: object) -> bool:
 
 
 def _is_readable(document: PromptDocument) -> bool:
-    """Whether the front matter says anything; otherwise that is known once it is mended."""
+    """Whether the front matter says anything; otherwise that is known once it is fixed."""
     return not any(problem.code in _UNREADABLE for problem in document.problems)
 
 

@@ -40,7 +40,7 @@ DEFAULT_BOUNDS = Bounds()
 
 
 class BoundExceededError(Exception):
-    """A bound was reached; the text names it for the person."""
+    """A bound was reached; the text names it for the user."""
 
 
 class Budget:

@@ -1,7 +1,7 @@
 """A child process in a process group of its own: read by lines, bounded, and killed whole.
 
 The SDK's own stdio transport joins chunks quadratically, keeps no bound on a line and takes up to
-four seconds to end a process; a person's tool may print 100 MB, fork, or never return.
+four seconds to end a process; a user's tool may print 100 MB, fork, or never return.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """MCP servers as a document, a workspace or the settings name them: how to reach each.
 
 A workspace names its servers in `.mcp.json`, as other MCP clients write it: an object `mcpServers`
-with, by name, either `command`, `args` and `env`, or `url` and `headers`. The person's own servers
+with, by name, either `command`, `args` and `env`, or `url` and `headers`. The user's own servers
 are kept in the same form in the settings folder, as `mcp.json`.
 """
 
@@ -26,7 +26,7 @@ WORKSPACE_FILE = ".mcp.json"
 """Looked for beside the prompt and in the folders above it."""
 
 OWN_FILE = "mcp.json"
-"""The person's own servers, in the settings folder."""
+"""The user's own servers, in the settings folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def find_workspace_servers(folder: Path) -> WorkspaceServers:
 
 
 def find_own_servers(path: Path) -> WorkspaceServers:
-    """The servers of the person's settings; none where the file is not there."""
+    """The servers of the user's settings; none where the file is not there."""
     return read_workspace_servers(path) if path.is_file() else WorkspaceServers()
 
 
@@ -145,7 +145,7 @@ def address_pin(address: ServerAddress) -> Pin:
 
 
 def shown_command(command: str, arguments: Sequence[str]) -> str:
-    """A command line as a person reads it, with dots for the keys that stand in it."""
+    """A command line as a user reads it, with dots for the keys that stand in it."""
     shown, _ = without_secrets([command, *arguments])
     return " ".join(word if word == DOTS else shlex.quote(word) for word in shown)
 

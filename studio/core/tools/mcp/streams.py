@@ -122,7 +122,7 @@ def over_http(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes)
 
 
 def safe_environment() -> dict[str, str]:
-    """The variables that a stranger's server inherits: paths and the person's name, no keys."""
+    """The variables that a stranger's server inherits: paths and the user's name, no keys."""
     from mcp.client.stdio import get_default_environment
 
     return get_default_environment()

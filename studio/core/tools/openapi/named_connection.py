@@ -1,4 +1,4 @@
-"""Connections of the person's, which a tool may name instead of an address and a key.
+"""Connections of the user's, which a tool may name instead of an address and a key.
 
 `connection: {kind: reference, name: office}` (Prompty 2.1). The tools know nothing of models and
 their connections: who makes a session hands in how one is found.

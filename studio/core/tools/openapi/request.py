@@ -66,7 +66,7 @@ class HttpRequest:
     """The body's text; sent as UTF-8."""
 
     def text(self) -> str:
-        """The request as a person reads it."""
+        """The request as a user reads it."""
         head = [f"{self.method} {self.url}", *(f"{k}: {v}" for k, v in self.headers.items())]
         return "\n".join([*head, "", self.body] if self.body else head)
 

@@ -118,7 +118,7 @@ class OpenApiSource:
         return f"{operation.method.upper()} {base}{operation.path}{named}"
 
     async def request_text(self, name: str, arguments: JsonObject) -> str:
-        """The request that a call would send, with its key masked, for the person to see first.
+        """The request that a call would send, with its key masked, for the user to see first.
 
         Raises:
             ToolSourceError: there is no such operation, or the request cannot be made.

@@ -119,7 +119,7 @@ def line_in(path: Path, error: BaseException) -> int:
 
 
 def describe_error(error: BaseException) -> str:
-    """An exception in one line, as the model and the person read it."""
+    """An exception in one line, as the model and the user read it."""
     if isinstance(error, SystemExit):
         return f"the tool called exit({error.code if error.code is not None else ''})"
     if isinstance(error, EOFError) and "reading a line" in str(error):

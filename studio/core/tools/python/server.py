@@ -85,7 +85,7 @@ class ToolFileServer:
         try:
             value = await _invoke(tool, positional, named)
             text, meta = _as_text(value)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to the person's code
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to the user's code
             return self._failure(error)
         text, truncated = cut(text, self._characters)
         if truncated:
@@ -234,7 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     _bound_memory(options.memory)
-    # The person's folder stays as it is: no compiled files beside theirs.
+    # The user's folder stays as it is: no compiled files beside theirs.
     sys.dont_write_bytecode = True
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     import anyio

@@ -1,6 +1,6 @@
 """A typed Python function as a tool: its schema, and a call with checked, converted arguments.
 
-Runs only in the child process that owns the person's code (`server.py`); the studio itself never
+Runs only in the child process that owns the user's code (`server.py`); the studio itself never
 imports a tool file.
 """
 

@@ -35,7 +35,7 @@ from studio.core.tools.source import ToolOutcome, ToolSourceError
 
 
 class PythonFileSource:
-    """Tools of one Python file; only for folders that the person trusts (`trust.py`)."""
+    """Tools of one Python file; only for folders that the user trusts (`trust.py`)."""
 
     def __init__(
         self,

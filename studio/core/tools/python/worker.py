@@ -21,7 +21,7 @@ def server_command(path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> list[str]
     bound = ["--characters", str(limits.characters), "--memory", str(limits.memory_megabytes)]
     if getattr(sys, "frozen", False):
         return [sys.executable, "tools", "serve", str(path), *bound]
-    # -P: a `json.py` in the person's folder must not stand in for the library's.
+    # -P: a `json.py` in the user's folder must not stand in for the library's.
     return [sys.executable, "-P", "-m", "studio.core.tools.python.server", str(path), *bound]
 
 

@@ -43,7 +43,7 @@ class ToolDefinition:
         return sha256(text.encode()).hexdigest()
 
     def text(self) -> str:
-        """The definition as a person reads it, in lines that can be compared."""
+        """The definition as a user reads it, in lines that can be compared."""
         schema = json.dumps(self.parameters, indent=2, ensure_ascii=False, default=str)
         marks = [self.effects] if self.effects else []
         return "\n".join([self.place, *marks, self.description, schema])

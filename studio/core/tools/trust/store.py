@@ -1,4 +1,4 @@
-"""Which folders may run code: the person's word, kept in the person's own data folder.
+"""Which folders may run code: the user's word, kept in the user's own data folder.
 
 Until a folder is trusted, no Python tool, MCP command or `${env:}` of it is run or read. A file can
 never grant itself trust: nothing in a prompt, nor beside it, is looked at. The examples that come
@@ -39,13 +39,13 @@ class ChosenApproval:
 
 @dataclass(frozen=True)
 class Trust:
-    """What the person allowed."""
+    """What the user allowed."""
 
     folders: frozenset[Path] = frozenset()
     """Trusted folders, resolved; what is below is trusted too."""
 
     approvals: Mapping[str, Mapping[str, ChosenApproval]] = field(default_factory=dict)
-    """Approval by folder (as text) and tool, where the person chose one."""
+    """Approval by folder (as text) and tool, where the user chose one."""
 
     allowed: Mapping[str, Mapping[str, Pin]] = field(default_factory=dict)
     """Things that are allowed one by one, by folder (as text) and key. A trusted folder without an
@@ -67,7 +67,7 @@ class Trust:
         return self.allowed.get(str(_resolved(folder)), {})
 
     def approval(self, folder: Path, tool: str, source: str = "") -> Approval | None:
-        """The approval that the person chose for a tool of a folder, or for all of the folder.
+        """The approval that the user chose for a tool of a folder, or for all of the folder.
 
         Args:
             folder: the prompt's folder.
@@ -80,7 +80,7 @@ class Trust:
         return self.folder_approval(folder)
 
     def folder_approval(self, folder: Path) -> Approval | None:
-        """The approval that the person chose for all tools of a folder."""
+        """The approval that the user chose for all tools of a folder."""
         chosen = self.approvals.get(str(_resolved(folder)), {}).get(WHOLE_FOLDER)
         return chosen.when if chosen is not None else None
 
@@ -165,7 +165,7 @@ class TrustStore:
         return self.current.covers(path)
 
     def trust(self, folder: Path, things: Iterable[Want] | None = None) -> None:
-        """Remember that the person trusts a folder and what is below.
+        """Remember that the user trusts a folder and what is below.
 
         Args:
             folder: the folder.
@@ -199,7 +199,7 @@ class TrustStore:
     def remember_approval(
         self, folder: Path, tool: str, approval: Approval | None, source: str = ""
     ) -> None:
-        """Keep the person's choice for a tool of a folder, as its source has it."""
+        """Keep the user's choice for a tool of a folder, as its source has it."""
         self._write(self.current.with_approval(folder, tool, approval, source))
 
     def _write(self, trust: Trust) -> None:

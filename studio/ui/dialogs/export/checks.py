@@ -1,4 +1,4 @@
-"""What stands in the way of an export: a row for each, with the fix that mends it."""
+"""What stands in the way of an export: a row for each, with the fix that fixes it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ORDER = {Severity.ERROR: 0, Severity.WARNING: 2, Severity.HINT: 3}
 
 
 class CheckRow(QWidget):
-    """A picture, a sentence, and a button that mends it."""
+    """A picture, a sentence, and a button that fixes it."""
 
     fix_chosen = Signal(Fix)
 

@@ -30,7 +30,7 @@ _WAIT = 250
 
 
 class ExportDialog(QDialog):
-    """Nothing is written before the person chose where, and agreed to what is lost."""
+    """Nothing is written before the user chose where, and agreed to what is lost."""
 
     request_fix = Signal(Fix)  # edits to the prompt in the editor
 
@@ -210,7 +210,7 @@ class ExportDialog(QDialog):
 
     def _show_state(self, result: ExportResult) -> None:
         if result.is_impossible:
-            said = self.tr("Cannot be exported yet: mend the errors below first")
+            said = self.tr("Cannot be exported yet: fix the errors below first")
             self.state.say("circle-x", "error", said)
         elif result.blocked:
             said = self.tr("Mend the errors below, or agree to each kind of them")

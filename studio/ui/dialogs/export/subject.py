@@ -42,7 +42,7 @@ class ExportSubject:
 
     @property
     def folder(self) -> Path:
-        """The folder of the prompt; the person's own where it has no file yet."""
+        """The folder of the prompt; the user's own where it has no file yet."""
         path = self.document.source.path
         return path.parent if path is not None else Path.home()
 

@@ -31,7 +31,7 @@ _TYPED_DELAY_MS = 40
 class EditorAssist(QObject):
     """Joins the pure helpers to one editor."""
 
-    word_learned = Signal(str)  # the person says that it is one
+    word_learned = Signal(str)  # the user says that it is one
 
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)

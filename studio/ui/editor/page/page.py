@@ -51,7 +51,7 @@ class EditorPage(QWidget):
         """Make it.
 
         Args:
-            messages: where the person is told things.
+            messages: where the user is told things.
             swaps: where unsaved text is kept safe.
             settings: font size, wrapping and whitespace marks.
             theme: its colours.
@@ -304,7 +304,7 @@ class EditorPage(QWidget):
     def _on_changed_on_disk(self, file: FileText) -> None:
         self._on_disk = file
         if file.text == self.editor.text() or not self.controller.is_dirty:
-            # Nothing of the person's is lost, and undo leads back.
+            # Nothing of the user's is lost, and undo leads back.
             self.reload()
             return
         self._disk.tell(

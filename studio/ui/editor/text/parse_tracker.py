@@ -68,11 +68,11 @@ class ParseTracker:
             return
         text, caret, act = self._asked
         if (text, caret) != (self._editor.text(), self._editor.textCursor().position()):
-            self._asked = None  # the person went on
+            self._asked = None  # the user went on
         elif document.source.text == text:
             self._asked = None
             QToolTip.hideText()
-            # Not from here: it may ask the person, while others still wait for this document.
+            # Not from here: it may ask the user, while others still wait for this document.
             QTimer.singleShot(0, self._editor, lambda: act(document))
 
     def rest(self) -> None:

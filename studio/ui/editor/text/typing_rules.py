@@ -164,7 +164,7 @@ def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
 
 
 def _inside_braces(char: str, before: str, after: str) -> TypedEdit | None:
-    """Keys that a person types who writes `{{ name }}` out, over what was put in already."""
+    """Keys that a user types who writes `{{ name }}` out, over what was put in already."""
     closed = after[:3] in (" }}", " %}", " #}")
     if char == " " and closed:
         fresh = before.endswith(("{{ ", "{% ", "{# "))

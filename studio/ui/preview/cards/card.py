@@ -126,7 +126,7 @@ class MessageCard(QWidget):
 
     place_clicked = Signal(Span)
     input_clicked = Signal(str)  # input name
-    whole_shown = Signal()  # the person asked for the whole of a long text
+    whole_shown = Signal()  # the user asked for the whole of a long text
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -52,7 +52,7 @@ class Slot:
     """Whether the card still shows an earlier message."""
 
     is_whole: bool = False
-    """Whether the person asked for the whole of a long text."""
+    """Whether the user asked for the whole of a long text."""
 
 
 class CardColumn(QWidget):

@@ -153,7 +153,7 @@ class MessagesView(QScrollArea):
         self._place()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """A person who scrolls looks elsewhere than where the caret led."""
+        """A user who scrolls looks elsewhere than where the caret led."""
         self._goal = None
         super().wheelEvent(event)
 

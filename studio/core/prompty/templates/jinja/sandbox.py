@@ -55,7 +55,7 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
         return made
 
     def unsafe_undefined(self, obj: Value, attribute: str) -> Value:
-        """Refuse at once, so that the person is told."""
+        """Refuse at once, so that the user is told."""
         raise SecurityError(f"{attribute!r} of a {type(obj).__name__} is not for templates")
 
     def call_filter(
