@@ -99,6 +99,16 @@ class ExperimentReport:
     """What it says, plain."""
 
     @property
+    def headline(self) -> str:
+        """The sentence on the first variant that is compared, else on the first one."""
+        compared = [each for each in self.variants if each.comparison is not None]
+        first = next(iter(compared or self.variants), None)
+        if first is None:
+            return ""
+        base = next((each for each in self.variants if each.name == self.baseline), None)
+        return _passes(first, base if first is not base else None, self.baseline)
+
+    @property
     def gates(self) -> tuple[GateCheck, ...]:
         """Every gate of every variant."""
         return tuple(gate for each in self.variants for gate in each.gates)

@@ -13,7 +13,7 @@ from typing import Any
 
 from studio.core.experiments.file.assertions import assertion_of_column
 from studio.core.experiments.file.cases import read_case
-from studio.core.experiments.file.nodes import FileFindings, YamlNode
+from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode
 from studio.core.experiments.values import AssertionSpec, DatasetReference, ExperimentCase
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
 from studio.core.prompty.yaml.reader import read_yaml
@@ -301,7 +301,7 @@ def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> 
         if "input" in columns and "target" in columns and "expected" not in columns:
             columns["expected"] = columns["target"]  # Inspect: input and target
         return _placed(_named(ExperimentCase(variables=columns), reference), path, line)
-    findings = FileFindings()
+    findings = ExperimentFindings()
     node = YamlNode(value, (), {}, findings)
     case = read_case(node, {}, SourceText("", path))
     wrong = next((each for each in findings.problems if each.severity == "error"), None)

@@ -105,6 +105,21 @@ class RunCoordinator(QObject):
             self._inputs.keep_history()
             self._run.start(plan, at_entry=at_entry, to=to)
 
+    def start_with(self, document: PromptDocument, values: dict[str, Json]) -> None:
+        """Step through a prompt with values that stand elsewhere, as a row of an experiment.
+
+        Args:
+            document: the prompt, which need not be the one that is shown.
+            values: of its inputs.
+        """
+        asked = asked_by(document, self._trust)
+        if self._questions.asks_first(lambda: self.start_with(document, values), asked):
+            return
+        plan = self._checked_plan(document, values, lambda: self.start_with(document, values))
+        if plan is not None:
+            self._window.docks.show("run")
+            self._run.start(plan, at_entry=True)
+
     def run_to(self, place: str) -> None:
         """Go on to a place of the loop; without a run that waits, start one."""
         wanted: PausePoint | None = next((each for each in PausePoint if each == place), None)

@@ -27,6 +27,7 @@ from studio.core.tools.openapi.named_connection import NamedConnection
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.document_coordinator import DocumentCoordinator
+from studio.ui.app.experiments_coordinator import ExperimentsCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.persistent_edits import PersistentEdits
 from studio.ui.app.run_coordinator import RunCoordinator
@@ -139,6 +140,10 @@ class Workbench(QObject):
             self.debugging,
             self.trust,
         )
+        self.experiments = ExperimentsCoordinator(
+            window.parts, self.background, self.connections, self.run_coordinator, self.trust,
+            self._store,
+        )  # fmt: skip
         self._wire()
         self.document.show_choice(self.connections.choice)
         self.history.mark_interrupted()
@@ -261,6 +266,10 @@ class Workbench(QObject):
         self.history_pane.request_export.connect(self.run_files.export_kept)
         self.history_pane.request_import.connect(self.run_files.take)
         self.exchange.imported.connect(self.history.refresh)
+        # experiments
+        self.experiments.request_record.connect(self.history.open)
+        self.experiments.run_kept.connect(self.history.refresh)
+        window.tabs.take_views(self.experiments.open)
         # what a run uses
         choices.protocol_chosen.connect(self.run_coordinator.choose_protocol)
         self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
@@ -326,6 +335,7 @@ class Workbench(QObject):
     def close(self) -> None:
         """Stop the run, the tools, the model and the loop; nothing is left running."""
         self.coordinator.close()
+        self.experiments.close()
         self.run.close()
         self.exchange.close()
         self.tools.close()

@@ -60,6 +60,7 @@ QPushButton { background: $surface; border: 1px solid $border; border-radius: 5p
 QPushButton:hover { background: $raised; }
 QPushButton:pressed { background: $selection; }
 QPushButton:focus { border-color: $accent; }
+QPushButton:checked { background: $selection; border-color: $accent; }
 QPushButton:disabled { color: $muted; background: $window; }
 QPushButton:default, QPushButton[primary="true"] { background: $accent; color: $on_accent;
     border-color: $accent; font-weight: 600; }

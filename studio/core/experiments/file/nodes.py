@@ -17,7 +17,7 @@ KeyNames = Sequence[str]
 
 
 @dataclass
-class FileFindings:
+class ExperimentFindings:
     """What is wrong in one file."""
 
     problems: list[Problem] = field(default_factory=list)
@@ -48,7 +48,7 @@ class YamlNode:
     places: Mapping[tuple[str | int, ...], FrontMatterEntry]
     """Every place of the file."""
 
-    findings: FileFindings
+    findings: ExperimentFindings
     """Where problems go."""
 
     @property
@@ -166,7 +166,7 @@ class YamlNode:
             self.findings.warning("experiment-key", message, child.key_span, *fixes)
 
 
-def read_nodes(text: str, findings: FileFindings) -> YamlNode:
+def read_nodes(text: str, findings: ExperimentFindings) -> YamlNode:
     """The root of a YAML text; syntax errors go to `findings`."""
     reading = read_yaml(text)
     findings.problems += reading.problems

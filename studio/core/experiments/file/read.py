@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast, get_args
 
 from studio.core.experiments.file.cases import CaseEntry, read_case, read_cases, read_scenarios
-from studio.core.experiments.file.nodes import FileFindings, YamlNode, read_nodes
+from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode, read_nodes
 from studio.core.experiments.file.variants import read_variants
 from studio.core.experiments.values import (
     EvaluateOptions,
@@ -52,7 +52,7 @@ def is_experiment(path: Path | str) -> bool:
 def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
     """Read a file. Never raises; what is wrong is in its `problems`."""
     source = SourceText(text, path)
-    findings = FileFindings()
+    findings = ExperimentFindings()
     root = read_nodes(text, findings)
     if not isinstance(root.value, Mapping):
         if not findings.problems:

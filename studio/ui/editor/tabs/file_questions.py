@@ -16,6 +16,7 @@ PROMPT_FILTER = QT_TRANSLATE_NOOP(
     "Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)",
 )
 
+EXPERIMENT_FILTER = QT_TRANSLATE_NOOP("Tabs", "Experiments (*.experiment.yaml *.experiment.yml)")
 
 _NAMED = 12
 """So many documents are named in the question before they are only counted."""
@@ -35,7 +36,9 @@ def ask_open(parent: QWidget, folder: str) -> list[Path]:
         parent,
         QCoreApplication.translate("EditorTabs", "Open prompt"),
         folder,
-        QCoreApplication.translate("Tabs", PROMPT_FILTER),
+        ";;".join(
+            QCoreApplication.translate("Tabs", each) for each in (PROMPT_FILTER, EXPERIMENT_FILTER)
+        ),
     )
     return [Path(name) for name in names]
 

@@ -17,6 +17,7 @@ class TabGroup(QTabWidget):
     request_close = Signal(EditorPage)
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
     request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
+    request_close_view = Signal(QWidget)  # a tab that is no prompt
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,9 +48,15 @@ class TabGroup(QTabWidget):
         self.setCurrentIndex(self.addTab(page, page.title))
         self.name(page)
 
-    def take(self, page: EditorPage) -> None:
+    def take(self, page: QWidget) -> None:
         """Take a page's tab away; the page lives on."""
         self.removeTab(self.indexOf(page))
+
+    def add_view(self, view: QWidget, title: str, tip: str) -> None:
+        """Show what is no prompt, such as an experiment, in a tab of its own."""
+        index = self.addTab(view, title)
+        self.setTabToolTip(index, tip)
+        self.setCurrentIndex(index)
 
     def name(self, page: EditorPage) -> None:
         """Put the page's title on its tab."""
@@ -90,6 +97,8 @@ class TabGroup(QTabWidget):
         page = self._page(index)
         if page is not None:
             self.request_close.emit(page)
+        elif (view := self.widget(index)) is not None:
+            self.request_close_view.emit(view)
 
     def _on_menu(self, at: QPoint) -> None:
         page = self._page(self.tabBar().tabAt(at))
@@ -104,6 +113,7 @@ class EditorSides(QSplitter):
     request_close = Signal(EditorPage)
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
     request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
+    request_close_view = Signal(QWidget)  # a tab that is no prompt
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -127,6 +137,22 @@ class EditorSides(QSplitter):
     def is_split(self) -> bool:
         """Whether there are two sides."""
         return len(self._groups) > 1
+
+    @property
+    def has_tabs(self) -> bool:
+        """Whether anything is open: a prompt, or what is none."""
+        return any(group.count() for group in self._groups)
+
+    def add_view(self, view: QWidget, title: str, tip: str) -> None:
+        """Show what is no prompt in the current side."""
+        self._active.add_view(view, title, tip)
+
+    def select_view(self, view: QWidget) -> None:
+        """Show a tab that is no prompt."""
+        group = self._group_of(view)
+        if group is not None:
+            group.setCurrentWidget(view)
+            self._activate(group)
 
     def pages(self) -> Iterator[EditorPage]:
         """Every page, those of the current side first."""
@@ -160,7 +186,7 @@ class EditorSides(QSplitter):
         if group is not None:
             group.name(page)
 
-    def take(self, page: EditorPage) -> None:
+    def take(self, page: QWidget) -> None:
         """Take a page away; a side that has none left goes away too."""
         group = self._group_of(page)
         if group is None:
@@ -203,6 +229,7 @@ class EditorSides(QSplitter):
         group.request_close.connect(self.request_close)
         group.request_close_others.connect(self.request_close_others)
         group.request_move_over.connect(self.request_move_over)
+        group.request_close_view.connect(self.request_close_view)
         self._groups.append(group)
         self.addWidget(group)
         return group
@@ -223,7 +250,7 @@ class EditorSides(QSplitter):
             self._active = group
             self.current_changed.emit()
 
-    def _group_of(self, page: EditorPage) -> TabGroup | None:
+    def _group_of(self, page: QWidget) -> TabGroup | None:
         return next((group for group in self._groups if group.indexOf(page) >= 0), None)
 
     def _on_page(self, group: TabGroup) -> None:

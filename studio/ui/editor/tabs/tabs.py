@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.document.files import FileError
 from studio.application.highlight.lexer_state import PYTHON_FILE
+from studio.core.experiments.file.read import is_experiment
 from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.file_questions import Unsaved, ask_open, ask_save, ask_unsaved
@@ -34,6 +35,7 @@ class EditorTabs(QStackedWidget):
     caret_moved = Signal(int)  # offset
     title_changed = Signal(str)
     opened = Signal(Path)
+    view_closed = Signal(QWidget)  # of a file that is no prompt
     request_zoom = Signal(int)  # steps
     breakpoint_toggled = Signal(str)  # tool name
     message_breakpoint_toggled = Signal(str)  # message, as "user 2"
@@ -61,6 +63,10 @@ class EditorTabs(QStackedWidget):
         self.sides.request_close.connect(self.close_page)
         self.sides.request_close_others.connect(self.close_others)
         self.sides.request_move_over.connect(self.move_over)
+        self.sides.request_close_view.connect(self.close_view)
+        self._views: dict[Path, QWidget] = {}
+        self._make_view: Callable[[Path], QWidget] | None = None
+        self._view_waits: list[Path] = []
 
     # -- what is open ---------------------------------------------------------------------------
 
@@ -111,6 +117,14 @@ class EditorTabs(QStackedWidget):
     def open(self, path: Path) -> EditorPage | None:
         """Show a file, in the tab that it has already where it is open."""
         path = path.absolute()
+        if is_experiment(path):
+            self.open_view(path)
+            return None
+        return self.open_text(path)
+
+    def open_text(self, path: Path) -> EditorPage | None:
+        """Show a file as text, also one that has a view of its own."""
+        path = path.absolute()
         held = self._held(path)
         if held is not None:
             self._bring(held)
@@ -155,6 +169,39 @@ class EditorTabs(QStackedWidget):
         for path in ask_open(self, self._folder()):
             self.open(path)
 
+    # -- what is no prompt ----------------------------------------------------------------------
+
+    def take_views(self, make: Callable[[Path], QWidget]) -> None:
+        """Take what makes the views of files that are no prompts; those that wait are opened."""
+        self._make_view = make
+        waiting, self._view_waits = self._view_waits, []
+        for path in waiting:
+            self.open_view(path)
+
+    def open_view(self, path: Path) -> None:
+        """Show the view of a file, once there is what makes it."""
+        if self._make_view is None:
+            self._view_waits.append(path)
+            return
+        view = self._views.get(path)
+        if view is None:
+            view = self._views[path] = self._make_view(path)
+            self.sides.add_view(view, path.name, str(path))
+            self.opened.emit(path)
+        self.sides.select_view(view)
+        self.setCurrentWidget(self.sides)
+        self.title_changed.emit(path.name)
+
+    def close_view(self, view: QWidget) -> None:
+        """Close a view; nothing in it is unsaved."""
+        self._views = {path: each for path, each in self._views.items() if each is not view}
+        self.sides.take(view)
+        self.view_closed.emit(view)
+        view.deleteLater()
+        if not self.sides.has_tabs:
+            self.setCurrentWidget(self._welcome)
+            self._on_current()
+
     # -- save and close -------------------------------------------------------------------------
 
     def save(self, page: EditorPage | None = None) -> bool:
@@ -197,7 +244,7 @@ class EditorTabs(QStackedWidget):
             page.hand_over(next(each for each in views if each is not page))
         self.sides.take(page)
         page.deleteLater()
-        if not any(self.pages()):
+        if not self.sides.has_tabs:
             self.setCurrentWidget(self._welcome)
             self._on_current()
 
@@ -272,7 +319,7 @@ class EditorTabs(QStackedWidget):
 
     def show_tabs(self) -> None:
         """Go back from the welcome page to the tabs, where there are any."""
-        if self.current is not None:
+        if self.sides.has_tabs:
             self.setCurrentWidget(self.sides)
 
     def step(self, by: int) -> None:

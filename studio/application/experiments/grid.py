@@ -1,0 +1,231 @@
+"""The grid of a result as values: a byte a cell, rows that are filtered, and what changed."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Literal, TypeAlias
+
+from studio.application.experiments.exports.cells import row_title
+from studio.application.experiments.report import pass_rule_of
+from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, RowTotal
+from studio.core.experiments.results.comparison import row_passes
+from studio.core.experiments.results.ledger import ExperimentLedger, ResultRow
+from studio.core.experiments.values import PassRule
+
+RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "errors"]
+"""Which rows are shown."""
+
+RowChange: TypeAlias = Literal["", "won", "lost"]
+"""What became of a row beside the baseline."""
+
+
+class DotState(IntEnum):
+    """One repeat of one row and variant, as the grid draws it."""
+
+    WAITING = 0
+    """Not over."""
+
+    PASSED = 1
+    """Passes."""
+
+    FAILED = 2
+    """Does not pass."""
+
+    ERROR = 3
+    """Has no answer."""
+
+    UNDECIDED = 4
+    """An assertion could not be decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """All repeats of one row and variant."""
+
+    dots: tuple[DotState, ...]
+    """A repeat each."""
+
+    score: float | None
+    """Their mean score; None before one is over."""
+
+    change: RowChange
+    """Beside the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """The head of a row."""
+
+    number: int
+    """From 1."""
+
+    key: str
+    """The same in other results."""
+
+    title: str
+    """In a few words."""
+
+    tags: tuple[str, ...]
+    """Its tags."""
+
+    threshold: float | None
+    """Of its score."""
+
+
+@dataclass
+class ExperimentGrid:
+    """A result in memory; cells are set while it runs."""
+
+    variants: Sequence[str]
+    """Names of the columns."""
+
+    rows: Sequence[GridRow]
+    """In order."""
+
+    repeats: int
+    """Repeats of each row."""
+
+    rule: PassRule = "mean"
+    """How repeats make a row pass."""
+
+    baseline: int | None = None
+    """The column that others are compared with."""
+
+    _states: bytearray = field(default_factory=bytearray, repr=False)
+    _scores: array[float] = field(default_factory=lambda: array("f"), repr=False)
+
+    def __post_init__(self) -> None:
+        count = len(self.rows) * len(self.variants) * self.repeats
+        self._states = bytearray(count)
+        self._scores = array("f", bytes(4 * count))
+
+    def put(self, key: CellKey, state: DotState, score: float) -> None:
+        """Set one cell."""
+        at = self._at(key.row, key.variant) + key.repeat - 1
+        self._states[at] = state
+        self._scores[at] = score
+
+    def cell(self, row: int, variant: int) -> GridCell:
+        """All repeats of a row (from 1) and variant (from 0)."""
+        at = self._at(row, variant)
+        dots = tuple(map(DotState, self._states[at : at + self.repeats]))
+        over = [
+            self._scores[at + each]
+            for each, dot in enumerate(dots)
+            if dot not in (DotState.WAITING, DotState.ERROR)
+        ]
+        score = sum(over) / len(over) if over else None
+        return GridCell(dots, score, self._change(row, variant))
+
+    def passes(self, row: int, variant: int) -> bool | None:
+        """Whether a row passes; None before a repeat is over."""
+        at = self._at(row, variant)
+        dots = self._states[at : at + self.repeats]
+        over = [each for each in range(self.repeats) if dots[each] in _WITH_ANSWER]
+        if not over:
+            return None
+        score = sum(self._scores[at + each] for each in over) / len(over)
+        passed = dots.count(DotState.PASSED)
+        total = RowTotal(row, variant, len(over), passed, score, 0)
+        return row_passes(total, self.rule, self.rows[row - 1].threshold)
+
+    def is_flaky(self, row: int, variant: int) -> bool:
+        """Whether some repeats pass and others do not."""
+        at = self._at(row, variant)
+        dots = self._states[at : at + self.repeats]
+        return DotState.PASSED in dots and DotState.FAILED in dots
+
+    def fits(self, row: int, wanted: RowFilter, words: str = "", tag: str = "") -> bool:
+        """Whether a row is shown.
+
+        Args:
+            row: from 1.
+            wanted: what is looked for.
+            words: what its head must hold.
+            tag: what it must be tagged with.
+        """
+        head = self.rows[row - 1]
+        if words and words.casefold() not in head.title.casefold():
+            return False
+        if tag and tag not in head.tags:
+            return False
+        columns = range(len(self.variants))
+        match wanted:
+            case "changed":
+                return any(self._change(row, each) for each in columns)
+            case "failed":
+                return any(self.passes(row, each) is False for each in columns)
+            case "flaky":
+                return any(self.is_flaky(row, each) for each in columns)
+            case "errors":
+                first = self._at(row, 0)
+                last = first + len(self.variants) * self.repeats
+                return DotState.ERROR in self._states[first:last]
+            case _:
+                return True
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Every tag, in order."""
+        return tuple(dict.fromkeys(tag for row in self.rows for tag in row.tags))
+
+    def _change(self, row: int, variant: int) -> RowChange:
+        if self.baseline is None or variant == self.baseline:
+            return ""
+        mine, theirs = self.passes(row, variant), self.passes(row, self.baseline)
+        if mine is None or theirs is None or mine == theirs:
+            return ""
+        return "won" if mine else "lost"
+
+    def _at(self, row: int, variant: int) -> int:
+        return ((row - 1) * len(self.variants) + variant) * self.repeats
+
+
+_WITH_ANSWER = (DotState.PASSED, DotState.FAILED, DotState.UNDECIDED)
+
+
+def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
+    """The grid of a kept result."""
+    head = ledger.result(result)
+    names = ledger.variants(result)
+    baseline = str(head.spec.get("baseline") or "")
+    grid = ExperimentGrid(
+        names,
+        [_row(each) for each in ledger.rows(result)],
+        head.repeats,
+        pass_rule_of(head.spec),
+        names.index(baseline) if baseline in names else None,
+    )
+    for key, state, passed, score in ledger.states(result):
+        grid.put(key, dot_state(state, passed), score)
+    return grid
+
+
+def dot_of(outcome: CellOutcome) -> DotState:
+    """How a cell that is over is drawn."""
+    return dot_state(outcome.state, outcome.passed)
+
+
+def dot_state(state: int, passed: bool | None) -> DotState:
+    """How a cell is drawn."""
+    if state < CellState.DONE:
+        return DotState.WAITING
+    if state != CellState.DONE:
+        return DotState.ERROR
+    if passed is None:
+        return DotState.UNDECIDED
+    return DotState.PASSED if passed else DotState.FAILED
+
+
+def _row(row: ResultRow) -> GridRow:
+    tags, threshold = row.facts.get("tags"), row.facts.get("threshold")
+    return GridRow(
+        row.number,
+        row.key,
+        row_title(row),
+        tuple(str(each) for each in tags) if isinstance(tags, list) else (),
+        float(threshold) if isinstance(threshold, int | float) else None,
+    )

@@ -1,0 +1,296 @@
+"""One cell: its answer against the baseline's, what each assertion found, and what to do next."""
+
+from __future__ import annotations
+
+import difflib
+import html
+import re
+from collections.abc import Iterator
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.experiments.exports.cells import row_title
+from studio.core.experiments.assertions.result import AssertionResult
+from studio.core.experiments.results.cells import CellKey, CellOutcome
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.style.colors import blend, paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.experiments.controller import ShownCell
+
+_WORDS = re.compile(r"\S+|\s+")
+_MOST_DIFF = 4000
+_ICONS = {
+    "passed": "circle-check", "failed": "circle-x", "error": "triangle-alert",
+    "not_run": "circle-help",
+}  # fmt: skip
+
+
+class CellDetail(QWidget):
+    """Shows a cell; asks for what is done with it."""
+
+    request_step = Signal(CellKey)
+    request_run = Signal(CellKey)  # open the kept run
+    request_edit = Signal(CellKey)  # open the prompt
+    request_accept = Signal(CellKey)
+    request_repeat = Signal(CellKey)  # look at another repeat
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._cell: ShownCell | None = None
+        self._compares = True
+        self.title = QLabel()
+        self.facts = QLabel()
+        self.answer_head = QLabel()
+        self.answer = QTextBrowser()
+        self.checks = QVBoxLayout()
+        self.compare_button = QPushButton(self.tr("Against the baseline"))
+        self.repeat_button = QPushButton(self.tr("Next repeat"))
+        self.step_button = QPushButton(self.tr("Step through"))
+        self.run_button = QPushButton(self.tr("Open the run"))
+        self.edit_button = QPushButton(self.tr("Edit prompt"))
+        self.accept_button = QPushButton(self.tr("Accept answer"))
+        self._lay_out()
+        self._connect()
+        self.show_cell(None)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        paint_text(self.facts, theme.muted)
+        self.show_cell(self._cell)
+
+    @property
+    def key(self) -> CellKey | None:
+        """The cell that is shown."""
+        return self._cell.key if self._cell is not None else None
+
+    def show_cell(self, cell: ShownCell | None) -> None:
+        """Show a cell; None says what to do."""
+        self._cell = cell
+        self._clear_checks()
+        outcome = cell.outcome if cell is not None else None
+        is_over = outcome is not None
+        for button in (self.step_button, self.edit_button):
+            button.setEnabled(cell is not None)
+        self.run_button.setEnabled(cell is not None and cell.has_run)
+        self.accept_button.setEnabled(is_over and not (outcome and outcome.error))
+        self.repeat_button.setVisible(cell is not None and len(cell.repeats) > 1)
+        self.compare_button.setVisible(cell is not None and cell.baseline is not None)
+        self.answer.setVisible(cell is not None)
+        if cell is None:
+            self.title.setText(self.tr("Choose a cell"))
+            self.facts.setText(self.tr("Its answer, its assertions and its run are shown here."))
+            self.answer_head.setText("")
+            return
+        self.title.setText(
+            self.tr("Row {row} · {variant}").format(row=cell.key.row, variant=cell.variant)
+        )
+        self.facts.setText(self._facts(cell))
+        self._show_answer(cell)
+        for result in outcome.results if outcome is not None else ():
+            self._add_check(result)
+
+    def _facts(self, cell: ShownCell) -> str:
+        outcome = cell.outcome
+        words = [row_title(cell.row)]
+        if len(cell.repeats) > 1:
+            words.append(
+                self.tr("repeat {number} of {count}").format(
+                    number=cell.key.repeat, count=len(cell.repeats)
+                )
+            )
+        if outcome is not None and not outcome.error:
+            words.append(
+                self.tr("1 step")
+                if outcome.steps == 1
+                else self.tr("{steps} steps").format(steps=outcome.steps)
+            )
+            words.append(self.tr("{seconds:.1f} s").format(seconds=outcome.ms / 1000))
+            tokens = outcome.input_tokens + outcome.output_tokens
+            words.append(self.tr("{count} tokens").format(count=tokens))
+            if outcome.cost:
+                words.append(f"${outcome.cost:.4f}")
+            if outcome.is_cached:
+                words.append(self.tr("taken from before"))
+        return "  ·  ".join(words)
+
+    def _show_answer(self, cell: ShownCell) -> None:
+        outcome, theme = cell.outcome, self._theme
+        if outcome is None:
+            self.answer_head.setText(self.tr("Not asked yet"))
+            self.answer.setPlainText("")
+            return
+        if outcome.error:
+            self.answer_head.setText(self.tr("No answer"))
+            self.answer.setPlainText(outcome.error)
+            return
+        base = cell.baseline
+        if base is not None and not base.error and self._compares:
+            self.answer_head.setText(self.tr("Answer"))
+            self.answer.setHtml(_marked(base.output, outcome.output, theme))
+        else:
+            self.answer_head.setText(self.tr("Answer"))
+            self.answer.setHtml(_spanned(outcome, theme))
+
+    def _add_check(self, result: AssertionResult, depth: int = 0) -> None:
+        theme = self._theme
+        colors = {"passed": theme.success, "failed": theme.error}
+        color = colors.get(result.state, theme.warning)
+        line = QWidget()
+        row = QHBoxLayout(line)
+        row.setContentsMargins(10 + 18 * depth, 6, 10, 6)
+        row.setSpacing(10)
+        picture = QLabel()
+        picture.setPixmap(icon(_ICONS[result.state], color).pixmap(16, 16))
+        picture.setAlignment(Qt.AlignmentFlag.AlignTop)
+        words = QLabel(
+            f"{html.escape(result.label)}<br><span style='color:{theme.muted}'>"
+            f"{html.escape(self._state_words(result))}</span>"
+        )
+        words.setTextFormat(Qt.TextFormat.RichText)
+        words.setWordWrap(True)
+        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        row.addWidget(picture)
+        row.addWidget(words, 1)
+        self.checks.addWidget(line)
+        for inner in result.nested:
+            self._add_check(inner, depth + 1)
+
+    def _state_words(self, result: AssertionResult) -> str:
+        names = {"error": self.tr("could not be decided"), "not_run": self.tr("not run")}
+        name = names.get(result.state)
+        return f"{name}: {result.reason}" if name else result.reason
+
+    def _clear_checks(self) -> None:
+        while (item := self.checks.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+
+    def _lay_out(self) -> None:
+        self.title.setProperty("title", True)
+        self.title.setWordWrap(True)
+        self.facts.setWordWrap(True)
+        self.answer.setAccessibleName(self.tr("Answer"))
+        self.answer.setOpenLinks(False)
+        self.answer.setMinimumHeight(64)
+        self.step_button.setProperty("primary", True)
+        self.step_button.setToolTip(self.tr("Run this row with the debugger, step by step (F10)"))
+        self.accept_button.setToolTip(
+            self.tr("Write the answer to its row as the expected one; it can be taken back")
+        )
+        self.compare_button.setCheckable(True)
+        self.compare_button.setChecked(True)
+        self.compare_button.setToolTip(self.tr("Mark the words that differ (D)"))
+        head = QHBoxLayout()
+        head.addWidget(self.title, 1)
+        head.addWidget(self.repeat_button)
+        over = QHBoxLayout()
+        over.addWidget(self.answer_head)
+        over.addStretch(1)
+        over.addWidget(self.compare_button)
+        inner = QWidget()
+        inner_layout = QVBoxLayout(inner)
+        inner_layout.setContentsMargins(0, 0, 0, 0)
+        inner_layout.addLayout(self.checks)
+        inner_layout.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(inner)
+        area.setAccessibleName(self.tr("Assertions"))
+        actions = FlowLayout()
+        for button in (self.step_button, self.run_button, self.edit_button, self.accept_button):
+            actions.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 12, 16, 12)
+        layout.setSpacing(8)
+        layout.addLayout(head)
+        layout.addWidget(self.facts)
+        layout.addLayout(over)
+        layout.addWidget(self.answer, 2)
+        layout.addWidget(area, 3)
+        layout.addLayout(actions)
+
+    def _connect(self) -> None:
+        for button, signal in (
+            (self.step_button, self.request_step),
+            (self.run_button, self.request_run),
+            (self.edit_button, self.request_edit),
+            (self.accept_button, self.request_accept),
+        ):
+            button.clicked.connect(lambda _=False, each=signal: self._ask(each))
+        self.repeat_button.clicked.connect(self._next_repeat)
+        self.compare_button.toggled.connect(self._on_compare)
+
+    def _ask(self, signal: Signal) -> None:
+        if self._cell is not None:
+            signal.emit(self._cell.key)  # type: ignore[attr-defined]
+
+    def _next_repeat(self) -> None:
+        if self._cell is not None:
+            repeats = self._cell.repeats
+            self.request_repeat.emit(repeats[self._cell.key.repeat % len(repeats)])
+
+    def _on_compare(self, on: bool) -> None:
+        self._compares = on
+        self.show_cell(self._cell)
+
+
+def _spanned(outcome: CellOutcome, theme: Theme) -> str:
+    """The answer with the places that assertions speak of."""
+    text = outcome.output
+    spans = sorted(
+        (each.span.start, each.span.end, each.state)
+        for each in outcome.results
+        if each.span is not None and len(each.span) < len(text)
+    )
+    made, at = [], 0
+    for start, end, state in spans:
+        if start < at or start >= end:
+            continue
+        ground = blend(theme.success if state == "passed" else theme.error, theme.surface, 0.2)
+        made.append(_escaped(text[at:start]))
+        made.append(f"<span style='background:{ground}'>{_escaped(text[start:end])}</span>")
+        at = end
+    return "".join([*made, _escaped(text[at:])])
+
+
+def _marked(old: str, new: str, theme: Theme) -> str:
+    """The new text with the words that came, and struck out those that went."""
+    if len(old) > _MOST_DIFF or len(new) > _MOST_DIFF:
+        return _escaped(new)
+    return "".join(_pieces(old, new, theme))
+
+
+def _pieces(old: str, new: str, theme: Theme) -> Iterator[str]:
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    gone = blend(theme.error, theme.surface, 0.16)
+    come = blend(theme.success, theme.surface, 0.18)
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
+        if kind == "equal":
+            yield _escaped("".join(after[k:m]))
+            continue
+        if j > i:
+            text = _escaped("".join(before[i:j]))
+            yield f"<span style='background:{gone};color:{theme.error}'><s>{text}</s></span> "
+        if m > k:
+            text = _escaped("".join(after[k:m]))
+            yield f"<span style='background:{come};color:{theme.success}'>{text}</span>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(text).replace("\n", "<br>")

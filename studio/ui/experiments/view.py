@@ -1,0 +1,381 @@
+"""An experiment in a tab: what its newest result says, the grid, and one cell in full."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.experiments.exports.forms import FORMS
+from studio.application.experiments.grid import RowFilter
+from studio.application.experiments.report import ExperimentReport
+from studio.application.experiments.run import ExperimentProgress
+from studio.core.experiments.results.cells import CellKey
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.experiments.detail import CellDetail
+from studio.ui.experiments.grid_view import ExperimentTable
+from studio.ui.experiments.pass_chart import PassRateChart
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.style.colors import paint_text
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.experiments.controller import ExperimentController, ShownCell
+from studio.viewmodels.experiments.grid_model import FIRST_VARIANT
+
+_FILTERS: tuple[tuple[RowFilter, str], ...] = (
+    ("all", QT_TRANSLATE_NOOP("ExperimentView", "All")),
+    ("changed", QT_TRANSLATE_NOOP("ExperimentView", "Changed")),
+    ("failed", QT_TRANSLATE_NOOP("ExperimentView", "Failed")),
+    ("flaky", QT_TRANSLATE_NOOP("ExperimentView", "Flaky")),
+    ("errors", QT_TRANSLATE_NOOP("ExperimentView", "Without an answer")),
+)
+_BESIDE = 900
+"""Pixels of width from which a cell is shown beside the grid."""
+
+_BELOW = 760
+"""Pixels of height from which a cell may be shown below it."""
+
+_CHART, _CHART_HEIGHT = 760, 480
+"""Width and height from which the chart is shown."""
+
+_ENDINGS = {"junit": "xml", "json": "jsonl", "csv": "csv", "html": "html", "github": "md"}
+
+
+class ExperimentView(QWidget):
+    """Shows an experiment; everything that is done to it is the controller's."""
+
+    request_step = Signal(CellKey)
+    request_run = Signal(CellKey)
+    request_edit = Signal(CellKey)
+    request_file = Signal(Path)  # open the experiment's text
+
+    def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.controller = controller
+        self._theme = LIGHT
+        self._problems = ""
+        self.title = controller.path.name
+        self.head = QLabel()
+        self.more = QLabel()
+        self.said = QLabel()
+        self.chart = PassRateChart()
+        self.run_button = QPushButton(self.tr("Run"))
+        self.again_button = QPushButton(self.tr("Run the failed again"))
+        self.file_button = QPushButton(self.tr("Edit file"))
+        self.export_button = QPushButton(self.tr("Export"))
+        self.results = QComboBox()
+        self.progress = QProgressBar()
+        self.search = QLineEdit()
+        self.tags = QComboBox()
+        self.filters: dict[RowFilter, QPushButton] = {}
+        self.table = ExperimentTable(controller.model)
+        self.detail = CellDetail()
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self._lay_out()
+        self._connect()
+        self._show_state(running=False)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        for label in (self.more, self.said):
+            paint_text(label, theme.muted)
+        if self._problems:
+            paint_text(self.said, theme.error)
+        for part in (self.table, self.detail, self.chart):
+            part.set_theme(theme)
+        self._show_state(running=self.controller.is_running)
+
+    # -- showing --------------------------------------------------------------------------------
+
+    def _show_report(self, report: ExperimentReport | None) -> None:
+        if report is None:
+            self.head.setText(
+                self.tr("Not run yet. Run asks every row of every variant and marks the answers.")
+            )
+            self.more.setText("")
+            self.chart.hide()
+            return
+        self.head.setText(report.headline)
+        rest = [each for each in report.sentences if each != report.headline]
+        failed = [each for each in report.gates if not each.held]
+        if report.gates:
+            words = (
+                self.tr("All gates hold.") if not failed
+                else self.tr("Gates that fail: {names}.").format(
+                    names=", ".join(f"{each.name} ({each.variant})" for each in failed)
+                )
+            )  # fmt: skip
+            rest.append(words)
+        self.more.setText(" ".join(rest))
+        self.more.setVisible(bool(rest))
+        self.chart.show_variants(report.variants, report.baseline)
+        self._fit()
+
+    def _show_loaded(self) -> None:
+        controller = self.controller
+        self.results.blockSignals(True)
+        self.results.clear()
+        for head in controller.heads:
+            self.results.addItem(_result_name(head.id, head.started, head.state), head.id)
+        at = self.results.findData(controller.result)
+        self.results.setCurrentIndex(at)
+        self.results.blockSignals(False)
+        self.results.setVisible(self.results.count() > 1)
+        grid = controller.model.grid
+        tags = grid.tags if grid is not None else ()
+        self.tags.clear()
+        self.tags.addItem(self.tr("Any tag"), "")
+        for tag in tags:
+            self.tags.addItem(tag, tag)
+        self.tags.setVisible(bool(tags))
+        key = self.detail.key
+        if key is not None:
+            self.table.setCurrentIndex(controller.model.index_of(key.row, key.variant))
+        elif grid is not None and controller.model.rowCount():
+            self.table.setCurrentIndex(controller.model.index(0, FIRST_VARIANT))
+
+    def _show_plan(self, problems: str) -> None:
+        self._problems = problems
+        self.said.setText(problems)
+        self.said.setVisible(bool(problems))
+        paint_text(self.said, self._theme.error if problems else self._theme.muted)
+        self.run_button.setEnabled(not problems or self.controller.is_running)
+
+    def _say(self, text: str) -> None:
+        self.said.setText(text)
+        self.said.show()
+        paint_text(self.said, self._theme.muted)
+
+    def _complain(self, text: str) -> None:
+        self.said.setText(text)
+        self.said.show()
+        paint_text(self.said, self._theme.error)
+
+    def _show_progress(self, found: ExperimentProgress) -> None:
+        self.progress.setMaximum(max(1, found.total))
+        self.progress.setValue(found.over)
+        left = found.seconds_left
+        words = self.tr("{over} of {total} cells").format(over=found.over, total=found.total)
+        if found.cost:
+            words = f"{words} · ${found.cost:.4f}"
+        if left:
+            words = self.tr("{words} · {seconds} s left").format(words=words, seconds=round(left))
+        self.progress.setFormat(words)
+
+    def _show_state(self, *, running: bool) -> None:
+        self.progress.setVisible(running)
+        self.run_button.setText(self.tr("Stop") if running else self.tr("Run"))
+        self.run_button.setIcon(icon("square" if running else "play", self._theme.on_accent))
+        self.run_button.setEnabled(running or not self._problems)
+        self.again_button.setEnabled(not running and self.controller.report is not None)
+        self.export_button.setEnabled(not running and self.controller.report is not None)
+
+    def _show_cell(self, cell: ShownCell) -> None:
+        self.detail.show_cell(cell)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the cell below the grid where there is little room beside it."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        is_below = self.width() < _BESIDE and self.height() >= _BELOW
+        wanted = Qt.Orientation.Vertical if is_below else Qt.Orientation.Horizontal
+        if self.split.orientation() != wanted:
+            self.split.setOrientation(wanted)
+        report = self.controller.report
+        has_room = self.width() >= _CHART and self.height() >= _CHART_HEIGHT
+        self.chart.setVisible(report is not None and has_room)
+
+    # -- doing ----------------------------------------------------------------------------------
+
+    def _on_run(self) -> None:
+        if self.controller.is_running:
+            self.controller.stop()
+        else:
+            self.controller.run()
+
+    def _on_current(self, index: QModelIndex, _before: QModelIndex) -> None:
+        row = self.controller.model.row_at(index)
+        if row is None:
+            return
+        variant = max(0, index.column() - FIRST_VARIANT)
+        self.controller.look_at(CellKey(1, row, variant))
+
+    def _on_filter(self) -> None:
+        usual: RowFilter = "all"
+        wanted = next((name for name, each in self.filters.items() if each.isChecked()), usual)
+        tag = self.tags.currentData() or ""
+        self.controller.model.set_filter(wanted, self.search.text(), tag)
+
+    def _on_result(self, at: int) -> None:
+        number = self.results.itemData(at)
+        if isinstance(number, int) and number != self.controller.result:
+            self.controller.load(number)
+
+    def _export(self, form: str) -> None:
+        name = f"{self.controller.path.stem.removesuffix('.experiment')}.{_ENDINGS[form]}"
+        start = str(self.controller.path.with_name(name))
+        dialog = QFileDialog(self, self.tr("Export the result"), start)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.selectFile(name)
+        dialog.fileSelected.connect(lambda path: self.controller.export(form, Path(path)))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _step(self) -> None:
+        if self.detail.key is not None:
+            self.request_step.emit(self.detail.key)
+
+    def _next_failed(self, by: int = 1) -> None:
+        """Go to the next cell that does not pass."""
+        model, grid = self.controller.model, self.controller.model.grid
+        if grid is None or not model.rowCount():
+            return
+        columns = len(grid.variants)
+        count = model.rowCount() * columns
+        index = self.table.currentIndex()
+        at = index.row() * columns + max(0, index.column() - FIRST_VARIANT)
+        for step in range(1, count + 1):
+            place = (at + by * step) % count
+            here = model.index(place // columns, FIRST_VARIANT + place % columns)
+            row = model.row_at(here)
+            if row is not None and grid.passes(row, place % columns) is False:
+                self.table.setCurrentIndex(here)
+                return
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        self.setAccessibleName(self.tr("Experiment {name}").format(name=self.title))
+        self.head.setProperty("title", True)
+        for label in (self.head, self.more, self.said):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.said.hide()
+        self.run_button.setProperty("primary", True)
+        self.results.setAccessibleName(self.tr("Results"))
+        self.search.setPlaceholderText(self.tr("Filter rows"))
+        self.search.setAccessibleName(self.tr("Filter rows"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(240)
+        self.tags.setAccessibleName(self.tr("Tag"))
+        menu = QMenu(self)
+        for form in FORMS:
+            menu.addAction(form.upper()).triggered.connect(partial(self._on_export, form))
+        self.export_button.setMenu(menu)
+        split = self.split
+        split.setChildrenCollapsible(False)
+        split.addWidget(self._left())
+        split.addWidget(self.detail)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(16, 12, 16, 12)
+        layout.setSpacing(10)
+        layout.addLayout(self._top())
+        layout.addLayout(self._buttons())
+        layout.addWidget(split, 1)
+
+    def _top(self) -> QHBoxLayout:
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        for part in (self.head, self.more, self.said, self.progress):
+            words.addWidget(part)
+        words.addStretch(1)
+        top = QHBoxLayout()
+        top.addLayout(words, 3)
+        top.addWidget(self.chart, 2, Qt.AlignmentFlag.AlignTop)
+        return top
+
+    def _buttons(self) -> FlowLayout:
+        buttons = FlowLayout()
+        for each in (
+            self.run_button, self.again_button, self.file_button, self.export_button, self.results,
+        ):  # fmt: skip
+            buttons.addWidget(each)
+        return buttons
+
+    def _left(self) -> QWidget:
+        """The filters above the grid."""
+        filters = FlowLayout()
+        group = QButtonGroup(self)
+        for name, text in _FILTERS:
+            button = QPushButton(QCoreApplication.translate("ExperimentView", text))
+            button.setCheckable(True)
+            button.setChecked(name == "all")
+            group.addButton(button)
+            filters.addWidget(button)
+            self.filters[name] = button
+        filters.addWidget(self.tags)
+        filters.addWidget(self.search)
+        left = QWidget()
+        layout = QVBoxLayout(left)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(filters)
+        layout.addWidget(self.table, 1)
+        return left
+
+    def _on_export(self, form: str, _checked: bool = False) -> None:
+        self._export(form)
+
+    def _connect(self) -> None:
+        controller, detail = self.controller, self.detail
+        controller.report_changed.connect(self._show_report)
+        controller.loaded.connect(self._show_loaded)
+        controller.planned.connect(self._show_plan)
+        controller.told.connect(self._say)
+        controller.failed.connect(self._complain)
+        controller.progress_changed.connect(self._show_progress)
+        controller.running_changed.connect(lambda on: self._show_state(running=on))
+        controller.loaded.connect(lambda: self._show_state(running=controller.is_running))
+        controller.cell_changed.connect(self._show_cell)
+        self.run_button.clicked.connect(self._on_run)
+        self.again_button.clicked.connect(lambda: controller.run("failed"))
+        self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
+        self.results.activated.connect(self._on_result)
+        self.search.textChanged.connect(lambda _text: self._on_filter())
+        self.tags.activated.connect(lambda _at: self._on_filter())
+        for button in self.filters.values():
+            button.clicked.connect(lambda _=False: self._on_filter())
+        self.table.selectionModel().currentChanged.connect(self._on_current)
+        detail.request_step.connect(self.request_step)
+        detail.request_run.connect(self.request_run)
+        detail.request_edit.connect(self.request_edit)
+        detail.request_accept.connect(controller.accept)
+        detail.request_repeat.connect(controller.look_at)
+        OwnKeys(
+            self.table,
+            {
+                "F10": self._step, "F5": self._on_run, "N": self._next_failed,
+                "Shift+N": lambda: self._next_failed(-1), "D": detail.compare_button.toggle,
+                "/": self.search.setFocus, "Ctrl+Z": controller.undo_accept,
+                "A": detail.accept_button.click,
+                "R": self.again_button.click,
+            },
+        )  # fmt: skip
+
+
+def _result_name(number: int, started: float, state: str) -> str:
+    from datetime import datetime
+
+    when = datetime.fromtimestamp(started).strftime("%d %b %H:%M")
+    return f"#{number} · {when} · {state}"

@@ -1,0 +1,415 @@
+"""One experiment of the window: its file, its results, and the run that is under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.application.experiments.accept import AcceptedAnswer, AcceptError, accept_answer
+from studio.application.experiments.exports.forms import FORMS
+from studio.application.experiments.grid import ExperimentGrid, dot_of, grid_of
+from studio.application.experiments.plan import (
+    ExperimentPlan,
+    ExperimentServices,
+    PlannedVariant,
+    plan_experiment,
+)
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
+from studio.application.experiments.run import (
+    ExperimentEstimate,
+    ExperimentProgress,
+    ExperimentRunner,
+)
+from studio.core.experiments.results.cells import CellKey, CellOutcome
+from studio.core.experiments.results.ledger import (
+    ExperimentLedger,
+    LedgerError,
+    ResultHead,
+    ResultRow,
+)
+from studio.core.models.base import ModelError
+from studio.core.tools.source import ToolSourceError
+from studio.viewmodels.app.background import Background
+from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+
+_DRAW_MS = 33
+_REPORT_MS = 1000
+_MOST_AT_ONCE = 2000
+
+ServicesNow = Callable[[], ExperimentServices]
+"""Gives what experiments are run with, as the user has it set up now."""
+
+
+@dataclass(frozen=True)
+class ShownCell:
+    """One repeat of a cell, looked at."""
+
+    result: int
+    """The result's number."""
+
+    key: CellKey
+    """Which."""
+
+    variant: str
+    """Name of its column."""
+
+    row: ResultRow
+    """Its row."""
+
+    outcome: CellOutcome | None
+    """What came of it; None while it waits."""
+
+    baseline: CellOutcome | None
+    """The same repeat of the baseline; None for the baseline itself."""
+
+    repeats: tuple[CellKey, ...]
+    """All repeats of the cell."""
+
+    has_run: bool
+    """Whether its run was kept."""
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    ledger: ExperimentLedger
+    heads: tuple[ResultHead, ...]
+    grid: ExperimentGrid | None
+    report: ExperimentReport | None
+
+
+class ExperimentController(QObject):
+    """Reads, runs and tells of one experiment file."""
+
+    loaded = Signal()
+    report_changed = Signal(ExperimentReport)  # ExperimentReport | None
+    progress_changed = Signal(ExperimentProgress)
+    running_changed = Signal(bool)
+    planned = Signal(str)  # what keeps it from being run, lines of text; empty where nothing does
+    told = Signal(str)  # a sentence: paused, refused calls, written files
+    failed = Signal(str)
+    cell_changed = Signal(ShownCell)
+
+    def __init__(
+        self,
+        path: Path,
+        background: Background,
+        services: ServicesNow,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.path = path
+        self.model = ExperimentGridModel(self)
+        self.plan: ExperimentPlan | None = None
+        self.report: ExperimentReport | None = None
+        self.heads: tuple[ResultHead, ...] = ()
+        self._background = background
+        self._services = services
+        self._ledger: ExperimentLedger | None = None
+        self._runner: ExperimentRunner | None = None
+        self._work: Future[str] | None = None
+        self._result: int | None = None
+        self._shown: CellKey | None = None
+        self._waits: str | None = None
+        self._accepted: list[AcceptedAnswer] = []
+        self._arrived: deque[tuple[CellKey, CellOutcome]] = deque()
+        self._drawing = QTimer(self)
+        self._drawing.setInterval(_DRAW_MS)
+        self._drawing.timeout.connect(self._draw)
+        self._counting = QTimer(self)
+        self._counting.setInterval(_REPORT_MS)
+        self._counting.timeout.connect(self._count)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether cells are being asked."""
+        return self._work is not None
+
+    @property
+    def result(self) -> int | None:
+        """The number of the result that is shown."""
+        return self._result
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def load(self, result: int | None = None) -> None:
+        """Read the file and a result of it, the newest by default."""
+        self._background.start(asyncio.to_thread(self._read, result), self._on_loaded)
+        self.reload_plan()
+
+    def reload_plan(self) -> None:
+        """Read the file again, as it is saved."""
+        self._background.start(
+            asyncio.to_thread(plan_experiment, self.path, self._services()),
+            self._on_planned,
+        )
+
+    def _read(self, result: int | None) -> _Loaded:
+        ledger = self._ledger or ExperimentLedger(ledger_path(self.path))
+        heads = tuple(ledger.results(str(self.path.resolve())))
+        wanted = result if result is not None else (heads[0].id if heads else None)
+        if wanted is None:
+            return _Loaded(ledger, heads, None, None)
+        return _Loaded(ledger, heads, grid_of(ledger, wanted), report_of(ledger, wanted))
+
+    def _on_loaded(self, ended: Future[_Loaded]) -> None:
+        try:
+            found = ended.result()
+        except (LedgerError, OSError) as error:
+            self.failed.emit(str(error))
+            return
+        except CancelledError:
+            return
+        self._ledger = found.ledger
+        if self._work is not None and self._result is not None:
+            return  # of before the run that goes now
+        self.heads = found.heads
+        self.report = found.report
+        self._result = found.report.head.id if found.report is not None else None
+        self.model.show(found.grid)
+        self.loaded.emit()
+        self.report_changed.emit(found.report)
+        only, self._waits = self._waits, None
+        if only is not None:
+            self.run(only)
+
+    def _on_planned(self, ended: Future[ExperimentPlan]) -> None:
+        try:
+            self.plan = ended.result()
+        except ExperimentError as error:
+            self.plan = None
+            self.planned.emit(str(error))
+        except CancelledError:
+            return
+        else:
+            self.planned.emit("")
+
+    # -- running --------------------------------------------------------------------------------
+
+    def run(self, only: str = "") -> None:
+        """Ask the cells of the file as it is saved.
+
+        Args:
+            only: `errors` or `failed`: such cells of the shown result again; else a new result.
+        """
+        if self._work is not None:
+            return
+        if self._ledger is None:
+            self._waits = only  # asked for before the file was read
+            return
+        self._arrived.clear()
+        self._work = self._background.start(self._go(only, self._services()), self._on_ended)
+        self.running_changed.emit(True)
+        self._drawing.start()
+        self._counting.start()
+
+    async def _go(self, only: str, services: ExperimentServices) -> str:
+        """Plan, prepare and run, in the loop's thread; gives a sentence on how it ended."""
+        ledger = self._ledger
+        assert ledger is not None
+        plan = await asyncio.to_thread(plan_experiment, self.path, services)
+        runner = ExperimentRunner(
+            plan, services, ledger, on_cell=lambda key, each: self._arrived.append((key, each))
+        )
+        self._runner = runner
+        try:
+            estimate = await runner.prepare()
+            shown = self._result
+            if only and shown is not None and runner.resumable(shown):
+                ledger.reopen(shown, errors=True, failed=only == "failed")
+                result = shown
+            else:
+                result = runner.begin()
+            grid = await asyncio.to_thread(grid_of, ledger, result)
+            self._background.post(partial(self._on_begun, plan, estimate, result, grid))
+            await runner.run(result)
+            refused = runner.refused_calls
+            if refused:
+                return self.tr(
+                    "{count} tool calls were refused: they ask for approval. Answer the tools by "
+                    "`mocks:` in the file."
+                ).format(count=refused)
+            return runner.paused_by
+        finally:
+            self._runner = None
+            await runner.close()
+
+    def _on_begun(
+        self, plan: ExperimentPlan, estimate: ExperimentEstimate, result: int, grid: ExperimentGrid
+    ) -> None:
+        self.plan = plan
+        self._result = result
+        self.report = None
+        self.model.show(grid)
+        self.loaded.emit()
+        self.told.emit(
+            self.tr("{equal} requests are equal and cost nothing, {sent} will be sent.").format(
+                equal=estimate.equal, sent=estimate.to_send
+            )
+        )
+
+    def stop(self) -> None:
+        """Ask for no more; what is under way may end."""
+        runner = self._runner
+        if runner is not None:
+            self._background.start(_stopped(runner))
+
+    def _on_ended(self, ended: Future[str]) -> None:
+        self._work = None
+        self._drawing.stop()
+        self._counting.stop()
+        try:
+            said = ended.result()
+        except CancelledError:
+            return
+        except (ExperimentError, LedgerError, ModelError, ToolSourceError) as error:
+            hint = error.hint if isinstance(error, ModelError) else ""
+            self.failed.emit(f"{error} {hint}".strip())
+            said = ""
+        while self._arrived:
+            self._draw()
+        self.running_changed.emit(False)
+        if said:
+            self.told.emit(said)
+        self.load(self._result)
+
+    def _draw(self) -> None:
+        """Put into the grid what came since the last time."""
+        for _ in range(_MOST_AT_ONCE):
+            if not self._arrived:
+                break
+            key, outcome = self._arrived.popleft()
+            self.model.put(key, dot_of(outcome), outcome.score)
+            if key == self._shown:
+                self.look_at(key)
+        runner = self._runner
+        if runner is not None:
+            self.progress_changed.emit(runner.progress)
+
+    def _count(self) -> None:
+        """The sentence of the head, while it runs."""
+        ledger, result = self._ledger, self._result
+        if ledger is None or result is None:
+            return
+        self._background.start(asyncio.to_thread(report_of, ledger, result), self._on_counted)
+
+    def _on_counted(self, ended: Future[ExperimentReport]) -> None:
+        try:
+            report = ended.result()
+        except (LedgerError, CancelledError):
+            return
+        if report.head.id == self._result:
+            self.report = report
+            self.report_changed.emit(report)
+
+    # -- one cell -------------------------------------------------------------------------------
+
+    def look_at(self, key: CellKey) -> None:
+        """Show a cell."""
+        ledger, result, grid = self._ledger, self._result, self.model.grid
+        if ledger is None or result is None or grid is None:
+            return
+        self._shown = key
+        row = ledger.rows(result, key.row, key.row)[0]
+        base = None
+        if grid.baseline is not None and grid.baseline != key.variant:
+            base = ledger.outcome(result, CellKey(key.repeat, key.row, grid.baseline))
+        repeats = tuple(CellKey(each, key.row, key.variant) for each in range(1, grid.repeats + 1))
+        has_run = ledger.journal(result, key) is not None
+        self.cell_changed.emit(
+            ShownCell(
+                result, key, grid.variants[key.variant], row, ledger.outcome(result, key), base,
+                repeats, has_run,
+            )
+        )  # fmt: skip
+
+    def journal_of(self, key: CellKey) -> bytes | None:
+        """The kept run of a cell of the shown result."""
+        if self._ledger is None or self._result is None:
+            return None
+        return self._ledger.journal(self._result, key)
+
+    def variant(self, key: CellKey) -> PlannedVariant | None:
+        """The prompt and model of a cell's column, as the file has them now."""
+        grid, plan = self.model.grid, self.plan
+        if grid is None or plan is None:
+            return None
+        name = grid.variants[key.variant]
+        return next((each for each in plan.variants if each.name == name), None)
+
+    def accept(self, key: CellKey) -> None:
+        """Write a cell's answer to its row as the expected one."""
+        ledger, result = self._ledger, self._result
+        if ledger is None or result is None:
+            return
+        outcome = ledger.outcome(result, key)
+        if outcome is None or outcome.error:
+            self.failed.emit(self.tr("The cell has no answer."))
+            return
+        row = ledger.rows(result, key.row, key.row)[0]
+        try:
+            change = accept_answer(self.path, row, outcome.output)
+            change.write()
+        except (AcceptError, OSError) as error:
+            self.failed.emit(str(error))
+            return
+        self._accepted.append(change)
+        self.told.emit(
+            self.tr("The expected answer of row {row} is written to {name}.").format(
+                row=key.row, name=change.path.name
+            )
+        )
+        self.reload_plan()
+
+    def undo_accept(self) -> None:
+        """Take the last accepted answer back."""
+        if not self._accepted:
+            return
+        change = self._accepted.pop()
+        try:
+            change.undo()
+        except (AcceptError, OSError) as error:
+            self.failed.emit(str(error))
+            return
+        self.told.emit(self.tr("{name} is as it was.").format(name=change.path.name))
+        self.reload_plan()
+
+    def export(self, form: str, path: Path) -> None:
+        """Write the shown result for other programs."""
+        ledger, report = self._ledger, self.report
+        if ledger is None or report is None:
+            return
+        try:
+            path.write_text(FORMS[form](ledger, report), encoding="utf-8")
+        except (OSError, LedgerError) as error:
+            self.failed.emit(str(error))
+            return
+        self.told.emit(self.tr("The result was written to {name}.").format(name=path.name))
+
+    def close(self) -> None:
+        """Stop what is under way and let go of the file."""
+        self._drawing.stop()
+        self._counting.stop()
+        work, self._work = self._work, None
+        if work is not None:
+            work.cancel()
+        ledger, self._ledger = self._ledger, None
+        if ledger is not None:
+            self._background.start(self._let_go(ledger))
+
+    async def _let_go(self, ledger: ExperimentLedger) -> None:
+        """Close the ledger once nothing writes to it any more."""
+        while self._runner is not None:
+            await asyncio.sleep(_DRAW_MS / 1000)
+        ledger.close()
+
+
+async def _stopped(runner: ExperimentRunner) -> None:
+    runner.stop()

@@ -1,0 +1,157 @@
+"""The grid of an experiment as an item model: one item for all repeats of a row and variant."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QCoreApplication,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+)
+
+from studio.application.experiments.grid import (
+    DotState,
+    ExperimentGrid,
+    GridCell,
+    GridRow,
+    RowFilter,
+)
+from studio.core.experiments.results.cells import CellKey
+
+_tr = partial(QCoreApplication.translate, "ExperimentGrid")
+
+CELL_ROLE = int(Qt.ItemDataRole.UserRole)
+"""Role that gives the `GridCell` of a variant's column."""
+
+ROW_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+"""Role that gives the `GridRow`."""
+
+FIRST_VARIANT = 2
+"""Columns before the variants: the number and the row."""
+
+_Index = QModelIndex | QPersistentModelIndex
+
+
+class ExperimentGridModel(QAbstractTableModel):
+    """Shows a grid by a list of rows; a row that stops fitting stays until it is asked again."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._grid: ExperimentGrid | None = None
+        self._shown: list[int] = []
+        self._place: dict[int, int] = {}
+        self._filter: tuple[RowFilter, str, str] = ("all", "", "")
+
+    @property
+    def grid(self) -> ExperimentGrid | None:
+        """What is shown."""
+        return self._grid
+
+    def show(self, grid: ExperimentGrid | None) -> None:
+        """Show another grid."""
+        self.beginResetModel()
+        self._grid = grid
+        self._choose_rows()
+        self.endResetModel()
+
+    def set_filter(self, wanted: RowFilter, words: str = "", tag: str = "") -> None:
+        """Show only some rows, as they stand now."""
+        self._filter = (wanted, words, tag)
+        self.beginResetModel()
+        self._choose_rows()
+        self.endResetModel()
+
+    def put(self, key: CellKey, state: DotState, score: float) -> None:
+        """Set one cell, and say so where it is shown."""
+        if self._grid is None:
+            return
+        self._grid.put(key, state, score)
+        at = self._place.get(key.row)
+        if at is not None:
+            index = self.index(at, FIRST_VARIANT + key.variant)
+            self.dataChanged.emit(index, index, [CELL_ROLE])
+
+    def row_at(self, index: _Index) -> int | None:
+        """Number of the row of an item, from 1."""
+        is_one = index.isValid() and index.row() < len(self._shown)
+        return self._shown[index.row()] if is_one else None
+
+    def index_of(self, row: int, variant: int) -> QModelIndex:
+        """The item of a row and variant; none where the row is not shown."""
+        at = self._place.get(row)
+        return self.index(at, FIRST_VARIANT + variant) if at is not None else QModelIndex()
+
+    def _choose_rows(self) -> None:
+        grid = self._grid
+        wanted, words, tag = self._filter
+        self._shown = (
+            [] if grid is None
+            else [row.number for row in grid.rows if grid.fits(row.number, wanted, words, tag)]
+        )  # fmt: skip
+        self._place = {row: at for at, row in enumerate(self._shown)}
+
+    # -- QAbstractTableModel --------------------------------------------------------------------
+
+    def rowCount(self, parent: _Index | None = None) -> int:
+        """Rows that are shown."""
+        return 0 if parent is not None and parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: _Index | None = None) -> int:
+        """Number, row, and a column for each variant."""
+        if (parent is not None and parent.isValid()) or self._grid is None:
+            return 0
+        return FIRST_VARIANT + len(self._grid.variants)
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:  # noqa: ANN401 - Qt's own
+        """Names of the columns."""
+        grid = self._grid
+        if orientation != Qt.Orientation.Horizontal or grid is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            if section < FIRST_VARIANT:
+                return ("#", _tr("Row"))[section]
+            name = grid.variants[section - FIRST_VARIANT]
+            is_base = grid.baseline == section - FIRST_VARIANT
+            return _tr("{name}  (baseline)").format(name=name) if is_base else name
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        return None
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # noqa: ANN401
+        """What stands in an item."""
+        grid, number = self._grid, self.row_at(index)
+        if grid is None or number is None:
+            return None
+        row: GridRow = grid.rows[number - 1]
+        variant = index.column() - FIRST_VARIANT
+        if role == ROW_ROLE:
+            return row
+        if variant < 0:
+            if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+                return (str(number), row.title)[index.column()]
+            return row.title if role == Qt.ItemDataRole.ToolTipRole else None
+        if role == CELL_ROLE:
+            return grid.cell(number, variant)
+        if role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+            return cell_words(grid.cell(number, variant))
+        return None
+
+
+def cell_words(cell: GridCell) -> str:
+    """A cell in words, for those who do not see the dots."""
+    names = {
+        DotState.PASSED: _tr("pass"), DotState.FAILED: _tr("fail"),
+        DotState.ERROR: _tr("without an answer"), DotState.UNDECIDED: _tr("undecided"),
+        DotState.WAITING: _tr("waiting"),
+    }  # fmt: skip
+    counts = [(cell.dots.count(state), name) for state, name in names.items()]
+    words = ", ".join(f"{count} {name}" for count, name in counts if count)
+    changes = {"won": _tr("won"), "lost": _tr("lost")}
+    return f"{words}, {changes[cell.change]}" if cell.change else words

@@ -1,0 +1,159 @@
+"""An experiment in the real window: run it, look at a cell, step through it, accept an answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from studio.application.experiments.grid import DotState, GridCell
+from studio.core.agent.values.pause_point import PausePoint
+from studio.ui.app.workbench import Workbench
+from studio.ui.experiments.view import ExperimentView
+from studio.viewmodels.experiments.grid_model import CELL_ROLE, FIRST_VARIANT
+from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS
+from tests.support import patience
+
+REPLIES = ["Oslo", "Bergen", "Rome", "Rome", "Lima", "Cuzco"]
+
+
+@pytest.fixture
+def experiment(user_home: Path, tmp_path: Path) -> Path:
+    """A folder with an experiment on a scripted model, one request at a time."""
+    script = user_home / "script.json"
+    script.write_text(json.dumps(REPLIES[::2]), encoding="utf-8")
+    (user_home / "config").mkdir(parents=True, exist_ok=True)
+    (user_home / "config" / "connections.toml").write_text(
+        '[[connection]]\nname = "small"\nkind = "scripted"\n'
+        f"settings = {{ script = {json.dumps(str(script))} }}\n"
+    )
+    (tmp_path / "capital.prompty").write_text(PROMPT)
+    path = tmp_path / "capital.experiment.yaml"
+    path.write_text(EXPERIMENT + "evaluateOptions: {maxConcurrency: 1}\n")
+    (tmp_path / "rows.csv").write_text(ROWS.replace("Lima", "Quito"))
+    return path
+
+
+def opened(qtbot: QtBot, workbench: Workbench, path: Path) -> ExperimentView:
+    workbench.window.tabs.open(path)
+    view = workbench.window.tabs.sides.active.currentWidget()
+    assert isinstance(view, ExperimentView)
+    qtbot.waitUntil(lambda: view.controller.plan is not None, timeout=patience.MS)
+    return view
+
+
+def ran(qtbot: QtBot, view: ExperimentView) -> None:
+    before = view.controller.result
+    qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(
+        lambda: not view.controller.is_running and view.controller.result != before
+        and view.controller.report is not None and view.controller.report.is_whole,
+        timeout=patience.MS,
+    )  # fmt: skip
+
+
+def cell(view: ExperimentView, row: int, variant: int) -> GridCell:
+    found = view.controller.model.index_of(row, variant).data(CELL_ROLE)
+    assert isinstance(found, GridCell)
+    return found
+
+
+def test_an_experiment_is_a_tab_that_runs(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, experiment)
+    assert "Not run yet" in view.head.text()
+    ran(qtbot, view)
+    assert view.head.text().startswith("edit passes 67 % of 3 rows")
+    assert [cell(view, row, 0).dots[0] for row in (1, 2, 3)] == [
+        DotState.PASSED, DotState.PASSED, DotState.FAILED
+    ]  # fmt: skip
+    view.filters["failed"].click()
+    assert view.controller.model.rowCount() == 1
+    view.filters["all"].click()
+    view.table.setCurrentIndex(view.controller.model.index_of(3, 1))
+    qtbot.waitUntil(lambda: view.detail.answer.toPlainText() == "Lima", timeout=patience.MS)
+    assert view.detail.checks.count() == 1
+    workbench.window.tabs.close_view(view)
+    assert not workbench.window.tabs.sides.has_tabs
+
+
+def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, experiment)
+    ran(qtbot, view)
+    view.table.setCurrentIndex(view.controller.model.index_of(2, 1))
+    qtbot.waitUntil(lambda: view.detail.key is not None and view.detail.key.row == 2,
+                    timeout=patience.MS)  # fmt: skip
+    qtbot.keyClick(view.table, Qt.Key.Key_F10)
+
+    def stands() -> bool:
+        state = workbench.run.state
+        return state is not None and state.pause is not None
+
+    qtbot.waitUntil(stands, timeout=patience.MS)
+    state = workbench.run.state
+    assert state is not None
+    assert state.place == PausePoint.BEFORE_REQUEST
+    assert state.setup.inputs["country"] == "Italy"
+    assert "Answer shortly." in state.setup.source
+    # What was kept of the cell opens as a run of the history.
+    view.detail.run_button.click()
+    qtbot.waitUntil(lambda: workbench.run.past is not None and
+                    workbench.run.past.setup.inputs.get("country") == "Italy",
+                    timeout=patience.MS)  # fmt: skip
+
+
+def test_an_accepted_answer_flips_the_cell_and_is_taken_back(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, experiment)
+    ran(qtbot, view)
+    view.table.setCurrentIndex(view.controller.model.index_of(3, 0))
+    qtbot.waitUntil(lambda: view.detail.key is not None and view.detail.key.row == 3,
+                    timeout=patience.MS)  # fmt: skip
+    rows = experiment.with_name("rows.csv")
+    before = rows.read_bytes()
+    view.detail.accept_button.click()
+    assert b"Peru,Lima" in rows.read_bytes()
+    ran(qtbot, view)
+    assert cell(view, 3, 0).dots == (DotState.PASSED,)
+    assert view.head.text().startswith("edit passes 100 %")
+    view.controller.undo_accept()
+    assert rows.read_bytes() == before
+
+
+def test_what_a_file_has_wrong_is_said_in_the_tab(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    experiment.write_text(experiment.read_text().replace("type: contains", "type: contians"))
+    workbench = open_workbench()
+    workbench.window.tabs.open(experiment)
+    view = workbench.window.tabs.sides.active.currentWidget()
+    assert isinstance(view, ExperimentView)
+    qtbot.waitUntil(lambda: "contians" in view.said.text(), timeout=patience.MS)
+    assert "Did you mean 'contains'?" in view.said.text()
+    assert not view.run_button.isEnabled()
+    assert view.controller.model.columnCount() in (0, FIRST_VARIANT + 2)
+
+
+def test_every_cell_is_told_in_words(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    view = opened(qtbot, open_workbench(), experiment)
+    ran(qtbot, view)
+    model = view.controller.model
+    words = [
+        model.index_of(row, variant).data(Qt.ItemDataRole.AccessibleTextRole)
+        for row in (1, 3) for variant in (0, 1)
+    ]  # fmt: skip
+    assert words == ["1 pass", "1 pass", "1 fail", "1 fail"]
+    assert "main: 67 % of 3 rows" in view.chart.accessibleDescription()
