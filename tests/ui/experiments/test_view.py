@@ -14,7 +14,7 @@ from studio.application.experiments.grid import DotState, GridCell
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.view import ExperimentView
-from studio.viewmodels.experiments.grid_model import CELL_ROLE, FIRST_VARIANT
+from studio.viewmodels.experiments.grid_model import CELL_ROLE
 from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS
 from tests.support import patience
 
@@ -42,7 +42,9 @@ def opened(qtbot: QtBot, workbench: Workbench, path: Path) -> ExperimentView:
     workbench.window.tabs.open(path)
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
-    qtbot.waitUntil(lambda: view.controller.plan is not None, timeout=patience.MS)
+    qtbot.waitUntil(
+        lambda: view.controller.plan is not None and bool(view.head.text()), timeout=patience.MS
+    )
     return view
 
 
@@ -142,7 +144,6 @@ def test_what_a_file_has_wrong_is_said_in_the_tab(
     qtbot.waitUntil(lambda: "contians" in view.said.text(), timeout=patience.MS)
     assert "Did you mean 'contains'?" in view.said.text()
     assert not view.run_button.isEnabled()
-    assert view.controller.model.columnCount() in (0, FIRST_VARIANT + 2)
 
 
 def test_every_cell_is_told_in_words(
