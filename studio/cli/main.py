@@ -67,7 +67,9 @@ def _parser() -> argparse.ArgumentParser:
 
     from studio.cli.tools import add_tools
 
-    add_tools(commands.add_parser("tools", help="serve or list a Python file of tools"))
+    add_tools(
+        commands.add_parser("tools", help="list, show, call and record tools; serve a Python file")
+    )
 
     from studio.cli.lsp import add_lsp
 

@@ -1,15 +1,34 @@
-"""`prompt-studio tools`: serve a Python file of tools to any MCP client, or list what it has."""
+"""`prompt-studio tools`: list, show, call and record tools of every kind, and serve a Python file.
+
+A source is a Python file, a `.mcp.json`, an OpenAPI description, an address, or a prompt with all
+of its tools. A source that is named by itself is the caller's own: naming it is consent to run it.
+A prompt may be a stranger's: nothing of it runs in a folder that is not trusted.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import json
+import os
 import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
-from studio.cli.arguments import UsageError
+from studio.cli.arguments import UsageError, add_trust, allow_named, load, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
+
+if TYPE_CHECKING:
+    from studio.cli.tool_sets import PromptToolSet, SourceToolSet
+    from studio.core.prompty.tool_spec import ToolSpec
+
+    ToolSet: TypeAlias = SourceToolSet | PromptToolSet
+
+_SOURCE = "a Python file, .mcp.json, OpenAPI description, prompt, or address"
 
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
@@ -19,10 +38,40 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     serve.add_argument("file", type=Path, metavar="FILE")
     serve.add_argument("--characters", type=int, help="longest result")
     serve.set_defaults(action=_serve)
-    listed = commands.add_parser("list", help="the tools of a Python file, with their schemas")
-    listed.add_argument("file", type=Path, metavar="FILE")
-    listed.add_argument("--json", action="store_true", help="write JSON")
+    listed = commands.add_parser("list", help="the tools of a source, with their schemas")
+    _add_source(listed)
     listed.set_defaults(action=_list)
+    shown = commands.add_parser("show", help="one tool whole: description, schema, where it runs")
+    _add_source(shown)
+    shown.add_argument("name", metavar="TOOL")
+    shown.set_defaults(action=_show)
+    called = commands.add_parser("call", help="call one tool and print its answer")
+    _add_call(called)
+    called.set_defaults(action=_call, output=None)
+    recorded = commands.add_parser("record", help="call one tool and add the call to a file")
+    _add_call(recorded)
+    recorded.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
+                          help="the file, one call a line (JSON)")  # fmt: skip
+    recorded.set_defaults(action=_call)
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help=_SOURCE)
+    parser.add_argument("--server", default="", metavar="NAME", help="which server of a .mcp.json")
+    parser.add_argument("--endpoint", default="", metavar="URL", help="where an API answers")
+    parser.add_argument("--key", default="", metavar="REFERENCE",
+                        help="the key of an API, as ${env:NAME}")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_trust(parser, "its tools run")
+
+
+def _add_call(parser: argparse.ArgumentParser) -> None:
+    _add_source(parser)
+    parser.add_argument("name", metavar="TOOL")
+    parser.add_argument("arguments", nargs="?", default="{}", metavar="JSON",
+                        help="the arguments as a JSON object")  # fmt: skip
+    parser.add_argument("-a", "--argument", action="append", default=[], metavar="NAME=VALUE",
+                        help="one argument; a value that is JSON is read as such")  # fmt: skip
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -36,31 +85,188 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    """List in a child process; the file is the caller's own, so naming it is consent to run it."""
-    _needs(options.file)
-    return asyncio.run(_listed(options.file.resolve(), as_json=options.json))
+    return asyncio.run(_listed(options))
 
 
-async def _listed(path: Path, *, as_json: bool) -> int:
+async def _listed(options: argparse.Namespace) -> int:
     from studio.core.tools.forms import native_function, react_lines
-    from studio.core.tools.python.source import PythonFileSource
-    from studio.core.tools.python.worker import UnusableToolFileError
 
-    source = PythonFileSource(path)
+    async with _opened(options) as tools:
+        specs = await tools.specs()
+        problems = _say(tools.problems)
+    if options.json:
+        print(json.dumps([native_function(spec) for spec in specs], ensure_ascii=False, indent=2))
+    elif specs:
+        print("\n".join(react_lines(spec) for spec in specs))
+    return PROBLEMS if problems else FINE
+
+
+def _show(options: argparse.Namespace) -> int:
+    return asyncio.run(_shown(options))
+
+
+async def _shown(options: argparse.Namespace) -> int:
+    from studio.core.tools.forms import native_function
+
+    async with _opened(options) as tools:
+        spec = await _wanted(tools, options.name)
+        place = tools.place_of(spec.name)
+    marked = "changes something" if spec.has_effects else "unknown"
+    effects = "only reads" if spec.reads_only else marked
+    if options.json:
+        whole = {**native_function(spec), "place": place, "effects": effects}
+        print(json.dumps(whole, ensure_ascii=False, indent=2))
+    else:
+        print(f"{spec.name}\n{spec.description}\n\nWhere: {place}\nEffects: {effects}\nArguments:")
+        print(json.dumps(spec.parameters, ensure_ascii=False, indent=2))
+    return FINE
+
+
+def _call(options: argparse.Namespace) -> int:
+    return asyncio.run(_called(options, _arguments(options)))
+
+
+async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
+    async with _opened(options) as tools:
+        spec = await _wanted(tools, options.name)
+        outcome = await tools.call(spec.name, arguments)
+    whole = {
+        "tool": spec.name, "arguments": arguments, "status": outcome.status,
+        "text": outcome.text, "value": outcome.value, "seconds": round(outcome.duration, 6),
+        "truncated": outcome.truncated,
+    }  # fmt: skip
+    if outcome.stderr:
+        sys.stderr.write(outcome.stderr)
+    if options.output is not None:
+        with options.output.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(whole, ensure_ascii=False) + "\n")
+    if options.json:
+        print(json.dumps(whole, ensure_ascii=False, indent=2))
+    elif outcome.is_error:
+        print(f"prompt-studio: {outcome.status}: {outcome.text}", file=sys.stderr)
+    else:
+        print(outcome.text)
+    return PROBLEMS if outcome.is_error else FINE
+
+
+def _arguments(options: argparse.Namespace) -> JsonObject:
+    """The arguments of a call.
+
+    Raises:
+        UsageError: they are no JSON object, or one has no name.
+    """
     try:
-        specs = await source.list_tools()
-    except UnusableToolFileError as error:
-        print(f"{path}:{error.line or 1}:1: error {error.message}", file=sys.stderr)
-        return PROBLEMS
+        whole = parse_json(options.arguments)
+    except ValueError as error:
+        raise UsageError(f"the arguments are no JSON: {error}") from None
+    if not isinstance(whole, Mapping):
+        raise UsageError("the arguments are one JSON object")
+    made = dict(whole)
+    for each in options.argument:
+        name, equals, text = each.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{each!r} is no NAME=VALUE")
+        made[name] = _value(text)
+    return made
+
+
+def _value(text: str) -> Json:
+    try:
+        return parse_json(text)
+    except ValueError:
+        return text
+
+
+def _say(problems: Sequence[str]) -> bool:
+    """Write what is wrong with a source; says whether anything is."""
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return bool(problems)
+
+
+async def _wanted(tools: ToolSet, name: str) -> ToolSpec:
+    specs = await tools.specs()
+    found = next((spec for spec in specs if spec.name == name), None)
+    if found is None:
+        _say(tools.problems)
+        names = ", ".join(spec.name for spec in specs[:20]) or "none"
+        more = f" and {len(specs) - 20:,} more" if len(specs) > 20 else ""
+        raise UsageError(f"there is no tool {name!r}; there are {names}{more}")
+    return found
+
+
+@asynccontextmanager
+async def _opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
+    """Open what is named; it is closed again.
+
+    Raises:
+        UsageError: there is no such source, or it cannot be read.
+    """
+    from studio.application.tools.named_source import is_address
+    from studio.core.tools.source import ToolSourceError
+
+    place = options.source
+    options.file = Path(place)
+    try:
+        if not is_address(place):
+            _needs(options.file)
+        if options.file.suffix in (".prompty", ".md"):
+            async with _of_prompt(options) as tools:
+                yield tools
+        else:
+            async with _of_source(options, place) as tools:
+                yield tools
+    except ToolSourceError as error:
+        raise UsageError(str(error)) from None
+
+
+@asynccontextmanager
+async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[ToolSet]:
+    from studio.application.tools.named_source import UnknownSourceError, named_by
+    from studio.cli.tool_sets import SourceToolSet
+    from studio.core.masking.masker import Masker
+    from studio.core.tools.limits import DEFAULT_LIMITS
+    from studio.core.tools.secrets import ToolSecrets
+    from studio.core.tools.sources.opening import open_source, source_key
+
+    connection = {"endpoint": options.endpoint, "apiKey": options.key}
+    given = {name: text for name, text in connection.items() if text}
+    try:
+        declaration = named_by(place, options.server, given)
+    except (UnknownSourceError, OSError) as error:
+        raise UsageError(str(error)) from None
+    secrets = ToolSecrets(Masker(os.environ))
+    secrets.note_written(declaration)
+    environment = secrets.environment(source_key(declaration))
+    source = open_source(
+        declaration, DEFAULT_LIMITS, lambda: None, environment=environment, masker=secrets.masker
+    )
+    try:
+        yield SourceToolSet(source, secrets)
     finally:
         await source.close()
-    for problem in source.problems:
-        print(f"{path}:{problem.line or 1}:1: warning {problem.message}", file=sys.stderr)
-    if as_json:
-        print(json.dumps([native_function(spec) for spec in specs], ensure_ascii=False, indent=2))
-    else:
-        print("\n".join(react_lines(spec) for spec in specs))
-    return PROBLEMS if source.problems else FINE
+
+
+@asynccontextmanager
+async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
+    from studio.cli.tool_sets import PromptToolSet
+    from studio.core.masking.masker import Masker
+    from studio.core.paths import user_paths
+    from studio.core.prompty.prepare import prepare
+    from studio.core.tools.mcp.server_config import OWN_FILE
+    from studio.core.tools.session import ToolSession
+
+    document = load(options.file)
+    trust = trust_of(options, options.file)
+    allow_named(options, document, trust)
+    own = user_paths().config / OWN_FILE
+    session = ToolSession(trust, own_servers=own, masker=Masker(os.environ))
+    hoisted = prepare(document, {}, preview=True).messages.tools
+    try:
+        await session.load(document, hoisted)
+        yield PromptToolSet(session)
+    finally:
+        await session.close()
 
 
 def _needs(path: Path) -> None:

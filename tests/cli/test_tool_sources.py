@@ -1,0 +1,202 @@
+"""`prompt-studio tools` with every kind of source: real servers, a real API, a real prompt."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.cli.main import run_command
+
+KEY = "planted-cli-key-5150"
+SERVER = '''
+import sys
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("weather")
+
+@server.tool()
+def forecast(city: str, days: int = 1) -> str:
+    """The forecast."""
+    return f"{city}: sunny for {days}"
+
+server.run()
+'''
+TOOLS = '''
+def twice(text: str) -> str:
+    """Say it twice."""
+    print("printed")
+    return text * 2
+
+
+def fail() -> str:
+    raise ValueError("no luck")
+'''
+
+
+class _Api(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = json.dumps({"path": self.path, "key": self.headers.get("X-Key")}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def api() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Api) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Path:
+    script = tmp_path / "server.py"
+    script.write_text(SERVER, encoding="utf-8")
+    entry = {"command": sys.executable, "args": [str(script)]}
+    path = tmp_path / "weather.mcp.json"
+    path.write_text(json.dumps({"mcpServers": {"weather": entry}}), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def description(tmp_path: Path) -> Path:
+    path = tmp_path / "api.yaml"
+    path.write_text(
+        "openapi: 3.1.0\ninfo: {title: T}\nsecurity: [{key: []}]\n"
+        "servers: [{url: 'http://nowhere.invalid'}]\n"
+        "components: {securitySchemes: {key: {type: apiKey, in: header, name: X-Key}}}\n"
+        "paths:\n  /pets/{id}:\n    get:\n      operationId: getPet\n      summary: One pet.\n"
+        "      parameters: [{name: id, in: path, schema: {type: integer}}]\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_the_tools_of_a_server(
+    user_home: Path, servers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["tools", "list", str(servers), "--json"]) == FINE
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert listed["function"]["name"] == "forecast"
+    assert run_command(["tools", "show", str(servers), "forecast"]) == FINE
+    shown = capsys.readouterr().out
+    assert "The forecast." in shown
+    assert f"Where: {sys.executable}" in shown
+    call = ["tools", "call", str(servers), "forecast", "-a", "city=Oslo", "-a", "days=3"]
+    assert run_command(call) == FINE
+    assert capsys.readouterr().out == "Oslo: sunny for 3\n"
+    out = tmp_path / "calls.jsonl"
+    for city in ("Oslo", "Rome"):
+        arguments = json.dumps({"city": city})
+        record = ["tools", "record", str(servers), "forecast", arguments, "-o", str(out)]
+        assert run_command(record) == FINE
+    kept = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [each["arguments"]["city"] for each in kept] == ["Oslo", "Rome"]
+    assert kept[1]["text"] == "Rome: sunny for 1"
+    assert kept[1]["status"] == "ok"
+
+
+def test_a_server_is_chosen_among_several(
+    user_home: Path, servers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = json.loads(servers.read_text(encoding="utf-8"))
+    data["mcpServers"]["other"] = {"command": "no-such-program-of-ours"}
+    servers.write_text(json.dumps(data), encoding="utf-8")
+    assert run_command(["tools", "list", str(servers)]) == USAGE
+    assert "--server, one of weather, other" in capsys.readouterr().err
+    assert run_command(["tools", "list", str(servers), "--server", "weather"]) == FINE
+    assert run_command(["tools", "list", str(servers), "--server", "other"]) == USAGE
+    assert "cannot be started" in capsys.readouterr().err
+
+
+def test_the_operations_of_an_api(
+    user_home: Path, description: Path, api: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("MY_PETS_KEY", KEY)
+    assert run_command(["tools", "list", str(description)]) == FINE
+    assert "- **getPet**: One pet." in capsys.readouterr().out
+    call = ["tools", "call", str(description), "getPet", '{"id": 7}', "--endpoint", api]
+    assert run_command([*call, "--key", "${env:MY_PETS_KEY}"]) == FINE
+    # The service got the key, and says it back; it is not printed.
+    assert json.loads(capsys.readouterr().out) == {"path": "/pets/7", "key": "${env:MY_PETS_KEY}"}
+    assert run_command([*call[:-3], '{"id": ".."}', "--endpoint", api, "--json"]) == PROBLEMS
+    assert json.loads(capsys.readouterr().out)["status"] == "bad-arguments"
+
+
+def test_the_functions_of_a_file(
+    user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tools.py"
+    path.write_text(TOOLS, encoding="utf-8")
+    assert run_command(["tools", "call", str(path), "twice", "-a", "text=ab"]) == FINE
+    said = capsys.readouterr()
+    assert (said.out, said.err) == ("abab\n", "printed\n")
+    assert run_command(["tools", "call", str(path), "fail"]) == PROBLEMS
+    assert "error: ValueError: no luck" in capsys.readouterr().err
+    assert run_command(["tools", "call", str(path), "gone"]) == USAGE
+    assert "there are twice, fail" in capsys.readouterr().err
+
+
+def test_a_prompts_whole_set_by_the_trust_in_its_folder(
+    user_home: Path, servers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS, encoding="utf-8")
+    servers.rename(tmp_path / ".mcp.json")
+    prompt = tmp_path / "agent.prompty"
+    prompt.write_text(
+        "---\nname: a\nmetadata:\n  agent: {tools: [tools.py], mcp_servers: [weather]}\n---\n"
+        "user:\nHi\n",
+        encoding="utf-8",
+    )
+    assert run_command(["tools", "list", str(prompt), "--json"]) == PROBLEMS
+    said = capsys.readouterr()
+    assert json.loads(said.out) == []
+    assert "not trusted" in said.err
+    assert run_command(["tools", "list", str(prompt), "--json", "--trust"]) == FINE
+    listed = json.loads(capsys.readouterr().out)
+    assert {each["function"]["name"] for each in listed} == {"twice", "fail", "forecast"}
+    assert run_command(["tools", "call", str(prompt), "forecast", '{"city": "Bonn"}']) == FINE
+    assert capsys.readouterr().out == "Bonn: sunny for 1\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["{"], "the arguments are no JSON"), (["[1]"], "one JSON object"),
+        (["-a", "text"], "'text' is no NAME=VALUE"),
+    ],
+)  # fmt: skip
+def test_arguments_that_are_none_are_said(
+    user_home: Path, tmp_path: Path, arguments: list[str], said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    path = tmp_path / "tools.py"
+    path.write_text(TOOLS, encoding="utf-8")
+    assert run_command(["tools", "call", str(path), "twice", *arguments]) == USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_of_another_kind_is_said(
+    user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("x", encoding="utf-8")
+    assert run_command(["tools", "list", str(path)]) == USAGE
+    assert "is no source of tools" in capsys.readouterr().err
+    assert run_command(["tools", "list", str(tmp_path / "none.json")]) == USAGE
