@@ -43,6 +43,12 @@ class Fix:
     edits: tuple[TextEdit, ...]
     """Edits to the document's own text, not overlapping."""
 
+    def shift(self, by: int) -> Fix:
+        """The same fix, `by` code points further on."""
+        return Fix(
+            self.title, tuple(TextEdit(edit.span.shift(by), edit.text) for edit in self.edits)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

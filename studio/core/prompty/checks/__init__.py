@@ -8,6 +8,7 @@ from itertools import islice
 
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.checks.dialects import check_dialect
+from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.checks.inputs import check_inputs
 from studio.core.prompty.checks.keys import check_keys
 from studio.core.prompty.checks.loops import check_loop_prompt
@@ -53,7 +54,8 @@ def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> P
     for plugin in installed("checks"):
         problems += _found_by(plugin, document)
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
-    return replace(document, problems=tuple(kept_fixes(document, problems)))
+    told = without_echoes(document, problems)
+    return replace(document, problems=tuple(kept_fixes(document, told)))
 
 
 def _of_format_string(document: PromptDocument, found: Iterable[Problem]) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterator
 
@@ -29,6 +30,17 @@ _WITH_TEXT = re.compile(
 )
 
 
+_ALONE = re.compile(
+    r"[ \t]*(?P<word>[A-Za-z]{3,12})(?:[ \t]*[\[({](?P<inside>[^\n]{1,300})[\])}])?"
+    r"[ \t]*(?P<colon>:?)[ \t]*"
+)
+_LONGEST_MARKER = 400
+_PLAIN_WORDS = frozenset(
+    {"users", "uses", "used", "use", "systems", "assistants", "assistance", "developers", "assist"}
+)
+"""Near to a role, and usual in prose: headings such as `Users:` are no slips."""
+
+
 def check_markers(document: PromptDocument) -> Iterator[Problem]:
     """Lines that are meant as role markers and are none, or the other way round."""
     body = plain_newlines(document.source.slice(document.body))
@@ -40,6 +52,7 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
 
     yield from _nearly_right(document, body, is_fenced)
     yield from _attributes(document, body, is_fenced)
+    yield from _misspelled(document, body, is_fenced)
     yield from _untidy(document, body)
     if not document.sections or document.sections[0].role == "":
         yield from _text_on_line(document, body)
@@ -90,6 +103,43 @@ def _right_marker(near: re.Match[str]) -> str:
     return f"{near['role'].lower()}{near['attributes'] or ''}:"
 
 
+def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
+    """`usr:`, `user(name="Ada"):` and `System` alone on a line: the shape of a marker, and none."""
+    previous, at = "", 0
+    for line in body.split("\n"):
+        start, before = at, previous
+        at, previous = at + len(line) + 1, line
+        found = _ALONE.fullmatch(line) if len(line) < _LONGEST_MARKER else None
+        if found is None or is_fenced(start) or read_marker(line, document.dialect):
+            continue
+        word, inside = found["word"], found["inside"]
+        role = _meant_role(document, word)
+        ends_well = bool(found["colon"]) or (role == word.lower() and line.rstrip().endswith("]"))
+        has_shape = inside is not None and "=" in inside and ends_well
+        is_bare = inside is None and not before.strip()
+        if role is None or not (has_shape or is_bare):
+            continue
+        if role == word.lower() and (found["colon"] or word == word.lower()) and not has_shape:
+            continue  # a marker, or a word of the text
+        right = f"{role}[{inside.strip()}]:" if inside is not None else f"{role}:"
+        if read_marker(right, document.dialect) is None or _NEAR.fullmatch(line):
+            continue  # told by itself
+        place = Span(start, start + len(line)).shift(document.body.start)
+        message = f"{line.strip()!r} is text here; did you mean the role marker {right!r}?"
+        fix = Fix(f"Write {right}", (TextEdit(place, right),))
+        severity = Severity.WARNING if has_shape or found["colon"] else Severity.HINT
+        yield Problem("near-marker", severity, message, place, (fix,))
+
+
+def _meant_role(document: PromptDocument, word: str) -> str | None:
+    """The role that a word is nearly; None for words that texts are full of."""
+    lower = word.lower()
+    if lower in _PLAIN_WORDS:
+        return None
+    roles = [role for role in STANDARD_ROLES if role in ROLES[document.dialect]]
+    return next(iter(difflib.get_close_matches(lower, roles, n=1, cutoff=0.8)), None)
+
+
 def _attributes(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
     for found in _ATTRIBUTES.finditer(body):
         line, inside = found[0], found["inside"]
@@ -102,6 +152,9 @@ def _attributes(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
         near = _NEAR.fullmatch(line)
         if near and read_marker(_right_marker(near), document.dialect) is not None:
             continue  # told by itself
+        right = f"{found['role'].lower()}[{inside.rstrip().rstrip(':').rstrip().rstrip(']')}]:"
+        if read_marker(right, document.dialect) is not None and _ALONE.fullmatch(line):
+            continue  # told with its fix
         place = Span(*found.span()).shift(document.body.start)
         message = (
             "These attributes cannot be read, so the line is text; "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from studio.core.prompty.document import PromptDocument, Variable
 from studio.core.prompty.edit.edits import declare_inputs, set_value
@@ -16,6 +17,7 @@ from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
 _BRACES = re.compile(r"(?<![{$])\{([a-z_][a-z_0-9]*)\}(?!\})")
+_ONE_BRACE = re.compile(r"(?<![{$%\w])\{[ \t]*([A-Za-z_]\w*)[ \t]*\}(?!\})")
 _LOOP_WORDS = frozenset({"tools", "tool_names", "examples", "chat_history", "agent_scratchpad"})
 _ESCAPED_FENCE = re.compile(r"^[ \t]*(?P<escape>\\)```", re.MULTILINE)
 _MOST_NAMES = 30
@@ -27,6 +29,7 @@ def check_variables(document: PromptDocument) -> Iterator[Problem]:
     yield from _unused(document)
     yield from _meant_as_fstring(document)
     yield from _escaped_fences(document)
+    yield from _single_braces(document)
 
 
 def _escaped_fences(document: PromptDocument) -> Iterator[Problem]:
@@ -38,6 +41,30 @@ def _escaped_fences(document: PromptDocument) -> Iterator[Problem]:
         message = "The backslash before this fence goes to the model; it belongs to a page's code."
         fix = Fix("Take the backslashes away", edits)
         yield Problem("escaped-fence", Severity.WARNING, message, edits[0].span, (fix,))
+
+
+def _single_braces(document: PromptDocument) -> Iterator[Problem]:
+    """`{ question }` with the name of an input: text, where the value is meant."""
+    if document.template.format == "fstring" or meant_as_fstring(document) is not None:
+        return
+    for item, found in _single_braced(document):
+        place = Span(*found.span()).shift(document.body.start)
+        right = f"{{{{ {item} }}}}"
+        message = f"{found[0]!r} is text here; two braces put in the value: {right}."
+        fix = Fix(f"Write {right}", (TextEdit(place, right),))
+        yield Problem("single-braces", Severity.WARNING, message, place, (fix,))
+
+
+def _single_braced(document: PromptDocument) -> Iterator[tuple[str, re.Match[str]]]:
+    """Names of inputs that stand in single braces, and that nothing else uses."""
+    declared = {item.name for item in document.inputs if item.name}
+    names = declared - {variable.name for variable in document.variables}
+    if not names:
+        return
+    body = document.source.slice(document.body)
+    for found in _ONE_BRACE.finditer(body):
+        if found[1] in names:
+            yield found[1], found
 
 
 def _undeclared(document: PromptDocument) -> Iterator[Problem]:
@@ -76,6 +103,10 @@ def _unused(document: PromptDocument) -> Iterator[Problem]:
         used |= {*QUESTION_NAMES}  # the run puts the question into the conversation
     for tool in document.tools:
         used |= set(tool.bindings.values())
+    used |= {name for name, _ in _single_braced(document)}  # told at its place
+    declared = [item.name for item in document.inputs if item.name not in used]
+    for name in islice(used - {item.name for item in document.inputs}, _MOST_NAMES):
+        used |= set(difflib.get_close_matches(name, declared, n=1, cutoff=0.75))  # told there too
     for item in document.inputs:
         place = item.name_span
         if place is None or not item.name or item.name in used or item.kind in RICH_KINDS:

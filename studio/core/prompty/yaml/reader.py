@@ -16,6 +16,7 @@ from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.resolver import Resolver
 
 from studio.core.prompty.document import FrontMatterEntry
+from studio.core.prompty.yaml.mistakes import explain_yaml
 from studio.core.prompty.yaml.tree import STRING_TAGS, TreeBuilder, YamlEvent
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
@@ -235,7 +236,10 @@ def _syntax_problem(tree: TreeBuilder, error: yaml.MarkedYAMLError) -> Problem:
     tab = next((tab for tab in _TAB_INDENT.finditer(tree.text) if tab.end() >= at), None)
     if "\\t" in what or (tab is not None and tab.start() <= at <= tab.end()):
         return _tab_problem(tree, tab or _TAB_INDENT.search(tree.text), place)
-    return tree.problem("yaml-syntax", f"Invalid frontmatter: {what}.", place)
+    told = explain_yaml(what, place, tree.text)
+    return tree.problem(
+        "yaml-syntax", f"Invalid frontmatter: {told.message}.", told.span, told.fixes
+    )
 
 
 def _tab_problem(tree: TreeBuilder, tab: re.Match[str] | None, place: Span) -> Problem:

@@ -252,7 +252,8 @@ class TreeBuilder:
         )
         self.problems.append(Problem("ambiguous-boolean", Severity.WARNING, message, place, fixes))
 
-    def problem(self, code: str, message: str, place: Span) -> Problem:
+    def problem(self, code: str, message: str, place: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
         """A problem at a place in the YAML."""
         severity = Severity.WARNING if code in ("yaml-documents", "yaml-tag") else Severity.ERROR
-        return Problem(code, severity, message, place.shift(self.offset))
+        moved = tuple(fix.shift(self.offset) for fix in fixes)
+        return Problem(code, severity, message, place.shift(self.offset), moved)

@@ -11,8 +11,10 @@ from jinja2.environment import Environment
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
+from studio.core.prompty.templates.jinja.mistakes import explain
 from studio.core.prompty.templates.jinja.statements import Interpolation
 from studio.core.prompty.templates.jinja.tokens import RUN, JinjaTokens
+from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 
 
@@ -54,6 +56,15 @@ class SyntaxFault:
     cut: int
     """Up to where the template can be read, in its own offsets."""
 
+    fixes: tuple[Fix, ...] = ()
+    """What can be done."""
+
+    def shift(self, by: int) -> SyntaxFault:
+        """The same fault in a text in which the template begins at `by`."""
+        return replace(
+            self, span=self.span.shift(by), fixes=tuple(fix.shift(by) for fix in self.fixes)
+        )
+
 
 def read_program(
     source: str,
@@ -76,7 +87,7 @@ def read_program(
         )
     else:
         return Program(body, tuple(tokens.tags), base)
-    fault = replace(fault, span=fault.span.shift(base))
+    fault = fault.shift(base)
     if fault.cut >= len(source):
         return Program([], (), base, fault)
     before = read_program(source[: fault.cut], environment, base, parser_class)
@@ -94,7 +105,9 @@ def _fault(
         return SyntaxFault(
             f"this {name!r} is never closed by 'end{name}'", _tag_span(source, start), cut
         )
-    return SyntaxFault(message, _word_span(source, offset), cut)
+    opened = [each for each in parser.opened if each[0] < tokens.tag_start]
+    found = explain(message, _word_span(source, offset), source, tokens.tag_start, opened)
+    return SyntaxFault(found.message, found.span, cut, found.fixes)
 
 
 def _tag_span(source: str, start: int) -> Span:

@@ -51,7 +51,10 @@ def _read(source: str, base: int) -> JinjaTemplate:
         at = Span(base, base)
         return JinjaTemplate(program, (), (limit_problem("it is nested too deeply", at),))
     if program.error is not None:
-        problems = (*problems, syntax_problem(program.error.message, program.error.span))
+        problems = (
+            *problems,
+            syntax_problem(program.error.message, program.error.span, program.error.fixes),
+        )
     return JinjaTemplate(program, variables, problems)
 
 

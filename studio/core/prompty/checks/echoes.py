@@ -1,0 +1,45 @@
+"""Problems that only follow from another one: a mistake is told once, at its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Problem
+
+_BROKEN_FRONT = frozenset({"yaml-tab", "yaml-syntax", "front-matter-open"})
+_OF_FRONT = frozenset({"duplicate-key", "default-kind", "front-matter-not-mapping"})
+_OF_INPUTS = frozenset({"undeclared-variable"})
+
+
+def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> list[Problem]:
+    """The problems that stand for themselves, in their order.
+
+    Left out: what is said of keys below a line that could not be read, of names whose declarations
+    could not be read or stand below a misspelled `inputs`, and of the YAML of a section whose next
+    marker could not be read.
+    """
+    found = list(problems)
+    front = document.front_matter
+    broken = min(
+        (each.span.start for each in found
+         if each.code in _BROKEN_FRONT and (front is None or each.span.start <= front.end)),
+        default=None,
+    )  # fmt: skip
+    no_names = broken is not None or any(
+        each.code == "unknown-key" and any(edit.text == "inputs" for fix in each.fixes
+                                           for edit in fix.edits)
+        for each in found
+    )  # fmt: skip
+    bad_markers = [each.span for each in found if each.code == "attribute-syntax"]
+
+    def is_echo(problem: Problem) -> bool:
+        if problem.code in _OF_FRONT:
+            return broken is not None and (front is None or problem.span.start <= front.end)
+        if problem.code in _OF_INPUTS:
+            return no_names
+        if problem.code == "yaml-syntax":
+            return any(span.touches(problem.span.start) for span in bad_markers)
+        return False
+
+    return [each for each in found if not is_echo(each)]

@@ -1,0 +1,148 @@
+"""What is meant by a mistake in a template, in the words of a colleague, with the fix."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.span import Span
+
+_CLOSING = {"{{": "}}", "{%": "%}"}
+_TAGS = ("if", "elif", "else", "endif", "for", "endfor", "set", "endset", "macro", "endmacro",
+         "raw", "endraw", "filter", "endfilter", "call", "endcall", "with", "endwith")  # fmt: skip
+_UNKNOWN_TAG = re.compile(r"Encountered unknown tag '(?P<name>[^']*)'")
+_EXPECTED = re.compile(r"expected token '(?P<wanted>.+)', got '(?P<found>.+)'")
+_NO_EXPRESSION = re.compile(r"(?:Expected an expression, got|^unexpected) '(?P<found>.+ .+)'")
+_WORDS = {
+    "end of print statement": "}}",
+    "end of statement block": "%}",
+    "begin of statement block": "{%",
+    "begin of print statement": "{{",
+    "name": "a name",
+    "string": "a text in quotes",
+    "integer": "a number",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A mistake, explained."""
+
+    message: str
+    """What is wrong."""
+
+    span: Span
+    """Where, in the template's own offsets."""
+
+    fixes: tuple[Fix, ...] = ()
+    """What can be done, in the same offsets."""
+
+
+def explain(
+    message: str, span: Span, source: str, tag: int, opened: Sequence[tuple[int, str]]
+) -> Mistake:
+    """Put a mistake in words that help.
+
+    Args:
+        message: Jinja's own words, or ours.
+        span: where the reader stopped.
+        source: the template.
+        tag: where the tag begins in which it stopped.
+        opened: blocks that are open there: offset of the tag, and its name.
+    """
+    return (
+        _unclosed(message, source, tag, span)
+        or _wrong_end(message, source, tag, span)
+        or _unknown_tag(message, source, span, opened)
+        or _expected(message, source, span)
+        or Mistake(message, span)
+    )
+
+
+def _unclosed(message: str, source: str, tag: int, span: Span) -> Mistake | None:
+    """A tag that goes on over its line into another tag, or to the end of the text."""
+    opening = source[tag : tag + 2]
+    if opening not in _CLOSING:
+        return None
+    line_end = source.find("\n", tag)
+    line_end = len(source) if line_end < 0 else line_end
+    if span.start < line_end and "never closed" not in message:
+        return None  # what is wrong stands in its own line
+    end = source.find(_CLOSING[opening], tag + 2)
+    nexts = [at for at in (source.find(each, tag + 2) for each in _CLOSING) if at >= 0]
+    if end >= 0 and end < min(nexts, default=len(source)):
+        return None  # a tag of several lines
+    closing = _CLOSING[opening]
+    at = tag + len(source[tag:line_end].rstrip())
+    fix = Fix(f"Close it with {closing}", (TextEdit(Span(at, at), f" {closing}"),))
+    return Mistake(f"this {opening} is never closed by {closing}", Span(tag, tag + 2), (fix,))
+
+
+def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | None:
+    """`}` or the other tag's end, in the place of the tag's own."""
+    closing = _CLOSING.get(source[tag : tag + 2])
+    if closing is None or not message.startswith("unexpected '}'"):
+        return None
+    start = span.start - (closing == "}}" and source[span.start - 1 : span.start] == "%")
+    end = span.start + 1 + (source[span.start + 1 : span.start + 2] == "}")
+    found = source[start:end]
+    if found == closing:
+        return None
+    fix = Fix(f"Write {closing}", (TextEdit(Span(start, end), closing),))
+    told = f"a tag that begins with {source[tag : tag + 2]} ends with {closing}, not {found}"
+    return Mistake(told, span, (fix,))
+
+
+def _unknown_tag(
+    message: str, source: str, span: Span, opened: Sequence[tuple[int, str]]
+) -> Mistake | None:
+    found = _UNKNOWN_TAG.search(message)
+    if found is None:
+        return None
+    name = found["name"]
+    if name.startswith("end") and name in _TAGS:
+        return _wrong_block_end(name, source, span, opened)
+    near = difflib.get_close_matches(name, _TAGS, n=1, cutoff=0.6)
+    if not near:
+        return Mistake(f"there is no tag {name!r}", span)
+    fix = Fix(f"Change to {near[0]!r}", (TextEdit(span, near[0]),))
+    return Mistake(f"there is no tag {name!r}; did you mean {near[0]!r}?", span, (fix,))
+
+
+def _wrong_block_end(
+    name: str, source: str, span: Span, opened: Sequence[tuple[int, str]]
+) -> Mistake:
+    if not opened:
+        return Mistake(f"this {name!r} closes nothing: no {name[3:]!r} is open here", span)
+    start, inner = opened[-1]
+    line = source.count("\n", 0, start) - source.count("\n", 0, span.start)
+    where = "in this line" if not line else f"{-line} lines above" if line < -1 else "a line above"
+    told = f"the {inner!r} {where} is closed by 'end{inner}', and here stands {name!r}"
+    if any(each == name[3:] for _, each in opened[:-1]):
+        at = source.rfind("{%", 0, span.start)
+        put = Fix(f"Put end{inner} before it", (TextEdit(Span(at, at), f"{{% end{inner} %}}"),))
+        return Mistake(told, span, (put,))
+    return Mistake(told, span, (Fix(f"Write end{inner}", (TextEdit(span, f"end{inner}"),)),))
+
+
+def _expected(message: str, source: str, span: Span) -> Mistake | None:
+    missing = _NO_EXPRESSION.search(message)
+    if missing:
+        what = _WORDS.get(missing["found"], missing["found"])
+        return Mistake(f"something is missing before {what}: a name or a value", span)
+    found = _EXPECTED.search(message)
+    if found is None:
+        return None
+    wanted, here = (_WORDS.get(each, each) for each in (found["wanted"], found["found"]))
+    if here == "=" and wanted == "%}":
+        fix = Fix("Write ==", (TextEdit(span, "=="),))
+        return Mistake("one = sets a value; two compare", span, (fix,))
+    if wanted in ("}}", "%}") and source[span.start : span.end].isidentifier():
+        told = (
+            f"{here!r} is a word too many: the tag should end before it, or an operator is missing"
+        )
+        return Mistake(told, span)
+    return Mistake(f"{wanted} belongs here, not {here}", span)

@@ -1,0 +1,100 @@
+"""What is meant by a mistake in YAML, in the words of a colleague, with a fix where it is sure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.span import Span
+
+_TOLD: tuple[tuple[str, str], ...] = (
+    ("mapping values are not allowed", "a second colon stands on this line; put the text after "
+     "the first one in quotes"),
+    ("could not find expected ':'", "this key has no colon behind it; write key: value"),
+    ("did not find expected '-' indicator", "this line does not fit the list around it; each item "
+     "begins with - at the same depth"),
+    ("block sequence entries are not allowed", "a list begins on a line of its own, below its key"),
+    ("did not find expected key", "this line does not fit the lines around it; look at its depth "
+     "and at the quotes above it"),
+    ("did not find expected <document start>", "these lines cannot be read as keys and values"),
+    ("did not find expected alphabetic", "a name belongs behind this & or *; put text that begins "
+     "so in quotes"),
+    ("unknown escape character", "this escape means nothing between double quotes; write the "
+     "backslash twice, or use single quotes"),
+    ("did not find expected comment or line break", "only > or | may stand here; the text begins "
+     "on the next line"),
+)  # fmt: skip
+"""The scanner's words, and ours."""
+_VALUE = re.compile(r"(?P<key>[^:\n]*:[ ]+)(?P<value>[^\n]*\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class YamlMistake:
+    """A mistake, explained."""
+
+    message: str
+    """What is wrong, without a full stop."""
+
+    span: Span
+    """Where."""
+
+    fixes: tuple[Fix, ...] = ()
+    """What can be done."""
+
+
+def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
+    """Put the scanner's words in words that help.
+
+    Args:
+        what: the scanner's words, with its context in brackets.
+        place: where it stopped, to the end of the line.
+        text: the YAML.
+    """
+    if "quoted scalar" in what:
+        quote = text[place.start : place.start + 1]
+        fixes: tuple[Fix, ...] = ()
+        if quote in ("'", '"') and text.count("\n", place.start) >= 1:
+            at = place.start + len(text[place.start : place.end].rstrip())
+            fixes = (Fix(f"Close the quote with {quote}", (TextEdit(Span(at, at), quote),)),)
+        if quote in ("'", '"') and "unexpected end" in what:
+            return YamlMistake(f"this quote {quote} is never closed", place, fixes)
+    for context, opening, closing in (("sequence", "[", "]"), ("mapping", "{", "}")):
+        if f"flow {context}" in what:
+            return YamlMistake(
+                f"this {opening} is never closed by {closing}, or a comma is missing in it", place
+            )
+    if "cannot start any token" in what:
+        return _odd_start(place, text)
+    if "mapping values are not allowed" in what:
+        line = text.rfind("\n", 0, place.start) + 1
+        above = text[:line].rstrip()
+        start = above.rfind("\n") + 1
+        if ":" not in text[line : place.start] and above and ":" not in above[start:]:
+            told = "this key has no colon behind it; write key: value"
+            return YamlMistake(told, Span(start, len(above)))
+    for theirs, ours in _TOLD:
+        if theirs in what:
+            return YamlMistake(ours, place, _quoted(place, text) if "colon stands" in ours else ())
+    return YamlMistake(what, place)
+
+
+def _odd_start(place: Span, text: str) -> YamlMistake:
+    odd = text[place.start : place.start + 1]
+    value = text[place.start : place.end].rstrip()
+    fix = Fix("Put it in quotes", (TextEdit(Span(place.start, place.start + len(value)),
+                                           _in_quotes(value)),))  # fmt: skip
+    return YamlMistake(f"a value cannot begin with {odd}; put it in quotes", place, (fix,))
+
+
+def _quoted(place: Span, text: str) -> tuple[Fix, ...]:
+    start = text.rfind("\n", 0, place.start) + 1
+    found = _VALUE.match(text, start)
+    if found is None:
+        return ()
+    span = Span(found.start("value"), found.end("value"))
+    return (Fix("Put the text in quotes", (TextEdit(span, _in_quotes(found["value"])),)),)
+
+
+def _in_quotes(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

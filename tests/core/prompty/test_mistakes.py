@@ -1,0 +1,144 @@
+"""Slips that people make: each is told once, at its place, in plain words, with the fix."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import Severity, apply_edits
+
+FRONT = "---\nname: Trip\ninputs:\n  city:\n    kind: string\n    default: Oslo\n---\n"
+BODY = "system:\nHelp with {{ city }}.\n\nuser:\nHello\n"
+MAIL = FRONT.replace("---\nname", "---\nprovider: x\nname", 0)
+
+IN_TEMPLATE = [
+    # body, where the problem is, words of it, what the first fix makes of the body
+    ("user:\n{{ city\nmore\n", "{{", "never closed by }}", "user:\n{{ city }}\nmore\n"),
+    ("user:\n{{ city\nand {{ city }}\n", "{{", "never closed",
+     "user:\n{{ city }}\nand {{ city }}\n"),
+    ("user:\n{{ city\n![image](a.png)\n", "{{", "never closed", None),
+    ("user:\n{% if city\nx{% endif %}\n", "{%", "never closed by %}",
+     "user:\n{% if city %}\nx{% endif %}\n"),
+    ("user:\n{{ city } x\n", "}", "ends with }}", "user:\n{{ city }} x\n"),
+    ("user:\n{{ city %} x\n", "}", "ends with }}", "user:\n{{ city }} x\n"),
+    ("user:\n{% if city }x{% endif %}\n", "}", "ends with %}",
+     "user:\n{% if city %}x{% endif %}\n"),
+    ("user:\n{% if city }}x{% endif %}\n", "}}", "ends with %}",
+     "user:\n{% if city %}x{% endif %}\n"),
+    ("user:\n{% for c in city %}{{ c }}{% endif %}\n", "endif", "closed by 'endfor'",
+     "user:\n{% for c in city %}{{ c }}{% endfor %}\n"),
+    ("user:\n{% if city %}x{% endfor %}\n", "endfor", "closed by 'endif'",
+     "user:\n{% if city %}x{% endif %}\n"),
+    ("user:\n{% for c in city %}{% if c %}x{% endfor %}\n", "endfor", "closed by 'endif'",
+     "user:\n{% for c in city %}{% if c %}x{% endif %}{% endfor %}\n"),
+    ("user:\n{{ city }}{% endif %}\n", "endif", "closes nothing", None),
+    ("user:\n{{ city }}{% fi city %}\n", "fi", "there is no tag", None),
+    ("user:\n{% esle %}{{ city }}\n", "esle", "did you mean 'else'", None),
+    ("user:\n{% if city = 'Oslo' %}x{% endif %}\n", "=", "two compare",
+     "user:\n{% if city == 'Oslo' %}x{% endif %}\n"),
+    ("user:\n{{ city name }}\n", "name", "a word too many", None),
+    ("user:\n{{ city + }}\n", "}}", "something is missing", None),
+    ("user:\n{{ city | }}\n", "}}", "a name belongs here", None),
+    ("user:\n{{ 'city }}\n", "'", "quote is never closed", None),
+    ("user:\n{% for city %}x{% endfor %}\n", "%}", "belongs here", None),
+    ("user:\n{% if city %}x\n", "{% if city %}", "never closed by 'endif'", None),
+    ("user:\n{# {{ city }}\n", "{#", "comment is never closed", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "place", "words", "fixed"), IN_TEMPLATE)
+def test_slips_in_a_template(body: str, place: str, words: str, fixed: str | None) -> None:
+    document = parse(FRONT + body)
+    told = [each for each in document.problems if each.severity is Severity.ERROR]
+    assert len(told) == 1, told
+    problem = told[0]
+    assert words.lower() in problem.message.lower()
+    assert document.source.slice(problem.span) == place
+    assert "token" not in problem.message
+    assert "Jinja" not in problem.message
+    if fixed is not None:
+        text = apply_edits(document.source.text, problem.fixes[0].edits)
+        assert text == FRONT + fixed
+        assert not [each for each in parse(text).problems if each.severity is Severity.ERROR]
+
+
+IN_MARKERS = [
+    # line, what the fix writes; None: nothing is said
+    ("usr:", "user:"),
+    ("sytem:", "system:"),
+    ("asistant:", "assistant:"),
+    ('usr[name="Ada"]:', 'user[name="Ada"]:'),
+    ('user(name="Ada"):', 'user[name="Ada"]:'),
+    ('user{name="Ada"}:', 'user[name="Ada"]:'),
+    ('user[name="Ada"]', 'user[name="Ada"]:'),
+    ("System", "system:"),
+    ("Asistant", "assistant:"),
+    ("Users:", None),
+    ("use:", None),
+    ("Steps:", None),
+    ("Summary", None),
+    ("a user: says", None),
+    ("user", None),
+    ("system(s):", None),
+]
+
+
+@pytest.mark.parametrize(("line", "right"), IN_MARKERS)
+def test_lines_that_are_nearly_markers(line: str, right: str | None) -> None:
+    text = f"{FRONT}{BODY}\n{line}\nMore.\n"
+    document = parse(text)
+    told = [each for each in document.problems if each.code == "near-marker"]
+    if right is None:
+        assert not document.problems
+        return
+    assert len(told) == 1
+    assert len(document.problems) == 1
+    assert document.source.slice(told[0].span) == line
+    assert apply_edits(text, told[0].fixes[0].edits) == text.replace(f"\n{line}\n", f"\n{right}\n")
+
+
+IN_FRONT = [
+    # front matter, where, words, what the first fix makes of that line
+    ('name: "Trip\nmodel: x\n', '"Trip', 'quote " is never closed', 'name: "Trip"'),
+    ("name: 'Trip\nmodel: x\n", "'Trip", "quote ' is never closed", "name: 'Trip'"),
+    ("name: Trip: to Oslo\n", ": to Oslo", "second colon", "name: 'Trip: to Oslo'"),
+    ("name: @trip\n", "@trip", "cannot begin with @", "name: '@trip'"),
+    ("name: `trip`\n", "`trip`", "cannot begin with `", "name: '`trip`'"),
+    ("tags: [one, two\nname: x\n", "[one, two", "[ is never closed by ]", None),
+    ("inputs: {city: {kind: string}\nname: x\n", None, "is never closed", None),
+    ("name Trip\nmodel: x\n", "name Trip", "no colon", None),
+    ("inputs:\n\tcity:\n\t\tkind: string\n", None, "stands a tab", None),
+]
+
+
+@pytest.mark.parametrize(("front", "place", "words", "fixed"), IN_FRONT)
+def test_slips_in_the_front_matter(
+    front: str, place: str | None, words: str, fixed: str | None
+) -> None:
+    document = parse(f"---\n{front}---\nuser:\nHi\n")
+    told = [each for each in document.problems if each.severity is Severity.ERROR]
+    assert len(told) == 1, told
+    assert words in told[0].message
+    assert "expected" not in told[0].message
+    if place is not None:
+        assert document.source.slice(told[0].span) == place
+    if fixed is not None:
+        text = apply_edits(document.source.text, told[0].fixes[0].edits)
+        assert text.split("\n")[1] == fixed
+        assert not [each for each in parse(text).problems if each.severity is Severity.ERROR]
+
+
+def test_single_braces_around_an_input_are_named_and_nothing_else_is_said() -> None:
+    text = f"{FRONT}user:\nGo to {{ city }} and {{elsewhere}}.\n"
+    document = parse(text)
+    assert [each.code for each in document.problems] == ["single-braces"]
+    fixed = apply_edits(text, document.problems[0].fixes[0].edits)
+    assert fixed == text.replace("{ city }", "{{ city }}")
+    assert not parse(fixed).problems
+
+
+def test_what_only_follows_from_a_mistake_is_not_said() -> None:
+    misspelled = parse(FRONT.replace("inputs:", "input:") + BODY)
+    assert [each.code for each in misspelled.problems] == ["unknown-key"]
+    name = parse(f"{FRONT}user:\nGo to {{{{ cty }}}}.\n")
+    assert [each.code for each in name.problems] == ["undeclared-variable"]
