@@ -8,16 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
+from studio.cli.exit_codes import UsageError
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
-
-
-class UsageError(Exception):
-    """The command was not called as it wants to be; the text says how."""
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:

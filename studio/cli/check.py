@@ -11,10 +11,10 @@ from pathlib import Path
 
 from studio.application.document.findings import findings_of
 from studio.application.document.prompt_files import prompt_files
-from studio.cli.arguments import UsageError, add_trust, read_text, trust_of
+from studio.cli.arguments import add_trust, read_text, trust_of
 from studio.cli.check_formats import FORMATS, CheckedFile, as_text, unreadable
 from studio.cli.check_settings import CheckSettings, settings_for
-from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Severity, TextEdit, apply_edits
 from studio.core.tools.trust.store import TrustStore

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.cli.arguments import UsageError
+from studio.cli.exit_codes import UsageError
 from studio.core.text.problem import Problem, Severity
 
 OWN_FILE = "prompt-studio.toml"

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from studio.cli.arguments import UsageError, named_files
-from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.arguments import named_files
+from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.export.write import write_atomically
 from studio.core.models.base import ProtocolName

@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
-COMMANDS = (
-    "check", "messages", "request", "run", "export", "import", "convert", "fmt", "runs", "tools",
-    "plugins", "lsp", "experiment", "baseline",
-)  # fmt: skip
-"""Words that make an argument a command; anything else is a file to open."""
+from collections.abc import Mapping
+from types import MappingProxyType
+
+COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "check": ("find problems in prompt files", "check:add_check"),
+        "messages": ("the messages a model would get", "messages:add_messages"),
+        "request": ("the exact body a provider would get", "messages:add_request"),
+        "run": ("run a prompt or agent to its end", "run:add_run"),
+        "export": ("write a checked file in one of many forms", "export:add_export"),
+        "import": ("make a prompt file of another format", "export:add_import"),
+        "convert": ("write a file in another dialect", "convert:add_convert"),
+        "fmt": ("tidy files without changing what they say", "convert:add_fmt"),
+        "runs": ("the history: list, show, export, import, prune", "runs:add_runs"),
+        "tools": ("list, show, call and record tools; serve a Python file", "tools:add_tools"),
+        "experiment": ("rows × variants × repeats, marked", "experiment:add_experiment"),
+        "baseline": ("what experiments are compared with", "experiment:add_baseline"),
+        "lsp": ("the language server, for editors", "lsp:add_lsp"),
+        "plugins": ("the installed plug-ins, and what is wrong with them", "main:add_plugins"),
+    }
+)
+"""What each command does, and the function of `studio.cli` that adds its arguments.
+
+Any other first word is a file to open.
+"""
 
 FINE, PROBLEMS, USAGE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes: all is well, problems were found, it was called in a wrong way, Ctrl-C."""
 
 UNFINISHED, PAUSED = 3, 4
 """Exit codes of experiments: errors kept cells from finishing, a budget is used up."""
+
+
+class UsageError(Exception):
+    """The command was not called as it wants to be; the text says how."""

@@ -25,7 +25,7 @@ from studio.application.experiments.plan import (
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
 from studio.application.experiments.run import ExperimentEstimate, ExperimentRunner
-from studio.cli.arguments import UsageError, add_trust, trust_of
+from studio.cli.arguments import add_trust, trust_of
 from studio.cli.exit_codes import (
     FINE,
     INTERRUPTED,
@@ -33,6 +33,7 @@ from studio.cli.exit_codes import (
     PROBLEMS,
     UNFINISHED,
     USAGE,
+    UsageError,
 )
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger, LedgerError, ResultHead

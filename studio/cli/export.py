@@ -11,17 +11,10 @@ from studio.application.exchange.export import difference
 from studio.application.exchange.judge import JUDGES, NoJudgeError, judge_names, run_in
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.trust import references_of
-from studio.cli.arguments import (
-    UsageError,
-    add_inputs,
-    add_trust,
-    allow_named,
-    given_inputs,
-    load,
-    trust_of,
-)
-from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.findings import offered_tools, report
+from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
+from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.findings import report
+from studio.cli.prepared import offered_tools
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportSource
 from studio.core.export.targets import TARGETS, all_targets, find_target

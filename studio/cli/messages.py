@@ -11,7 +11,8 @@ from studio.application.preview.copy import request_as_json
 from studio.application.preview.requests import request_preview
 from studio.application.preview.value import PreviewTarget
 from studio.cli.arguments import add_inputs, add_trust
-from studio.cli.findings import prepared_prompt, report
+from studio.cli.findings import report
+from studio.cli.prepared import prepared_prompt
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared

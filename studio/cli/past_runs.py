@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from studio.application.run.past.again import PastRun, past_run
-from studio.cli.arguments import UsageError
+from studio.cli.exit_codes import UsageError
 from studio.cli.runs import found_run
 from studio.core.runs.store import RunStore
 

@@ -19,19 +19,12 @@ from studio.application.run.start.begin import begin_run, tools_of
 from studio.application.run.start.plan import RunPlan
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
-from studio.cli.arguments import (
-    UsageError,
-    add_inputs,
-    add_trust,
-    allow_named,
-    given_inputs,
-    load,
-    trust_of,
-)
+from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
 from studio.cli.commands import CommandError, breakpoint_of, target_of
-from studio.cli.exit_codes import FINE, PROBLEMS
-from studio.cli.findings import report, report_sources
+from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.findings import report
 from studio.cli.past_runs import past_to_fork, past_to_replay
+from studio.cli.prepared import report_sources
 from studio.cli.printer import event_printer, print_end, print_notice
 from studio.cli.step import step_through
 from studio.core.agent.loop.setup import limits_of

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import get_args
 
 from studio import __version__
-from studio.cli.arguments import UsageError
-from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.printer import printable
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path

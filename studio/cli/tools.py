@@ -17,8 +17,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from studio.cli.arguments import UsageError, add_trust, allow_named, load, trust_of
-from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.arguments import add_trust, allow_named, load, trust_of
+from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 

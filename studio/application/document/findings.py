@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from studio.application.preview.requests import provider_problems
 from studio.application.trust import references_of
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.prepare import prepare
+from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.problem import Problem
 from studio.core.tools.trust.store import TrustStore
+from studio.core.wire.request import NO_MESSAGE, message_problems, provider_of, to_request
 
 
 def findings_of(document: PromptDocument, trust: TrustStore) -> tuple[Problem, ...]:
@@ -22,6 +22,16 @@ def findings_of(document: PromptDocument, trust: TrustStore) -> tuple[Problem, .
     context = references_of(document.source.path, trust, masked=True)
     prepared = prepare(document, {}, references=context, preview=True)
     return merged(document.problems, prepared.problems, provider_problems(prepared))
+
+
+def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
+    """What the provider of the prompt's model would not take of its messages as they stand."""
+    model = prepared.document.model
+    request = to_request(prepared.messages.messages, (), model, provider=provider_of(model))
+    found = message_problems(request)
+    if not prepared.messages.threads:
+        return found
+    return tuple(item for item in found if item.code != NO_MESSAGE)  # the run brings some
 
 
 def merged(*lists: Sequence[Problem]) -> tuple[Problem, ...]:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from studio.application.document.findings import provider_problems
 from studio.application.preview.card_list import cards
-from studio.application.preview.requests import provider_problems, request_previews
+from studio.application.preview.requests import request_previews
 from studio.application.preview.target import target_of
 from studio.application.preview.value import Preview, PreviewTarget, VariableOrigin, VariableRow
 from studio.application.words import translate

@@ -16,15 +16,11 @@ from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.problem import Problem
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaReader
 from studio.core.wire.request import (
-    NO_MESSAGE,
     Provider,
     WireRequest,
-    message_problems,
-    provider_of,
     to_request,
 )
 
@@ -43,16 +39,6 @@ def request_previews(
         provider: request_preview(provider, prepared, tools, model, choice, target)
         for provider in PROVIDERS
     }
-
-
-def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
-    """What the provider of the prompt's model would not take of its messages as they stand."""
-    model = prepared.document.model
-    request = to_request(prepared.messages.messages, (), model, provider=provider_of(model))
-    found = message_problems(request)
-    if not prepared.messages.threads:
-        return found
-    return tuple(item for item in found if item.code != NO_MESSAGE)  # the run brings some
 
 
 def request_preview(
