@@ -219,7 +219,7 @@ def supplied_values(
     return values, frozenset(of_it & values.keys())
 
 
-_LATER = frozenset({"history", "agent_scratchpad", "examples"})
+_LATER = frozenset({"history", "agent_scratchpad"})
 
 
 def _blockers(document: PromptDocument, prepared: Prepared) -> tuple[Problem, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from studio.core.prompty.document import InputDeclaration, PromptDocument, ResolvedInputs
+from studio.core.prompty.example_actions import example_actions
 from studio.core.prompty.loop_format import undeclared_question
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
@@ -133,6 +134,8 @@ def _wanted(document: PromptDocument) -> list[str]:
 
 
 def _reserved_sample(document: PromptDocument, name: str) -> Json:
+    if name == "examples":
+        return example_actions(document.tools)
     if document.tools and name in ("tools", "tool_names"):
         return _own_tools(document, name)
     if document.template.format == "fstring" and name == "tools":

@@ -14,6 +14,7 @@ from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.reading import Action, FormatError, Reading
 from studio.core.agent.values.state import RunState, Step
 from studio.core.models.base import ProtocolName
+from studio.core.prompty.example_actions import example_actions
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.text.values import Json
 from studio.core.tools.forms import tool_items, tools_text
@@ -174,7 +175,7 @@ class JsonActionLoop:
             "tools": tool_items(tools) if "tools" in looped else tools_text(tools, quoted=True),
             "tool_names": names if "tool_names" in looped else quoted,
             "history": history_rows(state.steps),
-            "examples": "",
+            "examples": example_actions(tools),
             "chat_history": chat_lines(state),
             "agent_scratchpad": json_scratchpad(state.steps),
         }
