@@ -61,7 +61,7 @@ def _convert(options: argparse.Namespace) -> int:
         place = document.source.position(unreadable[0].span.start)
         where = f"{options.file}:{place.line}:{place.column}"
         print(f"{where}: {unreadable[0].message}", file=sys.stderr)
-        print("prompt-studio: nothing was converted: mend this first", file=sys.stderr)
+        print("prompt-studio: nothing was converted: fix this first", file=sys.stderr)
         return PROBLEMS
     if options.protocol is not None:
         return _convert_protocol(options, document)

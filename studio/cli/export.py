@@ -114,12 +114,12 @@ def _way_out(made: ExportResult, options: argparse.Namespace) -> str:
     """What to do about an export that is not written."""
     left = [code for code in made.errors if code not in options.accept_error]
     if made.is_impossible:
-        return "mend the errors first"
+        return "fix the errors first"
     words = [f"--accept-error {code}" for code in left]
     if made.needs_consent and not options.accept_losses:
         words.append("--accept-losses")
     how = f"say {' '.join(words)} to write it all the same"
-    return f"mend the errors first, or {how}" if left else how
+    return f"fix the errors first, or {how}" if left else how
 
 
 def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResult) -> bool:
