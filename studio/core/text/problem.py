@@ -35,7 +35,7 @@ class TextEdit:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A change that mends a problem, offered and never made unasked."""
+    """A change that fixes a problem, offered and never made unasked."""
 
     title: str
     """What it does, as a button says it: "Declare input 'city'"."""
@@ -67,7 +67,7 @@ class Problem:
     """Where, in the document's source text."""
 
     fixes: tuple[Fix, ...] = ()
-    """Ways to mend it, the best first."""
+    """Ways to fix it, the best first."""
 
 
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:

@@ -1,4 +1,4 @@
-"""The inputs pane: what the person gives the prompt, as a form or as JSON."""
+"""The inputs pane: what the user gives the prompt, as a form or as JSON."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def _fenced(value: Json) -> str:
 
 
 def chat_lines(state: RunState) -> str:
-    """The conversation with the person as lines `- Human: …` and `- AI: …`."""
+    """The conversation with the user as lines `- Human: …` and `- AI: …`."""
     lines = [f"- Human: {state.setup.question}"] if state.setup.question else []
     for message in state.injected:
         lines.append(f"- {'AI' if message.role == 'assistant' else 'Human'}: {message.text}")

@@ -31,7 +31,7 @@ class Unsaved(Enum):
 
 
 def ask_open(parent: QWidget, folder: str) -> list[Path]:
-    """Files to open; none where the person thinks better of it."""
+    """Files to open; none where the user thinks better of it."""
     names, _ = QFileDialog.getOpenFileNames(
         parent,
         QCoreApplication.translate("EditorTabs", "Open prompt"),

@@ -249,11 +249,11 @@ class EditorTabs(QStackedWidget):
             self._on_current()
 
     def close_others(self, page: EditorPage) -> bool:
-        """Close every page but one; False when the person wants to stay."""
+        """Close every page but one; False when the user wants to stay."""
         return self._close([each for each in self.pages() if each is not page])
 
     def close_all(self) -> bool:
-        """Close every page; False when the person wants to stay."""
+        """Close every page; False when the user wants to stay."""
         return self._close(list(self.pages()))
 
     def _close(self, pages: list[EditorPage]) -> bool:
