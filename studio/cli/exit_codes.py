@@ -19,6 +19,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "tools": ("list, show, call and record tools; serve a Python file", "tools:add_tools"),
         "experiment": ("rows × variants × repeats, marked", "experiment:add_experiment"),
         "baseline": ("what experiments are compared with", "experiment:add_baseline"),
+        "connections": (
+            "where models answer: list, test, add, remove",
+            "connections:add_connections",
+        ),
         "lsp": ("the language server, for editors", "lsp:add_lsp"),
         "plugins": ("the installed plug-ins, and what is wrong with them", "main:add_plugins"),
     }

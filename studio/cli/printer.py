@@ -105,14 +105,44 @@ def _lines(event: Event) -> list[str]:
             return []
 
 
+class LiveAnswer:
+    """Writes the text of a native reply to a terminal while it comes."""
+
+    def __init__(self) -> None:
+        self.shown = ""
+        """What stands there of the reply that comes, or came last."""
+
+    def show(self, delta: ReplyDelta, reply: Reply) -> None:
+        """One more piece; what the connection has to say goes to standard error."""
+        print_notice(delta, reply)
+        if reply.text.startswith(self.shown) and len(reply.text) > len(self.shown):
+            print(printable(reply.text[len(self.shown) :]), end="", flush=True)
+            self.shown = reply.text
+
+    def follow(self, event: Event) -> None:
+        """End the line where the reply was no answer: its calls, or the next try, come below."""
+        is_over = isinstance(event, ModelFailed) or (
+            isinstance(event, ReplyRead) and isinstance(event.reading, Action | FormatError)
+        )
+        if is_over and self.shown:
+            print(flush=True)
+            self.shown = ""
+
+
 def print_notice(delta: ReplyDelta, _reply: Reply) -> None:
     """Say on standard error what the model's connection has to say."""
     if isinstance(delta, ReplyNotice):
         print(printable(f"({delta.text})"), file=sys.stderr)
 
 
-def print_end(state: RunState, *, as_json: bool) -> None:
-    """Write how the run ended."""
+def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
+    """Write how the run ended.
+
+    Args:
+        state: the run at its end.
+        as_json: as one line of JSON.
+        shown: the text of the last reply, where it stands on the terminal already.
+    """
     done = state.status == "done"
     failed = state.error if state.error is not None and not done else None
     error = failed.message if failed is not None else ""
@@ -120,7 +150,8 @@ def print_end(state: RunState, *, as_json: bool) -> None:
         result = {"t": "Result", "status": state.status, "answer": state.answer, "error": error}
         print(json_line(result))
     elif state.answer is not None and state.status in ("done", "incomplete"):
-        print(printable(state.answer))
+        is_shown = bool(shown) and shown.strip() == state.answer.strip()
+        print("" if is_shown else printable(state.answer))
     used, price = state.usage, state.setup.price
     if used.total_tokens:
         words = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"

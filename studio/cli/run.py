@@ -25,7 +25,7 @@ from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.findings import report
 from studio.cli.past_runs import past_to_fork, past_to_replay
 from studio.cli.prepared import report_sources
-from studio.cli.printer import event_printer, print_end, print_notice
+from studio.cli.printer import LiveAnswer, event_printer, print_end, print_notice
 from studio.cli.step import step_through
 from studio.core.agent.loop.setup import limits_of
 from studio.core.agent.run.requests import NotAllowedError
@@ -49,6 +49,7 @@ from studio.core.text.values import Json
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.definitions import change_text
 from studio.core.tools.trust.store import TrustStore
+from studio.core.wire.reply import Reply, ReplyDelta
 
 _PLACES = ", ".join(place.word for place in PausePoint)
 
@@ -61,6 +62,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--times", action="store_true", help="with --json: also times and the run's id"
     )
     parser.add_argument("--connection", default="", metavar="NAME", help="where the model is")
+    parser.add_argument("-m", "--model", default="", help="over the prompt's and connection's own")
     parser.add_argument("--protocol", choices=get_args(ProtocolName), help="over the prompt's own")
     parser.add_argument("--max-iterations", type=_steps, metavar="N", help="model calls at most")
     parser.add_argument(
@@ -110,7 +112,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes", action="store_true", help="allow tool calls that would ask for approval"
     )
-    parser.set_defaults(action=_run)
+    parser.set_defaults(action=_run, live=LiveAnswer())
 
 
 def _steps(text: str) -> int:
@@ -298,10 +300,19 @@ async def _go(
     changed = asyncio.Event()
     show = event_printer(as_json=options.json, times=options.times)
     journal: list[Callable[[Event], None]] = []
+    live: LiveAnswer = options.live
+    is_live = sys.stdout.isatty() and plan.options.headless and not options.json
 
     def shown(event: Event) -> None:
+        live.follow(event)
         show(event)
         changed.set()
+
+    def streamed(delta: ReplyDelta, reply: Reply) -> None:
+        if is_live and run.state.protocol == "native":
+            live.show(delta, reply)
+        else:
+            print_notice(delta, reply)
 
     first = _first_commands(options, plan, past.checkpoint if past is not None else None)
     run = begin_run(
@@ -309,7 +320,7 @@ async def _go(
         await tools_of(plan),
         journal=lambda event: journal[0](event) if journal else None,
         shown=shown,
-        stream=None if options.json else print_notice,
+        stream=None if options.json else streamed,
     )
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
@@ -367,6 +378,8 @@ def _model(
         raise UsageError(f"no connection {options.connection!r}; there are {known}")
     asked = asked_by(document, trust)
     choice = choice_of(asked, connections, options.connection)
+    if options.model:
+        choice = replace(choice, declaration=replace(choice.declaration, id=options.model))
     if choice.warning:
         print(f"prompt-studio: {choice.warning}", file=sys.stderr)
     how = "Add a connection for it in the studio, or choose one with --connection."
@@ -387,5 +400,5 @@ def _store() -> RunStore | None:
 
 def _end(options: argparse.Namespace, state: RunState) -> int:
     """Write how the run ended; returns the exit code."""
-    print_end(state, as_json=options.json)
+    print_end(state, as_json=options.json, shown=options.live.shown)
     return FINE if state.status == "done" else PROBLEMS

@@ -167,7 +167,7 @@ def _connection(entry: object) -> Connection | str:
 
 
 def _type_of(name: str) -> type | tuple[type, ...]:
-    if name in ("headers", "settings", "capabilities"):
+    if name in ("headers", "settings", "capabilities", "tried"):
         return dict
     default = _FIELDS[name]
     if isinstance(default, float):

@@ -65,6 +65,9 @@ class Connection:
     capabilities: JsonObject = field(default_factory=dict)
     """The user's corrections of what the model can do (fields of `Capabilities`)."""
 
+    tried: JsonObject = field(default_factory=dict)
+    """What its server really did when it was tested: the `model`, a verdict for each ability."""
+
     first_byte_seconds: float = 120.0
     """How long to wait for the reply to begin."""
 

@@ -1,0 +1,163 @@
+"""`prompt-studio connections`: list, test, add and remove the places where models answer."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from studio.cli.arguments import UsageError
+from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.core.models.connection_file import Connections, read_connections, write_connections
+from studio.core.models.connections import (
+    EMBEDDED,
+    Connection,
+    address_of,
+    all_presets,
+)
+from studio.core.paths import user_paths
+from studio.core.text.values import Json
+
+
+def add_connections(parser: argparse.ArgumentParser) -> None:
+    """Add the commands."""
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    listed = commands.add_parser("list", help="all of them, the default one marked")
+    listed.add_argument("--json", action="store_true", help="write JSON")
+    listed.set_defaults(action=_list)
+    test = commands.add_parser("test", help="ask once for each ability, and keep what was found")
+    test.add_argument("name", metavar="NAME")
+    test.add_argument("-m", "--model", default="", help="over the connection's own")
+    test.set_defaults(action=_test)
+    add = commands.add_parser("add", help="set one up; a key is named, never written")
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("--from", dest="preset", default="compatible", metavar="PRESET",
+                     help=f"one of {', '.join(each.id for each in all_presets())}")  # fmt: skip
+    add.add_argument("--url", default="", help="base address of its API")
+    add.add_argument("-m", "--model", default="", help="model where a prompt names none")
+    add.add_argument("--key", metavar="REFERENCE", help="${env:NAME}, keyring, or empty for none")
+    add.add_argument("--api", choices=("chat", "responses"), help="which of OpenAI's APIs")
+    add.add_argument("--default", action="store_true", help="prompts without a wish use it")
+    add.set_defaults(action=_add)
+    remove = commands.add_parser("remove", help="take one out of the file")
+    remove.add_argument("name", metavar="NAME")
+    remove.set_defaults(action=_remove)
+
+
+def _file() -> Path:
+    return user_paths().config / "connections.toml"
+
+
+def _read() -> Connections:
+    """What is set up; a file that cannot be read whole is not written over.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    found = read_connections(_file())
+    if found.problems:
+        raise UsageError(" ".join(found.problems))
+    return found
+
+
+def _named(connections: Connections, name: str) -> Connection:
+    found = connections.named(name)
+    if found is None:
+        known = ", ".join(repr(each.name) for each in connections.connections)
+        raise UsageError(f"no connection {name!r}; there are {known}")
+    return found
+
+
+def _write(connections: Connections) -> int:
+    try:
+        write_connections(_file(), connections)
+    except (ValueError, OSError) as error:
+        raise UsageError(str(error)) from None
+    return FINE
+
+
+def _list(options: argparse.Namespace) -> int:
+    connections = read_connections(_file())
+    for problem in connections.problems:
+        print(f"prompt-studio: {problem}", file=sys.stderr)
+    if options.json:
+        rows = [asdict(each) for each in connections.connections]
+        told = {"default": connections.default, "connections": rows}
+        print(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        for each in connections.connections:
+            mark = "*" if each.name == connections.default else " "
+            words = (each.kind, each.model, address_of(each) if each.is_remote else "", each.key)
+            print(f"{mark} {each.name:20} {'  '.join(word for word in words if word)}")
+    return PROBLEMS if connections.problems else FINE
+
+
+def _add(options: argparse.Namespace) -> int:
+    connections = _read()
+    if connections.named(options.name) is not None:
+        raise UsageError(f"there is a connection {options.name!r} already")
+    preset = next((each for each in all_presets() if each.id == options.preset), None)
+    if preset is None:
+        known = ", ".join(each.id for each in all_presets())
+        raise UsageError(f"no preset {options.preset!r}; there are {known}")
+    start = preset.connection
+    made = replace(
+        start,
+        name=options.name,
+        base_url=options.url or start.base_url,
+        model=options.model or start.model,
+        key=start.key if options.key is None else options.key,
+        api=options.api or start.api,
+    )
+    if made.is_remote and not address_of(made):
+        raise UsageError("the connection needs an address: --url")
+    default = made.name if options.default else connections.default
+    kept = (*connections.connections, made)
+    return _write(replace(connections, connections=kept, default=default))
+
+
+def _remove(options: argparse.Namespace) -> int:
+    connections = _read()
+    gone = _named(connections, options.name)
+    if gone.kind == "embedded":
+        raise UsageError("the embedded model is always there")
+    kept = tuple(each for each in connections.connections if each is not gone)
+    default = EMBEDDED.name if connections.default == gone.name else connections.default
+    return _write(replace(connections, connections=kept, default=default))
+
+
+def _test(options: argparse.Namespace) -> int:
+    connections = _read()
+    asked = _named(connections, options.name)
+    return asyncio.run(_tested(connections, asked, options.model or asked.model))
+
+
+async def _tested(connections: Connections, asked: Connection, model: str) -> int:
+    from studio.core.models.abilities_trial import try_abilities
+    from studio.core.models.probe import probe
+    from studio.core.models.secrets import secret_store
+
+    secrets = secret_store()
+    found = await probe(replace(asked, model=model), secrets)
+    print(f"{found.message} {found.hint}".rstrip())
+    if not found.works or not asked.is_remote:
+        return FINE if found.works else PROBLEMS
+    model = model or (found.models[0] if len(found.models) == 1 else "")
+    if not model:
+        print("Name a model (-m) to have its abilities tried.")
+        return FINE
+    tried = await try_abilities(asked, model, lambda: secrets.read(asked.key, asked.name))
+    print(f"What {model} does there:")
+    for each in tried:
+        print(f"  {each.name:10} {each.verdict:8} {each.said}".rstrip())
+    table: dict[str, Json] = {"model": model}
+    for each in tried:
+        table[each.name] = each.verdict
+    kept = tuple(
+        replace(other, tried=table) if other.name == asked.name else other
+        for other in connections.connections
+    )
+    return _write(replace(connections, connections=kept))
