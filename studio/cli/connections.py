@@ -9,8 +9,7 @@ import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from studio.cli.arguments import UsageError
-from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.models.connection_file import Connections, read_connections, write_connections
 from studio.core.models.connections import (
     EMBEDDED,
