@@ -66,6 +66,14 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.replace_in_files", "Replace in files…", "Ctrl+Shift+H", "replace"),
     ActionSpec("edit.line", "Go to line…", "Ctrl+G"),
     ActionSpec("edit.symbol", "Go to symbol…", "Ctrl+Shift+G", "list-tree"),
+    ActionSpec("edit.add_caret", "Add the next match to the carets", "Ctrl+D"),
+    ActionSpec("edit.select_line", "Select the line", "Ctrl+L"),
+    ActionSpec("edit.line_up", "Move the line up", "Alt+Up"),
+    ActionSpec("edit.line_down", "Move the line down", "Alt+Down"),
+    ActionSpec("edit.copy_up", "Copy the line up", "Alt+Shift+Up"),
+    ActionSpec("edit.copy_down", "Copy the line down", "Alt+Shift+Down"),
+    ActionSpec("edit.delete_line", "Delete the line", "Ctrl+Shift+K"),
+    ActionSpec("edit.join_lines", "Join the lines"),
     ActionSpec("edit.comment", "Comment in or out", "Ctrl+/"),
     ActionSpec("edit.complete", "Complete", "Ctrl+Space"),
     ActionSpec("edit.snippet", "Insert snippet…", "Ctrl+Alt+J", "braces"),
@@ -162,7 +170,9 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "&Edit",
         ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
          SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous",
-         "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.comment", "edit.complete",
+         "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.add_caret",
+         "edit.select_line", "edit.line_up", "edit.line_down", "edit.copy_up", "edit.copy_down",
+         "edit.delete_line", "edit.join_lines", SEPARATOR, "edit.comment", "edit.complete",
          "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format",
          "edit.protocol"),
     ),
@@ -198,6 +208,13 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
 )  # fmt: skip
 
+IN_EDITOR = (
+    "edit.fix", "edit.definition", "edit.uses", "edit.rename", SEPARATOR, "edit.cut", "edit.copy",
+    "edit.paste", SEPARATOR, "edit.add_caret", "edit.comment", "edit.snippet", "edit.format",
+    SEPARATOR, "run.breakpoint", "run.start", "view.commands",
+)  # fmt: skip
+"""What a right click in a prompt offers."""
+
 EDITING = (
     "file.save", "file.save_as", "file.reload", "file.close", "file.export", "edit.undo",
     "edit.redo", "edit.cut", "edit.copy", "edit.paste", "edit.all", "edit.find", "edit.replace",
@@ -206,7 +223,8 @@ EDITING = (
     "edit.previous_problem", "edit.fold", "edit.fold_all", "edit.unfold_all", "prompt.check",
     "run.breakpoint", "view.editor", "view.breadcrumbs", "view.split", "view.split_down",
     "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format",
-    "edit.protocol",
+    "edit.protocol", "edit.add_caret", "edit.select_line", "edit.line_up", "edit.line_down",
+    "edit.copy_up", "edit.copy_down", "edit.delete_line", "edit.join_lines",
 )  # fmt: skip
 """Actions that need an open document."""
 

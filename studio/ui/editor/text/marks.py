@@ -136,6 +136,7 @@ class ShownMarks:
         self._found: list[Selection] = []
         self._stops: list[Selection] = []
         self._spelling: list[Selection] = []
+        self._carets: list[Selection] = []
         self._flashed: list[Selection] = []
         self._flash_timer = QTimer(editor)
         self._flash_timer.setSingleShot(True)
@@ -168,6 +169,11 @@ class ShownMarks:
         if not spans and not self._spelling:
             return
         self._spelling = dashed(self._editor.document(), source, spans, self._theme.muted)
+        self.show()
+
+    def set_carets(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Mark what the other carets select, in UTF-16 positions."""
+        self._carets = range_marks(self._editor.document(), ranges, self._theme.selection)
         self.show()
 
     def flash(self, place: tuple[int, int]) -> None:
@@ -222,6 +228,7 @@ class ShownMarks:
         if self._line_shown:
             shown.append(line_mark(cursor, self._theme.current_line))
         shown += self._flashed
+        shown += self._carets
         shown += self._stops
         shown += self._found
         shown += self._brackets()

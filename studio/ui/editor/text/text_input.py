@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QWheelEvent
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QMenu
 
+from studio.ui.base.actions import IN_EDITOR
 from studio.ui.editor.text.prompt_view import PromptView
 
 if TYPE_CHECKING:
@@ -61,6 +70,10 @@ class TextInput(PromptView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let the typing rules see the key first."""
+        if self.carets.press(event):
+            if event.text():
+                self.character_typed.emit()
+            return
         filled = self.snippet is not None and self.snippet.press(event)
         if not filled and not self._keys.press(event):
             super().keyPressEvent(event)
@@ -84,6 +97,65 @@ class TextInput(PromptView):
         if isinstance(value, _RECTANGLES):
             return value.translated(self.viewport().pos())
         return value
+
+    def cut(self) -> None:
+        """Cut what the carets select; the line where nothing is selected."""
+        if len(self.carets):
+            QGuiApplication.clipboard().setText(self.carets.cut())
+            return
+        self.lines.select_for_clipboard()
+        super().cut()
+
+    def copy(self) -> None:
+        """Copy what the carets select; the line where nothing is selected."""
+        if len(self.carets):
+            QGuiApplication.clipboard().setText(self.carets.selected())
+            return
+        cursor = self.textCursor()
+        self.lines.select_for_clipboard()
+        super().copy()
+        self.setTextCursor(cursor)
+
+    def paste(self) -> None:
+        """Paste at every caret."""
+        text = QGuiApplication.clipboard().text()
+        if len(self.carets) and text:
+            self.carets.write(text)
+            return
+        super().paste()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The window's actions for a prompt; Qt's own menu where there are none."""
+        menu = self.menu()
+        if menu.isEmpty():
+            super().contextMenuEvent(event)
+            return
+        if not self.textCursor().hasSelection():
+            self.setTextCursor(self.cursorForPosition(event.pos()))
+        menu.popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What a right click offers."""
+        menu = QMenu(self)
+        menu.aboutToHide.connect(menu.deleteLater)
+        actions = {action.objectName(): action for action in self.window().actions()}
+        for identifier in IN_EDITOR if actions else ():
+            if identifier in actions:
+                menu.addAction(actions[identifier])
+            else:
+                menu.addSeparator()
+        return menu
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Alt and a click set one more caret, or take it away; a click alone leaves one."""
+        if (
+            event.button() == Qt.MouseButton.LeftButton
+            and event.modifiers() == Qt.KeyboardModifier.AltModifier
+        ):
+            self.carets.toggle_at(self.cursorForPosition(event.position().toPoint()))
+            return
+        self.carets.drop()
+        super().mousePressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Files and pictures too, not only text."""

@@ -226,6 +226,8 @@ class PromptEditor(TextInput):
             if blocks:
                 self.highlighter.show_range(blocks[0], blocks[-1])
         super().paintEvent(event)
+        if len(self.carets):
+            self.carets.paint()
         if self.folding.is_closed(0) and self.parsed is not None:
             self._front.paint(event.rect(), self.parsed)
 
