@@ -316,7 +316,7 @@ def test_zoom_is_for_every_editor_and_remembered(
     window.commands.new()
     window.actions_by_id["view.zoom_in"].trigger()
     assert services.settings.value.editor_font_size == 11.0
-    assert {page.editor.font().pointSizeF() for page in window.tabs.pages()} == {12.0}
+    assert {page.editor.font().pointSizeF() for page in window.tabs.pages()} == {11.0}
 
 
 def test_every_control_has_a_name(window: MainWindow, prompt: Path, qtbot: QtBot) -> None:
