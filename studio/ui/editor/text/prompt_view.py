@@ -11,8 +11,6 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from studio.ui.editor.text import marks
 from studio.ui.editor.text.block_view import BlockView
-from studio.ui.editor.text.carets import Carets
-from studio.ui.editor.text.line_edits import LineEdits
 from studio.ui.editor.text.marks import ShownMarks
 from studio.ui.editor.text.prompt_text import PromptText
 
@@ -42,8 +40,6 @@ class PromptView(BlockView):
         self.prompt = prompt or PromptText(theme, self)
         self.setDocument(self.prompt.document)
         self.marks = ShownMarks(self, theme)
-        self.carets = Carets(self)
-        self.lines = LineEdits(self)
 
     @property
     def highlighter(self) -> Highlighter:

@@ -13,15 +13,19 @@ from PySide6.QtGui import (
     QMouseEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.ui.base.actions import IN_EDITOR
+from studio.ui.editor.text.carets import Carets
+from studio.ui.editor.text.line_edits import LineEdits
 from studio.ui.editor.text.prompt_view import PromptView
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.media_drop import MediaDrop
+    from studio.ui.editor.text.prompt_text import PromptText
     from studio.ui.editor.text.snippet_session import SnippetSession
     from studio.ui.editor.text.typing_keys import TypingKeys
+    from studio.ui.style.theme import Theme
 
 _RECTANGLES = (QRectF, QRect)
 _COMMANDS = (
@@ -42,6 +46,13 @@ class TextInput(PromptView):
     """Takes files and pictures, where someone set it."""
     snippet: SnippetSession | None = None
     """The snippet that is being filled, once there was one."""
+
+    def __init__(
+        self, theme: Theme, parent: QWidget | None = None, prompt: PromptText | None = None
+    ) -> None:
+        super().__init__(theme, parent, prompt)
+        self.carets = Carets(self)
+        self.lines = LineEdits(self)
 
     def event(self, event: QEvent) -> bool:
         """Leave the keys of the window's actions to the window.
