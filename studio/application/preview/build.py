@@ -13,6 +13,8 @@ from studio.application.preview.target import target_of
 from studio.application.preview.value import Preview, PreviewTarget, VariableOrigin, VariableRow
 from studio.application.words import translate
 from studio.core.agent.loop.first_step import first_step_values
+from studio.core.agent.loop.setup import question_of
+from studio.core.agent.loop.tool_choice import chosen_tools
 from studio.core.agent.protocols.choose import ProtocolChoice, choose_protocol
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import PromptDocument
@@ -115,7 +117,8 @@ def prepare_order(order: PreviewJob) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     prepared = replace(prepared, samples=prepared.samples | samples)
     if order.tools is None:
         tools = declared_tools(document, prepared.messages.tools)
-    return prepared, tuple(tools)
+    question = question_of(document, prepared.inputs)
+    return prepared, chosen_tools(document, question, tools)
 
 
 def _tokens(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from studio.core.agent.loop.setup import question_of
 from studio.core.agent.loop.steps import new_state
+from studio.core.agent.loop.tool_choice import chosen_tools
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.values.state import RunSetup
@@ -31,12 +32,13 @@ def first_step_values(
         protocol: in place of the prompt's own.
     """
     values, _ = resolve_inputs(document, inputs)
+    question = question_of(document, values)
     setup = RunSetup(
         run="",
         inputs=dict(inputs),
-        question=question_of(document, values),
+        question=question,
         protocol=protocol or choose_protocol(document).protocol,
-        tools=tuple(tools),
+        tools=chosen_tools(document, question, tools),
         reading=reading_style(document),
     )
     given = loop_of(setup.protocol).variables(new_state(setup), setup.reading.looped)

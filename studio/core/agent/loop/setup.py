@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from studio.core.agent.loop.composing import compose_template
+from studio.core.agent.loop.tool_choice import choice_words, chosen_tools
 from studio.core.agent.protocols.choose import (
     ProtocolChoice,
     choose_protocol,
@@ -56,16 +57,19 @@ def make_setup(
     parallel = options.parallel
     if parallel is None:
         parallel = settings.get("parallel_tool_calls") is True
+    question = question_of(document, values)
+    offered = chosen_tools(document, question, tools)
+    reason = "; ".join(filter(None, (choice.reason, choice_words(offered, tools))))
     return RunSetup(
         run=run or uuid.uuid4().hex[:12],
         prompt=document.name or (document.source.path.stem if document.source.path else ""),
         path=str(document.source.path or ""),
         source=source_without_secrets(document),
         protocol=choice.protocol,
-        protocol_reason=choice.reason,
+        protocol_reason=reason,
         inputs=dict(inputs),
-        question=question_of(document, values),
-        tools=tuple(replace(tool, span=None) for tool in tools),
+        question=question,
+        tools=tuple(replace(tool, span=None) for tool in offered),
         model=model.label,
         price=price_source(model.inner if isinstance(model, RecordingModel) else model),
         options=document.model.options,

@@ -78,6 +78,8 @@ _AGENT = (
     Key("compose", "Template of one more step that writes the answer, where the model ends with "
         "`final_answer` and no words."),
     Key("tools", "Python files with tools, relative to the prompt.", ("list", "text")),
+    Key("most_tools", "How many tools the model is told of: those that share most words with the "
+        "question.", ("integer",)),
     Key("mcp_servers", "MCP servers of the workspace or of your settings, by name.",
         ("list", "text")),
     Key("effects", "Tools that change something outside, by name.", ("list", "text")),

@@ -1,0 +1,54 @@
+"""Tools that are chosen by the question (`metadata.agent.most_tools`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.application.preview.build import PreviewJob, build_preview
+from studio.core.agent.loop.setup import make_setup
+from studio.core.agent.loop.tool_choice import chosen_tools
+from studio.core.agent.values.options import RunOptions
+from studio.core.models.scripted import ScriptedModel
+from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolSpec
+
+TEXT = (
+    "---\nmetadata: {agent: {most_tools: %s}}\n---\n"
+    'Write "action_input". {{ tool_names }}\n{{ chat_history }}'
+)
+TOOLS = (
+    ToolSpec("search_web", "Search the web for pages."),
+    ToolSpec("getWeather", "The forecast of a city.", {"properties": {"city": {}}}),
+    ToolSpec("convert_units", "Convert a number between units."),
+    ToolSpec("send_mail", "Send a message to somebody."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "most", "names"),
+    [
+        ("What is the weather in Oslo?", 1, ["getWeather"]),
+        ("Convert units of the forecast, please", 2, ["getWeather", "convert_units"]),
+        ("Which cities are there?", 1, ["search_web"]),  # nothing fits: the first
+        ("", 2, ["search_web", "getWeather"]),
+        ("Send it", 4, [tool.name for tool in TOOLS]),
+        ("Send it", 0, [tool.name for tool in TOOLS]),
+        ("Send it", "two", [tool.name for tool in TOOLS]),
+    ],
+)
+def test_the_tools_that_fit_the_question_are_told(
+    question: str, most: object, names: list[str]
+) -> None:
+    document = parse(TEXT % most)
+    assert [tool.name for tool in chosen_tools(document, question, TOOLS)] == names
+
+
+def test_run_and_preview_tell_the_same_and_the_run_says_so() -> None:
+    document, question = parse(TEXT % 1), {"question": "What is the weather in Oslo?"}
+    setup = make_setup(document, question, TOOLS, ScriptedModel([]), RunOptions())
+    assert [tool.name for tool in setup.tools] == ["getWeather"]
+    assert "1 of 4 tools, by the words of the question: getWeather" in setup.protocol_reason
+    preview = build_preview(PreviewJob(document, question, tools=TOOLS))
+    assert [tool.name for tool in preview.tools] == ["getWeather"]
+    assert '"getWeather"' in preview.cards[0].message.text
+    assert "send_mail" not in preview.cards[0].message.text
