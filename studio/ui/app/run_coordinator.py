@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -119,6 +120,28 @@ class RunCoordinator(QObject):
         if plan is not None:
             self._window.docks.show("run")
             self._run.start(plan, at_entry=True)
+
+    def ask_about_other(self, at_entry: bool) -> None:
+        """A run of another prompt goes on: it is neither gone on with nor ended by a reflex."""
+        state, document = self._run.state, self._window.tabs.document
+        if state is None or document is None:
+            return
+        path = Path(state.setup.path) if state.setup.path else None
+        name = path.name if path is not None else state.setup.prompt
+        offers = [
+            NotificationAction(self.tr("Stop it and run this prompt"), lambda: self.start(at_entry))
+        ]
+        if path is not None:
+            show = NotificationAction(
+                self.tr("Show {name}").format(name=name), partial(self._show_file, path)
+            )
+            offers.insert(0, show)
+        words = self.tr("A run of {name} is not over.").format(name=name)
+        hint = self.tr("F5 and F10 are for the prompt that is open. The run stays as it is.")
+        self._messages.say(Notification("warning", words, hint, offers=tuple(offers), key="run"))
+
+    def _show_file(self, path: Path) -> None:
+        self._window.tabs.open(path)
 
     def run_to(self, place: str) -> None:
         """Go on to a place of the loop; without a run that waits, start one."""

@@ -151,6 +151,7 @@ class Workbench(QObject):
         self._keep_runs(chosen.history_keep, chosen.history_days)
         if window.tabs.document is not None:
             self.document.show_document(window.tabs.document)
+            self._on_prompt(window.tabs.document)
 
     @property
     def is_settled(self) -> bool:
@@ -168,6 +169,7 @@ class Workbench(QObject):
         """Every connection between panes, on one page."""
         window, choices, document = self.window, self.window.run_choices, self.document
         window.document_changed.connect(document.show_document)
+        window.document_changed.connect(self._on_prompt)
         window.commands.trust_changed.connect(self.tools.reload)
         window.commands.trust_changed.connect(document.show_trust)
         window.closing.connect(self.close)
@@ -209,6 +211,7 @@ class Workbench(QObject):
         # run
         pane, coordinator, run = self.run_pane, self.run_coordinator, self.run
         pane.request_run.connect(coordinator.start)
+        pane.request_other_run.connect(coordinator.ask_about_other)
         pane.request_run_to.connect(coordinator.run_to)
         pane.request_commands.connect(coordinator.send)
         pane.request_resume.connect(coordinator.resume)
@@ -306,6 +309,14 @@ class Workbench(QObject):
     def _find_connection(self, name: str) -> NamedConnection | None:
         """A connection that a tool names; asked in the loop, which only reads."""
         return tool_connection(self.connections.connections, self.connections.secrets, name)
+
+    def _on_prompt(self, document: PromptDocument | None) -> None:
+        """A run, and the model that is picked for it, belong to the prompt that is open."""
+        if document is None or document.is_tool_file:
+            return
+        path = document.source.path
+        self.run_pane.show_prompt("" if path is None else str(path))
+        self.connections.show_prompt(path)
 
     def _on_run(self, view: RunView) -> None:
         self.window.status.set_run(view.sentence)

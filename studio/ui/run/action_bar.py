@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QVariantAnimation, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QRectF, Qt, QVariantAnimation, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QIcon,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.application.run.offers.offer import Offer, Offers
@@ -20,6 +29,9 @@ _USUAL, _FLASH = 0.08, 0.45
 """How much of its tone colours the bar: usually, and at the height of a flash."""
 
 _FLASH_MS = 700
+
+_CAP = 15
+"""Pixels of a figure's key cap."""
 
 
 class ActionBar(QWidget):
@@ -65,6 +77,7 @@ class ActionBar(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
         self._theme = theme
+        self._fill()
         self._paint_texts()
         self.update()
 
@@ -147,14 +160,17 @@ class ActionBar(QWidget):
         self._flow.addWidget(self._title)
         offers = self._offers.offers
         shown = offers if len(offers) <= _MOST_BUTTONS else offers[: _MOST_BUTTONS - 1]
-        for offer in shown:
-            self._flow.addWidget(self._button(offer))
+        for number, offer in enumerate(shown, 1):
+            self._flow.addWidget(self._button(number, offer))
         if len(shown) < len(offers):
             self._flow.addWidget(self._more(offers[len(shown) :]))
 
-    def _button(self, offer: Offer) -> QPushButton:
+    def _button(self, number: int, offer: Offer) -> QPushButton:
         button = QPushButton(offer.label, self._buttons)
-        button.setToolTip(f"{offer.tip} ({offer.key})" if offer.key else offer.tip)
+        ink = self._theme.on_accent if offer.is_primary else self._theme.muted
+        button.setIcon(_figure(number, ink, self.font(), self.devicePixelRatioF()))
+        keys = f"{number}, {offer.key}" if offer.key else f"{number}"
+        button.setToolTip(f"{offer.tip} ({keys})")
         button.setAccessibleDescription(offer.tip)
         if offer.is_primary:
             button.setProperty("primary", "true")
@@ -171,3 +187,24 @@ class ActionBar(QWidget):
             action.triggered.connect(partial(self.offer_taken.emit, offer))
         button.setMenu(menu)
         return button
+
+
+def _figure(number: int, ink: str, font: QFont, ratio: float) -> QIcon:
+    """The figure that takes a choice, on a key cap."""
+    picture = QPixmap(round(_CAP * ratio), round(_CAP * ratio))
+    picture.setDevicePixelRatio(ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    box = QRectF(0.5, 0.5, _CAP - 1, _CAP - 1)
+    color = QColor(ink)
+    color.setAlphaF(0.6)
+    painter.setPen(QPen(color, 1.0))
+    painter.drawRoundedRect(box, 3, 3)
+    small = QFont(font)
+    small.setPixelSize(10)
+    painter.setFont(small)
+    painter.setPen(QColor(ink))
+    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{number}")
+    painter.end()
+    return QIcon(picture)

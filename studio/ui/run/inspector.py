@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -46,6 +46,9 @@ class _UsageModel(RowTable[UsageRow]):
             return usage_heads()[column]
         return self._alignment(column) if role == ALIGNMENT else None
 
+    def step_of(self, row: int) -> int:
+        return self._rows[row].step if 0 <= row < len(self._rows) else 0
+
     def cell(self, row: UsageRow, column: int, role: int) -> object:
         if role == DISPLAY:
             return row.label if column == 0 else row.cells[column - 1]
@@ -63,7 +66,9 @@ class _UsageModel(RowTable[UsageRow]):
 
 
 class UsageTable(QTableView):
-    """Shows `UsageRow` values."""
+    """Shows `UsageRow` values; the row of the step that is looked at is the chosen one."""
+
+    step_chosen = Signal(int)  # number of the step of a row that was clicked or gone to
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,12 +85,24 @@ class UsageTable(QTableView):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self._is_showing = False
+        self.selectionModel().currentRowChanged.connect(self._on_row)
 
-    def show_rows(self, rows: tuple[UsageRow, ...]) -> None:
-        """Show figures, the total last."""
+    def show_rows(self, rows: tuple[UsageRow, ...], step: int = 0) -> None:
+        """Show figures, the total last; the row of `step` is the current one."""
+        self._is_showing = True
         self._model.show_rows(rows)
-        if rows:
+        row = next((at for at, each in enumerate(rows) if each.step and each.step == step), -1)
+        if row >= 0:
+            self.setCurrentIndex(self._model.index(row, 0))
+        elif rows:
             self.scrollToBottom()
+        self._is_showing = False
+
+    def _on_row(self, current: QModelIndex, before: QModelIndex) -> None:
+        step = self._model.step_of(current.row())
+        if step and not self._is_showing:
+            self.step_chosen.emit(step)
 
 
 TABS: tuple[tuple[Tab, str], ...] = (
@@ -125,6 +142,7 @@ class Inspector(QWidget):
     tab_chosen = Signal(str)  # Tab
     only_changes_toggled = Signal(bool)
     watches_changed = Signal(tuple)  # expressions
+    step_chosen = Signal(int)  # number of a step whose figures were chosen
     message_sent = Signal(str)  # the next question in the thread of the answer
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -207,7 +225,7 @@ class Inspector(QWidget):
         elif tab == "watch":
             self.watch.show_rows(view.watches)
         else:
-            self._usage.show_rows(view.usage)
+            self._usage.show_rows(view.usage, view.inspection.step)
         self._summary.show_text(view.summary)
         self._show_legend()
 
@@ -294,6 +312,7 @@ class Inspector(QWidget):
         self._tabs.currentChanged.connect(self._on_tab)
         self.watch.expressions_changed.connect(self.watches_changed)
         self._answer.message_sent.connect(self.message_sent)
+        self._usage.step_chosen.connect(self.step_chosen)
         self._only_changes.toggled.connect(self.only_changes_toggled)
         self._texts["messages"].fold_clicked.connect(self._on_fold)
         self._search.returnPressed.connect(self._on_find)

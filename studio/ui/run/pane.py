@@ -8,7 +8,7 @@ from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor, QKeyEvent, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.application.run.cards.card_text import step_at
@@ -55,6 +55,9 @@ class RunPane(QWidget):
     """Bar, loop diagram, timeline, action bar and inspector."""
 
     request_run = Signal(bool)  # start a run; True: stand still at its first place
+    request_other_run = Signal(
+        bool
+    )  # a run of the open file, while that of another goes on; as above
     request_run_to = Signal(str)  # Place to go on to, or to start a run up to
     request_commands = Signal(tuple)  # Commands for the run that is there, in order
     request_record_move = Signal(int)  # in a run of the past: places to go on (or back, below 0)
@@ -85,6 +88,8 @@ class RunPane(QWidget):
         self._sticky: Tab | None = None
         self._only_changes = False
         self._watches: tuple[str, ...] = ()
+        self._prompt: str | None = None
+        self._begun_in: str | None = None
         self._then: Callable[[], object] | None = None
         self.bar = RunBar()
         self.diagram = LoopDiagram()
@@ -126,6 +131,8 @@ class RunPane(QWidget):
     def show_view(self, view: RunView) -> None:
         """Show a run's state; the inspector is asked for anew where it follows the run."""
         before, self._view = self._view, view
+        if view.is_live and not before.is_live:
+            self._begun_in = self._prompt
         self.bar.show_view(view)
         self.steps.show_view(view)
         total = view.state.seconds if view.state is not None else 0.0
@@ -170,8 +177,28 @@ class RunPane(QWidget):
 
     # What the window's actions call ---------------------------------------------------------------
 
+    def show_prompt(self, path: str) -> None:
+        """Say which prompt is open: F5 and F10 are for its run, never for that of another one."""
+        self._prompt = path
+
     def run_or_continue(self) -> None:
         """F5: start a run, or let the one that waits go on."""
+        if self._is_of_other_prompt():
+            self.request_other_run.emit(False)
+            return
+        self._run_or_continue()
+
+    def _is_of_other_prompt(self) -> bool:
+        """Whether the run that goes on here is of another prompt than the one that is open.
+
+        One of the past that was taken up belongs to the prompt that was open then, too.
+        """
+        view, state = self._view, self._view.state
+        if not view.is_live or state is None or self._prompt is None:
+            return False
+        return self._prompt not in (state.setup.path, self._begun_in)
+
+    def _run_or_continue(self) -> None:
         if self._view.is_waiting:
             self._go_on(Continue())
         elif not self._view.is_busy:
@@ -182,6 +209,12 @@ class RunPane(QWidget):
 
         In a run of the past: to the next place, and with "out" to the one before.
         """
+        if self._is_of_other_prompt():
+            self.request_other_run.emit(True)
+            return
+        self._step(how)
+
+    def _step(self, how: str) -> None:
         if self._view.record:
             self.timeline.follow()
             self.request_record_move.emit(-1 if how == "out" else 1)
@@ -237,6 +270,9 @@ class RunPane(QWidget):
         step = step_at(view.state, card.step)
         self.diagram.show_state(diagram_at(view.diagram, view.state, step, card))
         self.cursor_moved.emit(RunCursor.of_card(card))
+
+    def _on_step(self, step: int) -> None:
+        self.timeline.choose((step, "prompt", None))
 
     def _on_row(self, row: int) -> None:
         self.timeline.choose(self.timeline.cards[row].key)
@@ -340,8 +376,9 @@ class RunPane(QWidget):
         self._ask()
 
     def _connect(self) -> None:
-        self.bar.run_clicked.connect(self.run_or_continue)
-        self.bar.step_clicked.connect(self.step)
+        # Its own buttons are for the run that stands beside them, whatever file is open.
+        self.bar.run_clicked.connect(self._run_or_continue)
+        self.bar.step_clicked.connect(self._step)
         self.bar.pause_clicked.connect(self.pause)
         self.bar.stop_clicked.connect(self.stop)
         self.bar.restart_clicked.connect(self._restart)
@@ -365,8 +402,21 @@ class RunPane(QWidget):
         self.side.wish_given.connect(self._on_wish)
         self.inspector.tab_chosen.connect(self._on_tab)
         self.inspector.watches_changed.connect(self._on_watches)
+        self.inspector.step_chosen.connect(self._on_step)
         self.inspector.only_changes_toggled.connect(self._on_only_changes)
         self.editor.request_file.connect(self.request_file_edit)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The numbers on the choices of a pause take them, from wherever nothing is written."""
+        digit = event.text()
+        plain = event.modifiers() in (
+            Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier,
+        )  # fmt: skip
+        if plain and len(digit) == 1 and digit in "123456789":
+            if not self.side.take_choice(int(digit)):
+                event.ignore()
+            return
+        super().keyPressEvent(event)
 
     def resizeEvent(self, event: object) -> None:
         """Give the content what a low dock leaves."""

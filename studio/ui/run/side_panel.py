@@ -114,6 +114,14 @@ class SidePanel(QWidget):
         else:
             self.actions_bar.point_out()
 
+    def take_choice(self, number: int) -> bool:
+        """Take the choice with that number, from 1; False where there is none to be taken now."""
+        offers = self._view.offers.offers
+        if self._pages.currentWidget() is self.editor or number > len(offers):
+            return False
+        self._on_offer(offers[number - 1])
+        return True
+
     def open_edit(self, kind: EditKind) -> bool:
         """Begin to write, where that is offered now; False where it is not."""
         for offer in self._view.offers.offers:

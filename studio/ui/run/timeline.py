@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -157,6 +157,13 @@ class TimelineView(QTableView):
                 return self._cards.index(len(self._cards.cards) - 1)
             case _:
                 return super().moveCursor(action, modifiers)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Figures are for the choices of a pause, not for a search in the list."""
+        if event.text().isdigit():
+            event.ignore()
+            return
+        super().keyPressEvent(event)
 
     def ask_fork(self) -> None:
         """Ask to go back to the chosen card, as a new branch."""

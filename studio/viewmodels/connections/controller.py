@@ -52,6 +52,7 @@ class ConnectionsController(QObject):
         self._shown = RequestedModel()
         self._run = RequestedModel()
         self._prompt: Path | None = None
+        self._is_other_shown = False
         self._running: SwitchedModel | None = None
         self._server = EmbeddedServer()
         self.secrets = secret_store()
@@ -195,6 +196,7 @@ class ConnectionsController(QObject):
         self._allowed = ""
         self._close_model()
         self._prompt, self._run = prompt, asked
+        self._is_other_shown = False
         self._running = SwitchedModel(model)
         return self._running
 
@@ -268,11 +270,14 @@ class ConnectionsController(QObject):
             how=self.tr("Run again and allow it, or choose another connection in the toolbar."),
         )
 
+    def show_prompt(self, path: Path | None) -> None:
+        """Say which prompt is open: what is picked is for its runs, not for those of another."""
+        self._is_other_shown = path != self._prompt
+
     def _on_picked(self) -> None:
-        """The person picked something: a run that stands goes on with it."""
+        """The user picked something: a run of the prompt that is open goes on with it."""
         self.changed.emit(self.choice)
-        # Another document may be open by now: the run goes on with what its own one gets.
-        if self._running is None or self.choice_of(self._run).untrusted:
+        if self._running is None or self._is_other_shown or self.choice_of(self._run).untrusted:
             return
         try:
             self._running.switch(self._open(self._prompt, self._run))

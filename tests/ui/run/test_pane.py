@@ -16,6 +16,7 @@ from studio.core.models.scripted import DEFAULT_CHUNK, ScriptedTurn
 from studio.core.wire.reply import Reply, ToolCall
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.run.compare_dialog import RunComparisonDialog
+from studio.ui.run.inspector import TABS, UsageTable
 from studio.ui.run.pane import RunPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import DARK, LIGHT
@@ -712,5 +713,76 @@ def test_one_cursor_moves_diagram_scrubber_and_inspector(bench: Bench) -> None:
     assert card.key == (2, "prompt", None)
     assert pane.inspector.tab == "messages"
 
+    pane.inspector._tabs.setCurrentIndex([tab for tab, _ in TABS].index("usage"))
+    table = pane.inspector.findChild(UsageTable)
+    assert table is not None
+    assert table.currentIndex().row() == 1  # the step that is looked at
+    bench.qtbot.keyClick(table, Qt.Key.Key_Up)
+    card = pane.timeline.current_card
+    assert card is not None
+    assert card.key == (1, "prompt", None)
+    assert pane.inspector.tab == "usage"
+
     bench.click(pane.steps.follow)
     assert pane.diagram.state.live == "done"
+
+
+def test_f5_and_f10_are_for_the_prompt_that_is_open_and_never_for_the_run_of_another(
+    bench: Bench,
+) -> None:
+    pane = bench.pane
+    asked: list[bool] = []
+    pane.request_other_run.connect(asked.append)
+    started = plan([LOOKUP, FINAL])
+    pane.show_prompt(str(started.document.source.path))
+    bench.controller.start(started, at_entry=True)
+    bench.until_waiting()
+    pane.show_prompt("/elsewhere/other.prompty")
+
+    pane.run_or_continue()
+    pane.step()
+    assert asked == [False, True]
+    assert bench.controller.view.place == PausePoint.BEFORE_REQUEST
+
+    bench.click(pane.bar.over)  # the button beside the run is for that run
+    bench.until_waiting("with the reply")
+    pane.show_prompt(str(started.document.source.path))
+    pane.run_or_continue()
+    bench.until_over()
+    assert asked == [False, True]
+
+
+def test_a_figure_takes_the_choice_with_that_number_and_a_field_keeps_it(bench: Bench) -> None:
+    tools = LocalTools()
+    bench.controller.start(plan([LOOKUP, FINAL], tools=tools, approval="always"))
+    bench.until_waiting("Waits for your approval")
+    pane = bench.pane
+    bench.qtbot.keyClick(pane.timeline, Qt.Key.Key_4)
+    assert pane.editor.isVisible()
+    bench.qtbot.keyClicks(pane.editor.field, "1 fact")
+    assert bench.controller.view.is_waiting
+    bench.qtbot.keyClick(pane.editor.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    bench.until_over()
+
+    state = bench.controller.state
+    assert state is not None
+    assert state.steps[0].calls[0].observation == "1 fact"
+    assert tools.called == []
+
+
+def test_a_failed_call_is_tried_again_as_a_branch(bench: Bench) -> None:
+    tools = LocalTools()
+    wrong = LOOKUP.replace("capital of France", "capital of Peru")
+    bench.controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
+    bench.controller.start(plan([wrong, FINAL], tools=tools))
+    bench.until_waiting("with the tool's result")
+    tools._facts["capital of Peru"] = "Lima"
+
+    bench.click(bench.button("Try this call again"))
+    bench.qtbot.waitUntil(lambda: len(tools.called) == 2)
+    bench.until_waiting("with the tool's result")
+
+    state = bench.controller.state
+    assert state is not None
+    assert state.step.calls[0].observation == "Lima"
+    assert len(bench.controller.view.branches) == 2

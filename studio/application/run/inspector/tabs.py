@@ -97,6 +97,9 @@ class UsageRow:
     cells: tuple[str, ...]
     """Tokens in, out, from and to the cache, of reasoning; cost; model time, tool time."""
 
+    step: int = 0
+    """Number of its step; 0 for a sum."""
+
 
 _USAGE_HEADS: tuple[str, ...] = (
     marked("Iteration"), marked("Input tokens"), marked("Output tokens"), marked("From cache"),
@@ -300,9 +303,9 @@ def _usage_row(step: Step) -> UsageRow:
     usage = step.reply.usage if step.reply is not None else None
     times = (seconds(step.seconds_model), seconds(step.seconds_tools))
     if usage is None:
-        return UsageRow(label, (*("–",) * 6, *times))
+        return UsageRow(label, (*("–",) * 6, *times), step.number)
     figures = (
         *_counted(usage),
         money(usage.cost) or "–",
     )  # fmt: skip
-    return UsageRow(label, (*figures, *times))
+    return UsageRow(label, (*figures, *times), step.number)
