@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import re
+
 from studio.core.prompty.document import TemplateFormat
 
-IMPORTS = """import argparse
-import asyncio
-import base64
-import inspect
-import json
-import mimetypes
-import os
-import re
-from pathlib import Path
+_STANDARD = (
+    "argparse", "asyncio", "base64", "importlib.util", "inspect", "json", "mimetypes", "os", "re",
+    "sys",
+)  # fmt: skip
+_PACKAGES = (
+    "import chevron",
+    "from jinja2 import ChainableUndefined",
+    "from jinja2.sandbox import SandboxedEnvironment",
+    "from openai import OpenAI",
+    "from pydantic import validate_call",
+)
 
-from openai import OpenAI
-from pydantic import validate_call"""
+
+def imports(source: str) -> str:
+    """The import lines that the rest of a script needs, in the usual order."""
+    used = set(re.findall(r"[A-Za-z_]\w*", source))
+    standard = [f"import {name}" for name in _STANDARD if name.partition(".")[0] in used]
+    if "Path" in used:
+        standard.append("from pathlib import Path")
+    packages = [line for line in _PACKAGES if line.rpartition(" ")[2] in used]
+    return "\n".join(standard) + "\n\n" + "\n".join(packages)
+
 
 _JINJA = '''
 def _plain(value):
@@ -77,16 +89,15 @@ def render(template, values):
     return FIELD.sub(put, template).strip("\\r\\n")
 '''
 
-RENDERERS: dict[TemplateFormat, tuple[str, str, str]] = {
+RENDERERS: dict[TemplateFormat, tuple[str, str]] = {
     "jinja2": (
-        "from jinja2 import ChainableUndefined\nfrom jinja2.sandbox import SandboxedEnvironment",
         "jinja2",
         _JINJA,
     ),
-    "mustache": ("import chevron", "chevron", _MUSTACHE),
-    "fstring": ("", "", _FSTRING),
+    "mustache": ("chevron", _MUSTACHE),
+    "fstring": ("", _FSTRING),
 }
-"""Import lines, package and source of `render`, by template language."""
+"""Package and source of `render`, by template language."""
 
 FILL = '''
 FIXED = ("role", "type", "id", "tool_call_id", "detail", "format")  # words of the API
@@ -157,10 +168,6 @@ def data_uri(source):
 '''
 
 LOAD = '''
-import importlib.util
-import sys
-
-
 def _load(name, function):
     """A function of a Python file beside this script."""
     module = sys.modules.get(f"_tools:{name}")
@@ -184,7 +191,7 @@ def call_tool(name, arguments, values):
         answer = validate_call(FUNCTIONS[name])(**given)
         if inspect.isawaitable(answer):
             answer = asyncio.run(_wait(answer))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a tool raises is told to the model
         return f"Error: {type(error).__name__}: {error}"
     return answer if isinstance(answer, str) else json.dumps(answer, default=str)
 

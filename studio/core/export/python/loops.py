@@ -40,6 +40,13 @@ def read_object(text, start):
     return None
 '''
 
+SUPPLY = '''
+def supplied(values):
+    """What the loop puts into the template beside the inputs."""
+    asked = str(values.get(QUESTION) or "")
+    return {**SUPPLIED, **{key: asked.join(texts) for key, texts in AROUND.items()}}
+'''
+
 REACT_RUN = '''
 def run(values, client=None):
     """Show the model its steps so far, until it gives a final answer."""
@@ -53,7 +60,7 @@ def run(values, client=None):
             for row in history
         )
         shown = history if HISTORY_IS_LIST else pad
-        known = {**SUPPLIED, **values, "history": shown, "agent_scratchpad": pad}
+        known = {**supplied(values), **values, "history": shown, "agent_scratchpad": pad}
         text = ask(client, build_messages(known) + notes).choices[0].message.content or ""
         action = re.search(r"^[ \\t*]*Action:[ \\t*]*(.+?)[ \\t*]*$", text, re.MULTILINE)
         final = re.search(r"^[ \\t*]*Final Answer:[ \\t*]*(.*)", text, re.MULTILINE | re.DOTALL)
@@ -84,7 +91,7 @@ def run(values, client=None):
     client = client or make_client()
     blocks = []
     for _ in range(MOST_CALLS):
-        known = {**SUPPLIED, **values, "agent_scratchpad": "\\n\\n".join(blocks)}
+        known = {**supplied(values), **values, "agent_scratchpad": "\\n\\n".join(blocks)}
         text = ask(client, build_messages(known)).choices[0].message.content or ""
         step = read_object(text, 0)
         if step is None or "action" not in step:
@@ -117,7 +124,7 @@ def only_argument(name, given):
 
 RUNS: dict[ProtocolName, tuple[str, ...]] = {
     "native": (NATIVE_RUN,),
-    "react": (REACT_RUN, READ_OBJECT),
-    "json_action": (JSON_RUN, READ_OBJECT),
+    "react": (SUPPLY, REACT_RUN, READ_OBJECT),
+    "json_action": (SUPPLY, JSON_RUN, READ_OBJECT),
 }
 """What each protocol's loop is made of."""

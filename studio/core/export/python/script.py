@@ -68,9 +68,13 @@ def _constants(text: str) -> dict[str, Json]:
     """The literals that a script sets at its top level."""
     found: dict[str, Json] = {}
     for node in ast.parse(text).body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if isinstance(node, ast.AnnAssign):
+            target = node.target
+        if isinstance(target, ast.Name) and value is not None:
             try:
-                found[node.targets[0].id] = ast.literal_eval(node.value)
+                found[target.id] = ast.literal_eval(value)
             except ValueError:
                 continue
     return found
@@ -85,12 +89,14 @@ _SDK_OPTIONS = frozenset({
 """Options that the SDK has arguments for; others go into `extra_body`."""
 
 _TAKEN = frozenset({
+    "QUESTION", "AROUND", "supplied",
     "MODEL", "OPTIONS", "MESSAGES", "TOOLS", "FUNCTIONS", "BINDINGS", "INPUTS", "REQUIRED",
     "TEXTS", "FOLDER", "MOST_CALLS", "SUPPLIED", "FINAL_WORDS", "HISTORY_IS_LIST", "KEY_VARIABLE",
     "BASE_URL", "ENVIRONMENT", "FIELD", "FIXED", "render", "fill", "build_messages", "media",
     "data_uri", "holds", "call_tool", "ask", "make_client", "run", "fenced", "only_argument",
     "read_object", "main", "read_value", "_plain", "_load", "_wait",
 })  # fmt: skip
+_SENTINEL = "\x00question\x00"
 _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")
 
 
@@ -180,18 +186,16 @@ class _Script:
     def text(self) -> str:
         """The source of the script."""
         form = self.form
-        imports, _, renderer = code.RENDERERS[form] if form else ("", "", "")
+        _, renderer = code.RENDERERS[form] if form else ("", "")
         has_tools = bool(self.specs)
         loops = has_tools or self.protocol != "native"
         run = RUNS[self.protocol] if loops else (PLAIN_RUN,)
         parts = [
-            self._head(),
-            "\n".join(part for part in (code.IMPORTS, imports) if part),
             self._settings(),
             *(part.strip() for part in self.tools.blocks),
             *([code.LOAD.strip()] if self.tools.loaded else []),
             *(stub(tool) for tool in self.tools.stubs),
-            self._functions() if has_tools else "",
+            self._functions() if loops else "",
             renderer.strip(),
             (code.FILL if form else code.FILL_PLAIN).strip(),
             code.BUILD.strip(),
@@ -200,7 +204,8 @@ class _Script:
             *(part.strip() for part in run),
             code.MAIN.strip(),
         ]
-        return "\n\n\n".join(part for part in parts if part) + "\n"
+        body = "\n\n\n".join(part for part in parts if part) + "\n"
+        return f"{self._head()}\n\n{code.imports(body)}\n\n{body}"
 
     def _head(self) -> str:
         document = self.document
@@ -208,7 +213,7 @@ class _Script:
         name = document.name or (path.stem if path else "Prompt")
         told = " ".join(f"{name}: {document.description}".split()) if document.description else name
         packages = " ".join(
-            part for part in ("openai", code.RENDERERS[self.form][1] if self.form else "") if part
+            part for part in ("openai", code.RENDERERS[self.form][0] if self.form else "") if part
         )
         lines = [
             _safe(told),
@@ -219,7 +224,9 @@ class _Script:
             " server.",
         ]
         body = "\n".join(lines)
-        return f'#!/usr/bin/env python3\n"""{body}\n"""\n\nfrom __future__ import annotations'
+        # Files of tools bring imports of their own.
+        hush = "# ruff: noqa: F811, I001\n\n" if self.tools.blocks else ""
+        return f'#!/usr/bin/env python3\n"""{body}\n"""\n\n{hush}from __future__ import annotations'
 
     def _settings(self) -> str:
         document = self.document
@@ -246,29 +253,39 @@ class _Script:
             f"MODEL = {setting(document.model.id or self.source.model, 'OPENAI_MODEL')}",
             f"BASE_URL = {self._base_url()}",
             f"KEY_VARIABLE = {quoted(key_variable(document))}",
-            f"OPTIONS = {python_literal(options)}",
-            f"INPUTS = {python_literal(inputs)}",
-            f"REQUIRED = {python_literal(required)}",
-            f"TEXTS = {python_literal(texts)}  # inputs whose values are texts; others are JSON",
+            _assigned("OPTIONS", options),
+            _assigned("INPUTS", inputs),
+            _assigned("REQUIRED", required),
+            "# Inputs whose values are texts; others are JSON.",
+            _assigned("TEXTS", texts),
             f"MESSAGES = {python_literal(list(self.items))}",
         ]
         if self.specs or loop:
             limit = agent_settings(document).get("max_iterations")
             count = limit if isinstance(limit, int) and not isinstance(limit, bool) else 10
             lines.append(f"MOST_CALLS = {count}")
-            lines.append(f"TOOLS = {python_literal(list(map(chat_tool, self.specs)))}")
+            lines.append(_assigned("TOOLS", list(map(chat_tool, self.specs))))
         if loop:
             lines += self._loop_settings()
         return "\n".join(lines)
 
     def _loop_settings(self) -> Iterator[str]:
-        supplied = first_step_values(self.document, self.source.prepared.inputs, self.specs)
+        # What is made of the question is made when the script runs, and of that run's question.
+        name = next((each for each in ("question", "input") if each in self._inputs()), "question")
+        supplied = first_step_values(self.document, {name: _SENTINEL}, self.specs)
         own = {item.name for item in self.document.inputs}
         kept: dict[str, Json] = {
             key: value for key, value in supplied.items()
             if key not in own and key not in ("question", "input", "history", "agent_scratchpad")
         }  # fmt: skip
-        yield f"SUPPLIED = {python_literal(kept)}"
+        around: dict[str, Json] = {
+            key: list(value.split(_SENTINEL, 1)) for key, value in kept.items()
+            if isinstance(value, str) and _SENTINEL in value
+        }  # fmt: skip
+        yield _assigned("SUPPLIED", {k: v for k, v in kept.items() if k not in around})
+        yield f"QUESTION = {quoted(name)}"
+        yield "# Texts around the question that the template finds under these names."
+        yield _assigned("AROUND", around)
         if self.protocol == "react":
             yield f"HISTORY_IS_LIST = {'history' in reading_style(self.document).looped}"
         else:
@@ -282,7 +299,8 @@ class _Script:
         ordered = [tool.name for tool in self.specs if tool.name in functions]
         rows = "".join(f"    {quoted(name)}: {functions[name]},\n" for name in ordered)
         bindings = {tool.name: dict(tool.bindings) for tool in self.specs if tool.bindings}
-        return f"FUNCTIONS = {{\n{rows}}}\nBINDINGS = {python_literal(bindings)}"
+        table = f"FUNCTIONS = {{\n{rows}}}" if rows else "FUNCTIONS: dict = {}"
+        return f"{table}\n{_assigned('BINDINGS', bindings)}"
 
     def _inputs(self) -> dict[str, Json]:
         """Defaults, with the values of now; samples are no values."""
@@ -302,6 +320,14 @@ class _Script:
             return f'os.environ.get("OPENAI_BASE_URL") or {fallback}.rstrip("/") + "/openai/v1"'
         fallback = setting(given, "") if given else "None"
         return f'os.environ.get("OPENAI_BASE_URL") or {fallback}'
+
+
+def _assigned(name: str, value: Json) -> str:
+    """A constant of the script; an empty one says its type, so that a type checker knows it."""
+    kind = ""
+    if value in ({}, []):
+        kind = ": dict" if isinstance(value, Mapping) else ": list"
+    return f"{name}{kind} = {python_literal(value)}"
 
 
 def _safe(text: str) -> str:

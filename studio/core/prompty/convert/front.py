@@ -27,6 +27,7 @@ from studio.core.prompty.reference_values import (
     resolve_reference,
     whole_reference,
 )
+from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json
 
 LEGACY_HOME = ("metadata", "legacy")
@@ -231,6 +232,7 @@ def _samples(draft: ConversionDraft, files: Files) -> None:
         else list(draft.block("inputs"))
     )
     added: dict[str, dict[str, Json]] = {}
+    defaults: dict[tuple[str | int, ...], Json] = {}
     for name, value in sample.items():
         if name not in names:
             kind = kind_of_value(value)
@@ -241,7 +243,17 @@ def _samples(draft: ConversionDraft, files: Files) -> None:
         if draft.has(*path, "default") and draft.value(*path, "default") != value:
             keep(draft, (*path, "default"), "Prompty 1 takes the sample, which is the default now")
         if not draft.has(*path, "default"):
-            draft.add_value(path, "default", value)
+            defaults[path] = value
+    document = draft.document
+    draft.apply(
+        [
+            edit
+            for path, value in defaults.items()
+            for edit in insert_below(
+                document, path, write_yaml({"default": value}), f"default: {flow_value(value)}"
+            )
+        ]
+    )
     if is_list:
         draft.add_items(("inputs",), [{"name": name, **item} for name, item in added.items()])
     else:

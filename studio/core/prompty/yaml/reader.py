@@ -31,6 +31,8 @@ MAX_NODES = 50_000
 _RETRIES = 3
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SUSPECT = re.compile("[\t\u2028\u2029\x85]|[|>][-+0-9]*#|(?:^|[\\s\\[{,])!", re.MULTILINE)
+_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
+_FLOW_QUESTION = re.compile(r"[\[{][^\]}]*\?")
 _TAB_INDENT = re.compile(r"(?m)^( *)(\t[\t ]*)(?=\S)")
 _RESOLVERS = Resolver.yaml_implicit_resolvers
 _CONSTRUCTOR = SafeConstructor()
@@ -83,7 +85,9 @@ def read_yaml(text: str, offset: int = 0, path: tuple[str | int, ...] = ()) -> Y
 
 
 def _is_suspect(text: str) -> bool:
-    return _SUSPECT.search(text) is not None or ("?" in text and ("{" in text or "[" in text))
+    if _SUSPECT.search(text) is not None:
+        return True
+    return "?" in text and _FLOW_QUESTION.search(_QUOTED.sub('""', text)) is not None
 
 
 def _refused_by_pyyaml(tree: TreeBuilder) -> list[Problem]:
