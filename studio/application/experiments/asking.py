@@ -76,12 +76,14 @@ class Asker:
         self._limiters: dict[str, ConnectionLimiter] = {}
         self._tools: dict[int, ToolSession] = {}
         self._sources: dict[int, str] = {}
+        self._contexts: dict[str, ReferenceContext] = {}
         self._mocks = read_mocks(plan.file.mocks, plan.folder)
 
     @property
     def room(self) -> int:
         """About how many cells are worth having under way."""
-        return sum(int(each.limit) + 1 for each in self._limiters.values()) or 8
+        # Some more than are asked at once: while one is marked and kept, another is asked.
+        return sum(int(1.25 * each.limit) + 1 + each.resting for each in self._limiters.values())
 
     @property
     def refused(self) -> int:
@@ -140,11 +142,14 @@ class Asker:
         self._sources[at] = _hash_of_files(session.watched)
 
     def _references(self, variant: PlannedVariant) -> ReferenceContext:
-        return references_of(
-            variant.document.source.path,
-            self._services.trust,
-            masker=self._services.secrets.masker,
-        )
+        """Where the references of a variant find their values: the same for all its cells."""
+        if variant.name not in self._contexts:
+            self._contexts[variant.name] = references_of(
+                variant.document.source.path,
+                self._services.trust,
+                masker=self._services.secrets.masker,
+            )
+        return self._contexts[variant.name]
 
     async def _toolbox(
         self, at: int, document: PromptDocument, values: Mapping[str, Json],

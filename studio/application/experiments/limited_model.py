@@ -78,7 +78,11 @@ class LimitedModel:
                 raise failed
             wait = min(_LONGEST, after or _BACKOFF * 2**attempt)
             attempt += 1
-            await asyncio.sleep(wait)
+            self._limiter.resting += 1
+            try:
+                await asyncio.sleep(wait)
+            finally:
+                self._limiter.resting -= 1
             self.waited += time.monotonic() - began
 
     async def close(self) -> None:

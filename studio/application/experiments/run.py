@@ -11,7 +11,11 @@ from functools import partial
 
 from studio.application.experiments.asking import AskedCell, Asker, sent_text
 from studio.application.experiments.judge import PromptJudge
-from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.plan import (
+    ExperimentPlan,
+    ExperimentServices,
+    PlannedVariant,
+)
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.words import translate
 from studio.core.experiments.assertions.child import AssertionChild
@@ -32,6 +36,7 @@ from studio.core.experiments.results.cells import (
 from studio.core.experiments.results.ledger import ExperimentLedger, NewResult, ResultRow
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.capabilities import facts_of as facts_of_model
+from studio.core.models.prices import Price
 from studio.core.text.values import Json
 from studio.core.tokens.estimate import estimate_tokens
 from studio.core.wire.reply import Usage
@@ -192,19 +197,17 @@ class ExperimentRunner:
     def _estimated(self, identities: Mapping[CellKey, bytes]) -> tuple[int, float | None]:
         """Tokens and dollars of what will be sent, a call for each cell."""
         tokens, cost, priced = 0, 0.0, True
+        prices = [_price_of(each) for each in self.plan.variants]
         for key, identity in identities.items():
             sent = self._sent[key.variant, key.row]
             if identity in self._known or isinstance(sent, str):
                 continue
             into = estimate_tokens(sent_text(sent))
-            choice = self.plan.variants[key.variant].choice
             tokens += into + _REPLY_TOKENS
+            choice = self.plan.variants[key.variant].choice
             if choice is None or not choice.connection.is_remote:
                 continue
-            connection = choice.connection
-            price = facts_of_model(
-                choice.declaration.id, corrections=connection.capabilities, connection=connection
-            ).price
+            price = prices[key.variant]
             spent = price.of(Usage(into, _REPLY_TOKENS)) if price is not None else None
             priced = priced and spent is not None
             cost += spent or 0.0
@@ -462,6 +465,14 @@ class ExperimentRunner:
             return str(self.plan.folder.find(name))
         except ExperimentError as error:
             raise UndecidedError(str(error)) from None
+
+
+def _price_of(variant: PlannedVariant) -> Price | None:
+    """What the tokens of a variant cost; None where nobody knows."""
+    if variant.choice is None:
+        return None
+    connection, model = variant.choice.connection, variant.choice.declaration.id
+    return facts_of_model(model, corrections=connection.capabilities, connection=connection).price
 
 
 def _done(

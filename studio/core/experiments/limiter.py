@@ -33,6 +33,8 @@ class ConnectionLimiter:
         """How many are."""
         self.refused = 0
         """How many were refused so far."""
+        self.resting = 0
+        """How many refused requests wait before they are tried again; they take no room."""
         self._most, self._least, self._roof = most, least, most
         self._cut = self._until = 0.0
         self._wake = asyncio.Condition()

@@ -38,7 +38,7 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS experiment (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, file TEXT NOT NULL, started REAL NOT NULL,
   finished REAL, state TEXT NOT NULL, repeats INTEGER NOT NULL, spec TEXT NOT NULL,
-  accepted INTEGER NOT NULL DEFAULT 0, label TEXT NOT NULL DEFAULT ''
+  accepted INTEGER NOT NULL DEFAULT 0, label TEXT NOT NULL DEFAULT '', totals TEXT
 );
 CREATE TABLE IF NOT EXISTS variant (
   experiment INTEGER NOT NULL, ord INTEGER NOT NULL, name TEXT NOT NULL,
@@ -68,6 +68,15 @@ CREATE TABLE IF NOT EXISTS journal (
   PRIMARY KEY (experiment, repeat, row, variant)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blob (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, data BLOB);
+"""
+
+_TOTALS = """
+SELECT variant, count(*), sum(state = 2), coalesce(sum(passed = 1), 0), sum(state IN (3, 4)),
+  sum(state = 2 AND passed IS NULL), sum(cached),
+  coalesce(sum(CASE WHEN cached = 0 THEN cost END), 0.0),
+  coalesce(sum(CASE WHEN cached = 0 THEN in_tokens + out_tokens END), 0),
+  sum(state = 2 AND cost IS NULL)
+FROM cell WHERE experiment = ? GROUP BY variant ORDER BY variant
 """
 
 
@@ -192,6 +201,8 @@ class ExperimentLedger:
         if version > VERSION:
             raise LedgerError(f"{self.path} was written by a newer studio")
         self._connection.executescript(_SCHEMA)
+        if "totals" not in {row[1] for row in run("PRAGMA table_info(experiment)")}:
+            run("ALTER TABLE experiment ADD COLUMN totals TEXT")
         run(f"PRAGMA user_version = {VERSION}")
 
     def _lock_path(self, owner: str) -> Path:
@@ -254,9 +265,13 @@ class ExperimentLedger:
         """Note how a result stands: `done`, `paused`, `cancelled`, or `running` again."""
         finished = None if state == "running" else time.time()
         with self._transaction() as run:
+            # A million cells are added up once, when no more change.
+            totals = None
+            if finished is not None:
+                totals = json.dumps(run.execute(_TOTALS, (experiment,)).fetchall())
             run.execute(
-                "UPDATE experiment SET state = ?, finished = ? WHERE id = ?",
-                (state, finished, experiment),
+                "UPDATE experiment SET state = ?, finished = ?, totals = ? WHERE id = ?",
+                (state, finished, totals, experiment),
             )
 
     def accept(self, experiment: int, label: str = "") -> None:
@@ -335,6 +350,7 @@ class ExperimentLedger:
         if not wanted:
             return 0
         with self._transaction() as run:
+            run.execute("UPDATE experiment SET totals = NULL WHERE id = ?", (experiment,))
             cursor = run.execute(
                 "UPDATE cell SET state = 0, owner = NULL, cached = 0 WHERE experiment = ?"
                 f" AND ({' OR '.join(wanted)})", (experiment,),
@@ -538,18 +554,10 @@ class ExperimentLedger:
 
     def variant_totals(self, experiment: int) -> list[VariantTotal]:
         """All cells of each variant, added up."""
-        return [
-            VariantTotal(*each)
-            for each in self._all(
-                "SELECT variant, count(*), sum(state = 2), coalesce(sum(passed = 1), 0),"
-                " sum(state IN (3, 4)), sum(state = 2 AND passed IS NULL), sum(cached),"
-                " coalesce(sum(CASE WHEN cached = 0 THEN cost END), 0.0),"
-                " coalesce(sum(CASE WHEN cached = 0 THEN in_tokens + out_tokens END), 0),"
-                " sum(state = 2 AND cost IS NULL)"
-                " FROM cell WHERE experiment = ? GROUP BY variant ORDER BY variant",
-                experiment,
-            )
-        ]
+        kept = self._all("SELECT totals FROM experiment WHERE id = ?", experiment)
+        if kept and kept[0][0] is not None:
+            return [VariantTotal(*each) for each in json.loads(kept[0][0])]
+        return [VariantTotal(*each) for each in self._all(_TOTALS, experiment)]
 
     def times(self, experiment: int, variant: int) -> list[float]:
         """Times of the cells of a variant that have an answer, in milliseconds."""

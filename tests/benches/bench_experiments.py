@@ -1,0 +1,264 @@
+"""Experiments: overhead of a cell, the limiter, a ledger of a million cells, and a grid that grows.
+
+The server is one process on loopback. The overhead is what a cell takes beyond the same request
+through the same model without an experiment around it, in the same run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from studio.application.experiments.grid import DotState, ExperimentGrid, GridRow  # noqa: E402
+from studio.application.experiments.plan import ExperimentServices, plan_experiment  # noqa: E402
+from studio.application.experiments.report import report_of  # noqa: E402
+from studio.application.experiments.run import ExperimentRunner  # noqa: E402
+from studio.core.experiments.results.cells import CellKey, CellState  # noqa: E402
+from studio.core.experiments.results.ledger import ExperimentLedger, NewResult, ResultRow  # noqa: E402
+from studio.core.models.connection_file import Connections  # noqa: E402
+from studio.core.models.connections import EMBEDDED, Connection  # noqa: E402
+from studio.core.models.secrets import secret_store  # noqa: E402
+from studio.core.tools.trust.store import TrustStore  # noqa: E402
+
+_CELLS = 400
+_BORNE, _ANSWER_SECONDS, _MANY = 12, 0.05, 2000
+_ROWS, _VARIANTS, _REPEATS = 50_000, 5, 4
+
+_SERVER = r"""
+import asyncio, json, sys
+borne, seconds = int(sys.argv[1]), float(sys.argv[2])
+busy = 0
+chunk = {"id": "c", "object": "chat.completion.chunk", "choices": [
+    {"index": 0, "delta": {"content": "Oslo"}, "finish_reason": "stop"}]}
+body = ("data: " + json.dumps(chunk) + "\n\ndata: [DONE]\n\n").encode()
+kind = b"content-type: text/event-stream"
+good = b"HTTP/1.1 200 OK\r\n%s\r\ncontent-length: %d\r\n\r\n" % (kind, len(body))
+text = b'{"error": {"message": "slow down"}}'
+bad = b"HTTP/1.1 429 Busy\r\ncontent-type: text/json\r\ncontent-length: %d\r\n\r\n" % len(text)
+async def serve(reader, writer):
+    global busy
+    try:
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            size = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            await reader.readexactly(size)
+            if busy >= borne:
+                writer.write(bad + text)
+            else:
+                busy += 1
+                await asyncio.sleep(seconds)
+                busy -= 1
+                writer.write(good + body)
+            await writer.drain()
+    except (asyncio.IncompleteReadError, ConnectionError):
+        writer.close()
+async def main():
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+
+
+async def against_server(folder: Path, borne: int, seconds: float, cells: int) -> tuple[float, int]:
+    """Seconds of an experiment's run, and its cells without an answer."""
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _SERVER, str(borne), str(seconds), stdout=asyncio.subprocess.PIPE
+    )
+    assert child.stdout is not None
+    port = int(await child.stdout.readline())
+    connection = Connection(
+        "small", "compatible", model="m", base_url=f"http://127.0.0.1:{port}/v1", retries=4
+    )
+    (folder / "p.prompty").write_text("system:\nShort.\n\nuser:\n{{ q }}\n")
+    (folder / "rows.csv").write_text("q\n" + "".join(f"q{n}\n" for n in range(cells)))
+    path = folder / "a.experiment.yaml"
+    path.write_text(
+        "prompts: [p.prompty]\nproviders: [small]\ntests: file://rows.csv\n"
+        "defaultTest: {assert: [{type: contains, value: Oslo}]}\nevaluateOptions: {cache: false}\n"
+    )
+    services = ExperimentServices(TrustStore(), Connections((EMBEDDED, connection)), secret_store())
+    ledger = ExperimentLedger(folder / f"{borne}.db")
+    runner = ExperimentRunner(plan_experiment(path, services), services, ledger)
+    try:
+        await runner.prepare()
+        result = runner.begin()
+        began = time.perf_counter()
+        await runner.run(result)
+        took = time.perf_counter() - began
+        return took, report_of(ledger, result).errors
+    finally:
+        await runner.close()
+        ledger.close()
+        child.kill()
+        await child.wait()
+
+
+def overhead(folder: Path) -> None:
+    """What a cell costs beyond its request: CPU of this process, by cells one after another."""
+    asyncio.run(against_server(folder, 999, 0.0, 10))  # imports
+    began = time.process_time()
+    asyncio.run(against_server(folder, 1000, 0.0, _CELLS))
+    whole = (time.process_time() - began) / _CELLS
+    began = time.process_time()
+    asyncio.run(_bare(folder))
+    bare = (time.process_time() - began) / _CELLS
+    mine = (whole - bare) * 1000
+    print(f"a cell: {whole * 1000:.1f} ms of CPU, its request alone {bare * 1000:.1f} ms: "
+          f"{mine:.1f} ms beyond it (target 2 ms)")  # fmt: skip
+
+
+async def _bare(folder: Path) -> None:
+    """The same requests through the same kind of model, and nothing around them."""
+    from studio.application.connections.model import Answerers
+    from studio.core.models.base import ModelRequest
+    from studio.core.models.choice import ModelChoice
+    from studio.core.prompty.document import ModelDeclaration
+    from studio.core.prompty.messages import Message, TextPart
+
+    child = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _SERVER, "1000", "0", stdout=asyncio.subprocess.PIPE
+    )
+    assert child.stdout is not None
+    port = int(await child.stdout.readline())
+    connection = Connection(
+        "small", "compatible", model="m", base_url=f"http://127.0.0.1:{port}/v1"
+    )
+    choice = ModelChoice(connection, ModelDeclaration(id="m"), "")
+    model = Answerers(Connections((connection,)), secret_store()).open(choice, None, trusted=True)
+    for number in range(_CELLS):
+        request = ModelRequest(
+            (Message("system", (TextPart("Short."),)), Message("user", (TextPart(f"q{number}"),)))
+        )
+        async for _ in model.stream(request):
+            pass
+    await model.close()
+    child.kill()
+    await child.wait()
+
+
+def limited(folder: Path) -> None:
+    """A server that bears some at once: near the ideal time, and nothing is given up."""
+    took, given_up = asyncio.run(against_server(folder, _BORNE, _ANSWER_SECONDS, _MANY))
+    ideal = _MANY * _ANSWER_SECONDS / _BORNE
+    print(f"{_MANY} cells, {_BORNE} at once borne: {took:.1f} s, {took / ideal:.2f} of the ideal "
+          f"(target 1.25), {given_up} given up (target 0)")  # fmt: skip
+
+
+def million(folder: Path) -> None:
+    """A million cells with three marks each, as their run leaves them."""
+    from studio.core.experiments.assertions.marking import results_as_json
+    from studio.core.experiments.assertions.result import AssertionResult
+
+    path = folder / "million.db"
+    ledger = ExperimentLedger(path)
+    keys = (
+        CellKey(repeat, row, variant)
+        for repeat in range(1, _REPEATS + 1)
+        for row in range(1, _ROWS + 1)
+        for variant in range(_VARIANTS)
+    )
+    number = ledger.begin(
+        NewResult(
+            "m", "m", {}, [f"v{n}" for n in range(_VARIANTS)],
+            [ResultRow(n, f"r{n}", {"vars": {"q": f"question {n}"}}) for n in range(1, _ROWS + 1)],
+            _REPEATS, ((key, os.urandom(32)) for key in keys),
+        )
+    )  # fmt: skip
+    marks = results_as_json([AssertionResult("contains", "passed", 1.0, "found")] * 3)
+    import zlib
+
+    packed = zlib.compress(marks.encode())
+    run = ledger._connection.execute  # as many finished cells, without a transaction for each
+    run("BEGIN")
+    run(
+        "UPDATE cell SET state = ?, passed = (row * 7 + variant + repeat) % 3 > 0, score = 1, "
+        "cost = 0.001, in_tokens = 100, out_tokens = 20, ms = 900, steps = 1",
+        (int(CellState.DONE),),
+    )
+    run("INSERT INTO mark SELECT experiment, repeat, row, variant, ? FROM cell", (packed,))
+    run("COMMIT")
+    ledger.end(number, "done")
+    ledger.close()
+    size = path.stat().st_size / 1_000_000
+    began = time.perf_counter()
+    ledger = ExperimentLedger(path)
+    opened = time.perf_counter() - began
+    began = time.perf_counter()
+    ledger.variant_totals(number)
+    summary = time.perf_counter() - began
+    began = time.perf_counter()
+    first = random.Random(1).randrange(1, _ROWS - 40)
+    ledger.rows(number, first, first + 40)
+    for row in range(first, first + 40):
+        ledger.outcome(number, CellKey(1, row, 0))
+    screen = time.perf_counter() - began
+    ledger.close()
+    print(
+        f"1,000,000 cells: {size:.0f} MB (target 250), opened in {opened * 1000:.0f} ms (1,000), "
+        f"summary {summary * 1000:.0f} ms (300), a screen {screen * 1000:.0f} ms (20)"
+    )
+
+
+def grid() -> None:
+    """10,000 × 6 with 500 cells a second, scrolled: the longest the window does not answer."""
+    from PySide6.QtCore import QElapsedTimer, QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from studio.ui.experiments.grid_view import ExperimentTable
+    from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+
+    application = QApplication(sys.argv[:1])
+    model = ExperimentGridModel()
+    heads = [GridRow(n, f"r{n}", f"What is the answer to {n}?", ("t",), None)
+             for n in range(1, 10_001)]  # fmt: skip
+    model.show(ExperimentGrid([f"v{n}" for n in range(6)], heads, 4, "mean", 0))
+    table = ExperimentTable(model)
+    table.resize(1100, 700)
+    table.show()
+    gaps: list[float] = []
+    clock = QElapsedTimer()
+    clock.start()
+    chance = random.Random(2)
+
+    def beat() -> None:
+        gaps.append(clock.nsecsElapsed() / 1e6)
+        clock.restart()
+
+    def put() -> None:
+        first = max(0, table.rowAt(0))
+        for _ in range(16):
+            key = CellKey(chance.randint(1, 4), first + chance.randint(1, 30), chance.randint(0, 5))
+            model.put(key, DotState.PASSED, 1.0)
+        table.verticalScrollBar().setValue(table.verticalScrollBar().value() + 40)
+
+    for interval, act in ((1, beat), (33, put)):
+        timer = QTimer(table)
+        timer.setInterval(interval)
+        timer.timeout.connect(act)
+        timer.start()
+    QTimer.singleShot(6000, application.quit)
+    application.exec()
+    gaps.sort()
+    p99 = gaps[int(0.99 * len(gaps))]
+    print(f"grid of 10,000 × 6, 500 cells/s, scrolled: gap p99 {p99:.0f} ms "
+          f"(target 33), longest {gaps[-1]:.0f} ms (66)")  # fmt: skip
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        place = Path(made)
+        os.environ["PROMPT_STUDIO_HOME"] = str(place / "home")
+        overhead(place)
+        limited(place)
+        million(place)
+    grid()
