@@ -11,11 +11,14 @@ from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import Arrived, Streamed
 from studio.application.run.view import RunView, view_of
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.events import Event
+from studio.core.agent.values.events import Event, Logged
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunState
 from studio.core.wire.reply import Reply
+
+_MOST_READ = 2000
+"""Events up to which a run of the past is looked through for what its log points wrote."""
 
 
 @dataclass
@@ -43,12 +46,17 @@ class DisplayedRun:
     is_pausing: bool = False
     """Whether it was told to stand still, and what is under way is waited for."""
 
+    log: tuple[str, ...] = ()
+    """What its log points wrote, in order, on all branches."""
+
     @classmethod
     def of_record(cls, record: RunRecord) -> DisplayedRun:
         """A run of the past."""
         events = PersistentList.over(record.events)
         made = cls(tree=record.tree, events=events, names=dict(record.names))
         made.look_at(record)
+        if len(events) <= _MOST_READ:
+            made.log = tuple(each.text for each in events if isinstance(each, Logged))
         return made
 
     @property
@@ -86,6 +94,8 @@ class DisplayedRun:
         self.state = state = arrival.state
         self.events = self.events.plus((arrival.event,))
         self.tree.add(arrival.event, state)
+        if isinstance(arrival.event, Logged):
+            self.log = (*self.log, arrival.event.text)
         stands = state.is_over or state.pause is not None
         if stands or state.step.reply is not None:
             self.streaming = None

@@ -295,9 +295,8 @@ class RunController(QObject):
         if shown.state is not None and wanted.tab == "reply":
             so_far = shown.streaming or shown.state.step.reply
             reading = reading_for_display(shown.state, so_far)
-        self.inspector_changed.emit(
-            inspector_view(shown.state, wanted, sources_for(model), shown.streaming, reading)
-        )
+        view = inspector_view(shown.state, wanted, sources_for(model), shown.streaming, reading)
+        self.inspector_changed.emit(replace(view, log=shown.log))
 
     def _take(self) -> None:
         """Show all that has arrived since the last time."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QToo
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.past.record import RunRecord
+from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.models.base import ModelError
@@ -786,3 +787,18 @@ def test_a_failed_call_is_tried_again_as_a_branch(bench: Bench) -> None:
     assert state is not None
     assert state.step.calls[0].observation == "Lima"
     assert len(bench.controller.view.branches) == 2
+
+
+def test_what_log_points_write_stands_below_the_watches_and_is_counted(bench: Bench) -> None:
+    point = Breakpoint("", frozenset({PausePoint.TOOL_CALL}), log="iter {iteration} {tool}")
+    bench.controller.breakpoints.add(point)
+    assert bench.pane.diagram.state.log_points == {"action"}
+    bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]))
+    bench.until_over()
+
+    inspector = bench.pane.inspector
+    inspector._tabs.setCurrentIndex([tab for tab, _ in TABS].index("watch"))
+
+    assert inspector.log.isVisible()
+    assert inspector.log.toPlainText() == "iter 1 lookup\niter 2 calculator"
+    assert inspector._tabs.tabText(6) == "Watch (2)"
