@@ -51,3 +51,11 @@ def server_environment(given: Mapping[str, str] | None = None) -> dict[str, str]
         "PYTHONPATH": os.pathsep.join([package_root, *([path] if path else [])]),
         "PYTHONUTF8": "1",
     }
+
+
+def package_root(path: Path) -> Path:
+    """The folder that a file is imported from: above its package, where it is part of one."""
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        folder = folder.parent
+    return folder

@@ -1,11 +1,13 @@
 """A Python file of tools: load it, list its functions, call one. Runs only in the child process.
 
-Which functions are tools: those named in `__all__` if there is one, otherwise every public function
-defined in the file itself (imported ones are not).
+Which functions are tools: what `__all__` names if there is one, otherwise everything public that
+can be called and is defined in the file itself (imported ones are not).
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 import importlib.util
 import inspect
 import sys
@@ -16,7 +18,13 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from studio.core.tools.python.signature import FunctionTool, SignatureError, describe
+from studio.core.tools.python.environment import package_root
+from studio.core.tools.python.signature import (
+    FunctionTool,
+    SignatureError,
+    code_of,
+    describe,
+)
 
 
 class ToolFileError(Exception):
@@ -52,7 +60,7 @@ def load(path: Path) -> LoadedFile:
     problems: list[tuple[str, int]] = []
     for name, function in _functions(module, problems):
         try:
-            tool = describe(function)
+            tool = describe(function, name)
         except SignatureError as error:
             problems.append((str(error), _line_of(function)))
         else:
@@ -63,22 +71,31 @@ def load(path: Path) -> LoadedFile:
 
 def _import(path: Path) -> ModuleType:
     name = path.stem if path.stem.isidentifier() and path.stem not in sys.modules else "_tools_file"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise ToolFileError(f"{path.name} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
     # The file's own neighbours can be imported, as when Python runs it.
     sys.path.insert(0, str(path.parent))
+    root = package_root(path)
     try:
+        if root != path.parent:
+            parts = path.parent.relative_to(root).parts
+            sys.path.insert(0, str(root))
+            importlib.import_module(".".join(parts))
+            name = ".".join((*parts, path.stem))
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ToolFileError(f"{path.name} is not a Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
         spec.loader.exec_module(module)
+    except ToolFileError:
+        raise
     except SyntaxError as error:
-        raise ToolFileError(f"SyntaxError: {error.msg}", error.lineno or 0) from error
+        line = error.lineno or 0 if error.filename in (None, str(path)) else line_in(path, error)
+        raise ToolFileError(f"SyntaxError: {error.msg}", line) from error
     except FileNotFoundError as error:
         if not path.exists():
             raise ToolFileError(f"there is no file {path.name!r}") from error
         raise ToolFileError(f"FileNotFoundError: {error}", line_in(path, error)) from error
-    except (Exception, SystemExit) as error:
+    except BaseException as error:  # also KeyboardInterrupt: nobody waits for the import then
         raise ToolFileError(describe_error(error), line_in(path, error)) from error
     return module
 
@@ -89,21 +106,59 @@ def _functions(
     listed = getattr(module, "__all__", None)
     if listed is not None:
         for name in listed:
-            value = getattr(module, name, None)
-            if inspect.isfunction(value):
-                yield name, value
-            elif value is None:
+            value = getattr(module, name, module)
+            if value is module:
                 problems.append((f"__all__ names {name!r}, which the file does not have", 0))
+            elif (function := _function_of(value)) is not None:
+                yield name, function
+            else:
+                problems.append((f"{name} is no tool: {_why_not(value)}", _line_of(value)))
         return
+    seen: set[int] = set()
     for name, value in vars(module).items():
-        if name.startswith("_") or not inspect.isfunction(value):
+        function = None if name.startswith("_") else _function_of(value)
+        if function is None or id(function) in seen or not _is_of(function, module.__name__):
             continue
-        if inspect.unwrap(value).__module__ == module.__name__:
-            yield name, value
+        seen.add(id(function))
+        yield name, function
 
 
-def _line_of(function: Callable[..., Any]) -> int:
-    code = getattr(inspect.unwrap(function), "__code__", None)
+def _function_of(value: object) -> Callable[..., Any] | None:
+    """What is called for a value of the file; None for what is no tool.
+
+    Objects that tool decorators of other libraries make (LangChain, FastMCP) hold the function.
+    """
+    if isinstance(value, type) or not (callable(value) or hasattr(value, "__dict__")):
+        return None
+    for name in ("func", "coroutine", "fn"):
+        held = getattr(value, name, None)
+        if inspect.isfunction(held) and not isinstance(value, functools.partial):
+            return held
+    if isinstance(value, ModuleType) or not callable(value):
+        return None
+    return value
+
+
+def _is_of(function: Callable[..., Any], module: str) -> bool:
+    """Whether a callable is defined in the file, and not imported into it."""
+    inner: object = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    inner = inspect.unwrap(getattr(inner, "__func__", inner))  # type: ignore[arg-type]
+    if inspect.isroutine(inner) or hasattr(inner, "__name__"):
+        return getattr(inner, "__module__", None) == module
+    return type(inner).__module__ == module
+
+
+def _why_not(value: object) -> str:
+    if isinstance(value, type):
+        return "it is a class; name a function, or an object of it that can be called"
+    kind = type(value)
+    return f"it is an object of {kind.__module__}.{kind.__qualname__}, which cannot be called"
+
+
+def _line_of(value: object) -> int:
+    code = code_of(value)
     return code.co_firstlineno if code else 0
 
 
@@ -122,6 +177,8 @@ def describe_error(error: BaseException) -> str:
     """An exception in one line, as the model and the user read it."""
     if isinstance(error, SystemExit):
         return f"the tool called exit({error.code if error.code is not None else ''})"
+    if isinstance(error, KeyboardInterrupt | GeneratorExit):
+        return f"{type(error).__name__}: {error}".rstrip(": ")
     if isinstance(error, EOFError) and "reading a line" in str(error):
         return "EOFError: a tool cannot read from the keyboard"
     text = "".join(traceback.format_exception_only(error)).strip()

@@ -10,6 +10,7 @@ protocol.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import functools
 import inspect
 import os
@@ -18,6 +19,7 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,7 +87,9 @@ class ToolFileServer:
         try:
             value = await _invoke(tool, positional, named)
             text, meta = _as_text(value)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - the border to the user's code
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the border to the person's code
             return self._failure(error)
         text, truncated = cut(text, self._characters)
         if truncated:
@@ -100,9 +104,11 @@ class ToolFileServer:
 
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename == str(self._path)]
-        sys.stderr.write("".join(traceback.format_list(own)) + describe_error(error) + "\n")
+        sys.stderr.write(
+            _sendable("".join(traceback.format_list(own)) + describe_error(error)) + "\n"
+        )
         _flush()
-        text, _ = cut(describe_error(error), self._characters)
+        text, _ = cut(_sendable(describe_error(error)), self._characters)
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=text)],
             is_error=True,
@@ -144,27 +150,43 @@ async def _invoke(tool: FunctionTool, positional: list[Any], named: dict[str, An
     # In a thread, so that the server still hears a cancellation while the tool runs.
     call = functools.partial(tool.function, *positional, **named)
     value = await anyio.to_thread.run_sync(_quietly, call, abandon_on_cancel=True)
-    if isinstance(value, SystemExit):
-        raise value
-    return await value if inspect.isawaitable(value) else value
+    if isinstance(value, _Raised):
+        raise value.error
+    if inspect.isawaitable(value):
+        value = await value
+    return [item async for item in value] if inspect.isasyncgen(value) else value
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """What a call raised that is no `Exception`."""
+
+    error: BaseException
 
 
 def _quietly(call: functools.partial[object]) -> object:
-    """Call, handing `exit()` over as a value: raised in a worker thread it would end the server."""
+    """Call; `exit()` and an interrupt come as values: raised in a thread they end the server."""
     try:
         return call()
-    except SystemExit as error:
-        return error
+    except Exception:
+        raise
+    except BaseException as error:  # noqa: BLE001 - raised again where it does no harm
+        return _Raised(error)
 
 
 def _as_text(value: object) -> tuple[str, dict[str, Any]]:
     """A result as the model reads it: text as it is, anything else as JSON."""
     if isinstance(value, str):
-        return value, {}
+        return _sendable(value), {}
     from pydantic_core import to_json
 
     text = to_json(value, inf_nan_mode="strings", bytes_mode="base64", fallback=repr).decode()
     return text, {VALUE: "json"}
+
+
+def _sendable(text: str) -> str:
+    """A text without halves of characters, which no encoding has."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _flush() -> None:

@@ -6,18 +6,20 @@ imports a tool file.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import typing
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from studio.core.tools.python.docstrings import parse_docstring
 from studio.core.tools.schema import inline_references, without_titles
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
+    from pydantic import BaseModel, ConfigDict, ValidationError
 
 EFFECTS_ATTRIBUTE = "has_effects"
 """A function with this attribute set to a true value changes something outside; set to a false
@@ -67,7 +69,20 @@ class FunctionTool:
             raise ValueError(_plain(error)) from None
         positional: list[Any] = []
         named: dict[str, Any] = dict(values.model_extra or {})
-        for parameter in inspect.signature(self.function).parameters.values():
+        parameters = inspect.signature(self.function).parameters
+        rest = next((each.name for each in parameters.values() if each.kind is _REST), "")
+        if rest and getattr(values, _FIELD.format(rest)):
+            # What comes before `*rest` can only be given by its place then.
+            for name, parameter in parameters.items():
+                if parameter.kind is _REST:
+                    break
+                positional.append(getattr(values, _FIELD.format(name)))
+            before = [*parameters][: len(positional)]
+            positional += getattr(values, _FIELD.format(rest))
+            left = {name: each for name, each in parameters.items() if name not in (*before, rest)}
+        else:
+            left = {name: each for name, each in parameters.items() if name != rest}
+        for parameter in left.values():
             field = _FIELD.format(parameter.name)
             if field not in type(values).model_fields or field not in values.model_fields_set:
                 continue
@@ -78,18 +93,35 @@ class FunctionTool:
         return positional, named
 
 
+_REST = inspect.Parameter.VAR_POSITIONAL
 _FIELD = "p_{}"
 """Field names carry a prefix, because a model may not have a field `schema`, `copy` or `_x`."""
 
 
-def describe(function: Callable[..., Any]) -> FunctionTool:
+def code_of(value: object) -> CodeType | None:
+    """The code that a callable runs in the end, under decorators, `partial` and `__call__`."""
+    while isinstance(value, functools.partial):
+        value = value.func
+    inner: object = inspect.unwrap(value) if callable(value) else value
+    inner = getattr(inner, "__func__", inner)
+    found = getattr(inner, "__code__", None)
+    if found is None and callable(inner):
+        found = getattr(type(inner).__call__, "__code__", None)
+    return found if isinstance(found, CodeType) else None
+
+
+def describe(function: Callable[..., Any], name: str = "") -> FunctionTool:
     """Make a tool of a function: signature, annotations, `Annotated` metadata and docstring.
+
+    Args:
+        function: anything that can be called.
+        name: the name that it has in the file, which may be another than its own.
 
     Raises:
         SignatureError: an annotation cannot be resolved, or has no JSON schema.
     """
-    name = getattr(function, "__name__", "tool")
-    text = parse_docstring(inspect.getdoc(function))
+    name = name or getattr(function, "__name__", "tool")
+    text = parse_docstring(inspect.getdoc(_documented(function)))
     model = _model(function, name, text.parameters)
     try:
         with warnings.catch_warnings():
@@ -100,8 +132,7 @@ def describe(function: Callable[..., Any]) -> FunctionTool:
         raise SignatureError(f"{name}: {_first_line(error)}") from error
     schema = without_titles(inline_references(schema))
     schema.setdefault("properties", {})
-    unwrapped = inspect.unwrap(function)
-    code = getattr(unwrapped, "__code__", None)
+    code = code_of(function)
     return FunctionTool(
         name,
         text.description,
@@ -111,6 +142,26 @@ def describe(function: Callable[..., Any]) -> FunctionTool:
         function,
         model,
     )
+
+
+def _documented(function: Callable[..., Any]) -> object:
+    """What the docstring is looked for at: `partial` and objects have their class's own."""
+    inner: object = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if inspect.isroutine(inner) or hasattr(inner, "__wrapped__"):
+        return inner
+    return type(inner).__call__ if type(inner).__call__.__doc__ else inner
+
+
+def _annotated(function: Callable[..., Any]) -> object:
+    """What holds the annotations of a callable."""
+    inner: object = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if inspect.isroutine(inner) or hasattr(inner, "__wrapped__") or inspect.isfunction(inner):
+        return inner
+    return type(inner).__call__
 
 
 def _effects(function: Callable[..., Any]) -> bool | None:
@@ -124,27 +175,33 @@ def _model(
     from pydantic import ConfigDict, Field, create_model
 
     try:
-        hints = typing.get_type_hints(function, include_extras=True)
+        hints = typing.get_type_hints(_annotated(function), include_extras=True)
     except Exception as error:
         raise SignatureError(f"{name}: cannot read the annotations: {error}") from error
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError) as error:
+        raise SignatureError(f"{name}: {error}") from error
     fields: dict[str, Any] = {}
-    open_ended = False
-    for parameter in inspect.signature(function).parameters.values():
+    open_ended: object = None
+    for parameter in parameters:
+        has_default = parameter.default is not inspect.Parameter.empty
+        default = parameter.default if has_default else ...
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            open_ended = True
-            continue
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            open_ended = hints.get(parameter.name, Any)
             continue
         annotation = hints.get(parameter.name, _guess(parameter))
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            annotation = list[annotation]  # type: ignore[valid-type]
+            default = []
         options: dict[str, Any] = {"alias": parameter.name}
         description = _annotated_text(annotation) or descriptions.get(parameter.name)
         if description:
             options["description"] = description
-        default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         fields[_FIELD.format(parameter.name)] = (annotation, Field(default, **options))
     config = ConfigDict(
         arbitrary_types_allowed=True,
-        extra="allow" if open_ended else "forbid",
+        extra="allow" if open_ended is not None else "forbid",
         protected_namespaces=(),
     )
     # The first engine never takes exponential time, but knows no look-around.
@@ -152,15 +209,34 @@ def _model(
     fault: Exception | None = None
     for settings in (config, second):
         try:
-            return create_model(name, __config__=settings, **fields)
+            return create_model(name, __base__=_base(settings, open_ended), **fields)
         except Exception as error:  # noqa: BLE001 - pydantic raises many kinds
             fault = fault or error
     raise SignatureError(f"{name}: {_first_line(fault)}") from fault
 
 
+def _base(settings: ConfigDict, open_ended: object) -> type[BaseModel]:
+    """What the arguments' model is made from: with the type that `**more` takes."""
+    from pydantic import BaseModel
+
+    content: dict[str, Any] = {"model_config": settings}
+    if open_ended is not None and open_ended is not Any:
+        content["__annotations__"] = {"__pydantic_extra__": dict[str, open_ended]}  # type: ignore[valid-type]
+    return type("Arguments", (BaseModel,), content)
+
+
+def _number() -> object:
+    """Any number, whole or not, which stays what it is."""
+    from pydantic import WithJsonSchema
+
+    return typing.Annotated[int | float, WithJsonSchema({"type": "number"})]
+
+
 def _guess(parameter: inspect.Parameter) -> object:
     """The type of a parameter without annotation: that of its default, otherwise anything."""
-    if isinstance(parameter.default, bool | int | float | str | list | dict):
+    if isinstance(parameter.default, int | float) and not isinstance(parameter.default, bool):
+        return _number()
+    if isinstance(parameter.default, bool | str | list | dict):
         return type(parameter.default)
     return Any
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.child import ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import McpConnection
 from studio.core.tools.mcp.streams import over_child
-from studio.core.tools.python.environment import server_environment
+from studio.core.tools.python.environment import package_root, server_environment
 from studio.core.tools.source import ToolSourceError
 
 
@@ -23,6 +24,10 @@ def server_command(path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> list[str]
         return [sys.executable, "tools", "serve", str(path), *bound]
     # -P: a `json.py` in the user's folder must not stand in for the library's.
     return [sys.executable, "-P", "-m", "studio.core.tools.python.server", str(path), *bound]
+
+
+_MOST_MODULES = 1_000
+_NO_MODULES = frozenset(("__pycache__", "node_modules", "venv", "site_packages", "build", "dist"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +137,19 @@ async def crash_text(worker: Worker, when: str) -> str:
 
 
 def file_signature(path: Path) -> tuple[object, ...]:
-    """What changes when the file, or a neighbour it may import, is saved."""
+    """What changes when the file is saved, or a module that it may import from its folder."""
     found: list[tuple[str, int, int]] = []
-    try:
-        for neighbor in sorted(path.parent.glob("*.py"))[:200]:
-            facts = neighbor.stat()
-            found.append((neighbor.name, facts.st_mtime_ns, facts.st_size))
-    except OSError:
-        return ()
+    waiting = [str(package_root(path))]
+    while waiting and len(found) < _MOST_MODULES:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in sorted(entries, key=lambda each: each.name):
+                    if entry.is_dir(follow_symlinks=False):
+                        if entry.name.isidentifier() and entry.name not in _NO_MODULES:
+                            waiting.append(entry.path)
+                    elif entry.name.endswith(".py"):
+                        facts = entry.stat()
+                        found.append((entry.path, facts.st_mtime_ns, facts.st_size))
+        except OSError:
+            continue
     return tuple(found)

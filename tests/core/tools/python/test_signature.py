@@ -101,8 +101,9 @@ def test_positional_only_and_open_ended() -> None:
     call.__annotations__ = {"first": int, "named": str}
     tool = describe(call)
     assert tool.parameters["additionalProperties"] is True
-    assert set(tool.parameters["properties"]) == {"first", "named"}
+    assert set(tool.parameters["properties"]) == {"first", "rest", "named"}
     assert tool.bind({"first": 1, "extra": 2}) == ([1], {"extra": 2})
+    assert tool.bind({"first": 1, "rest": [2, 3]}) == ([1, 2, 3], {})
 
 
 def test_no_annotations_take_the_type_of_the_default() -> None:
@@ -110,7 +111,7 @@ def test_no_annotations_take_the_type_of_the_default() -> None:
 
     properties = describe(loose).parameters["properties"]
     assert properties["a"] == {}
-    assert properties["b"] == {"type": "integer", "default": 3}
+    assert properties["b"] == {"type": "number", "default": 3}
 
 
 def test_dates_have_their_format() -> None:
