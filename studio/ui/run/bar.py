@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
 from studio.application.run.past.compare import BranchView
@@ -14,6 +15,9 @@ from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
+
+_NARROW = 800
+"""Pixels below which the protocol is left out."""
 
 
 class RunBar(QWidget):
@@ -93,9 +97,18 @@ class RunBar(QWidget):
         self.sentence.show_text(record + sentence)
         self._protocol.setText(view.protocol)
         self._protocol.setToolTip(view.protocol_reason)
-        self._protocol.setVisible(bool(view.protocol))
+        self._fit()
         self._facts.setText(view.facts)
         self._paint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where the run stands needs the room first."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """In a narrow bar the protocol gives way: the window's own bar says it too."""
+        self._protocol.setVisible(bool(self._view.protocol) and self.width() >= _NARROW)
 
     def _paint(self) -> None:
         theme = self._theme

@@ -106,6 +106,9 @@ class UsageTable(QTableView):
             self.step_chosen.emit(step)
 
 
+_BESIDE_TABS = 72
+"""Pixels of what stands beside the tabs and the search: the button that copies, and gaps."""
+
 TABS: tuple[tuple[Tab, str], ...] = (
     ("messages", QT_TRANSLATE_NOOP("Inspector", "Messages")),
     ("request", QT_TRANSLATE_NOOP("Inspector", "Request")),
@@ -248,6 +251,7 @@ class Inspector(QWidget):
 
     def focus_search(self) -> None:
         """Put the caret into the search field."""
+        self._search.setVisible(self.tab in self._texts)
         self._search.setFocus()
         self._search.selectAll()
 
@@ -264,7 +268,7 @@ class Inspector(QWidget):
         self._tabs.blockSignals(False)
         self._stack.setCurrentIndex(_index(tab))
         self._only_changes.setVisible(tab == "messages")
-        self._search.setVisible(tab in self._texts)
+        self._fit_search()
         self._copy.setVisible(tab in self._texts or tab == "answer")
 
     def _show_legend(self) -> None:
@@ -290,7 +294,14 @@ class Inspector(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show the legend where there is room."""
         super().resizeEvent(event)
+        self._fit_search()
         self._fit_legend()
+
+    def _fit_search(self) -> None:
+        """The field gives way to the tabs where both do not fit, until it is asked for (Ctrl+F)."""
+        needed = self._tabs.sizeHint().width() + self._search.width() + _BESIDE_TABS
+        wanted = bool(self._search.text()) or self._search.hasFocus()
+        self._search.setVisible(self.tab in self._texts and (wanted or self.width() >= needed))
 
     def _on_tab(self, index: int) -> None:
         self._stack.setCurrentIndex(index)

@@ -33,3 +33,20 @@ def test_what_was_looked_for_is_found_in_the_text_that_is_shown_next(qtbot: QtBo
     selected = [each.textCursor().selectedText() for each in inspector.findChildren(StyledText)]
     assert "77 + 1" in selected
     assert field.palette().color(QPalette.ColorRole.Text).name() == LIGHT.text
+
+
+def test_in_a_narrow_pane_the_search_gives_way_to_the_tabs_until_it_is_asked_for(
+    qtbot: QtBot,
+) -> None:
+    inspector = Inspector()
+    qtbot.addWidget(inspector)
+    inspector.show_inspector(_view(1, "text"))
+    inspector.resize(440, 300)
+    inspector.show()
+    assert not inspector._search.isVisible()
+
+    inspector.focus_search()
+    assert inspector._search.isVisible()
+    inspector.find_words("")
+    inspector.resize(1000, 300)
+    assert inspector._search.isVisible()
