@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
-from studio.core.experiments.file.read import is_experiment, read_experiment
+from studio.core.experiments.file.read import KEYS, is_experiment, read_experiment
 from studio.core.experiments.values import DatasetReference, ExperimentCase
+from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.problem import apply_edits
+from studio.core.text.values import Json
 
 WHOLE = """\
 description: Is the edit better?
@@ -128,3 +131,35 @@ def test_scenarios_are_every_test_with_every_configuration() -> None:
 )  # fmt: skip
 def test_experiments_are_known_by_their_name(name: str, is_one: bool) -> None:
     assert is_experiment(name) is is_one
+
+
+_WORDS = (
+    *KEYS, "vars", "assert", "type", "value", "threshold", "weight", "id", "label", "edit", "path",
+    "take", "where", "columns", "repeat", "pass_hat", "slices", "$ref", "options",
+    "config", "tests",
+)  # fmt: skip
+_VALUES: tuple[Json, ...] = (
+    None, True, 0, -1, 1.5, "", "a", "file://x.csv", "samples", "https://x", "contains", "not-",
+    "assert-set", "mean", "{{ x }}", "x.prompty@main", "file://p.py:f", "openai:chat:m", [], {},
+)  # fmt: skip
+
+
+def _anything(chance: random.Random, depth: int) -> Json:
+    kind = chance.random()
+    if not depth or kind < 0.4:
+        return chance.choice(_VALUES)
+    if kind < 0.65:
+        return [_anything(chance, depth - 1) for _ in range(chance.randint(0, 3))]
+    return {
+        chance.choice(_WORDS): _anything(chance, depth - 1) for _ in range(chance.randint(0, 4))
+    }
+
+
+def test_whatever_stands_in_a_file_is_read_with_places_inside_it() -> None:
+    chance = random.Random(5)
+    for _ in range(400):
+        data = {chance.choice(_WORDS): _anything(chance, 4) for _ in range(chance.randint(1, 6))}
+        text = "\n".join(write_yaml(data))
+        for problem in read_experiment(text).problems:
+            assert 0 <= problem.span.start <= problem.span.end <= len(text)
+            assert problem.message
