@@ -32,7 +32,7 @@ def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
     if isinstance(value, Mapping | list):
         try:
             found = json.loads(answer.text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return Verdict(False, "The answer is no JSON.")
         return Verdict(found == value, "The JSON is the same." if found == value else
                        "The answer is other JSON.")  # fmt: skip

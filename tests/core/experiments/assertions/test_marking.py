@@ -170,6 +170,13 @@ async def test_what_cannot_be_decided_neither_passes_nor_fails(
     assert marks.is_undecided
 
 
+@pytest.mark.parametrize("kind", ["equals", "is-json", "contains-json"])
+@pytest.mark.parametrize("answer", ["[" * 100_000, "9" * 10_000, '{"a":' * 50_000])
+async def test_an_answer_of_any_depth_is_marked(kind: str, answer: str) -> None:
+    marks = await _mark(f"{{type: {kind}, value: {{type: object}}}}", answer)
+    assert marks.results[0].state in ("failed", "error")
+
+
 async def test_a_runaway_pattern_ends() -> None:
     marks = await _mark("{type: regex, value: '^(a|a?)+$'}", "a" * 40 + "b")
     assert marks.results[0].state in ("error", "failed")
