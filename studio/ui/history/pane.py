@@ -41,6 +41,7 @@ from studio.application.history.rows import HEADS, STATUS_NAMES, status_name
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.history.footer import HistoryFooter
+from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.run.file_choice import fill_form_menu
@@ -329,22 +330,30 @@ class HistoryPane(QWidget):
         self._empty.setWordWrap(True)
         self._lay_out_table()
         head = QHBoxLayout()
-        head.setContentsMargins(8, 8, 8, 8)
+        head.setContentsMargins(8, 8, 8, 4)
         head.setSpacing(8)
         head.addWidget(self.filter, 1)
         head.addWidget(self.ends)
-        head.addWidget(self.open_button)
-        head.addWidget(self.compare_button)
-        head.addWidget(self.notes_button)
-        head.addWidget(self.export_button)
-        head.addWidget(self.import_button)
-        head.addWidget(self.delete_button)
+        buttons = FlowLayout(spacing=4)  # a side bar is narrow: they go on in the next row
+        below = QVBoxLayout()
+        below.setContentsMargins(8, 4, 8, 8)
+        below.addLayout(buttons)
+        for button in (
+            self.open_button,
+            self.compare_button,
+            self.notes_button,
+            self.export_button,
+            self.import_button,
+            self.delete_button,
+        ):
+            buttons.addWidget(button)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self.table)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
+        layout.addLayout(below)
         layout.addWidget(self._pages, 1)
         layout.addWidget(self.footer)
 

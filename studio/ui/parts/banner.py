@@ -31,7 +31,8 @@ class Banner(QWidget):
         row.setSpacing(8)
         row.addWidget(self._picture, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._text, 1)
-        self.fix_button = QPushButton()
+        self.fix_button = QPushButton(self.tr("Fix"))
+        self.fix_button.hide()
         self.fix_button.setCursor(Qt.CursorShape.PointingHandCursor)
         self.fix_button.clicked.connect(self.fix_clicked)
         row.addWidget(self.fix_button, 0, Qt.AlignmentFlag.AlignTop)
@@ -55,7 +56,8 @@ class Banner(QWidget):
             tone: `error` or `warning`.
             fix: what its button does; without one there is no button.
         """
-        self.fix_button.setText(fix)
+        if fix:
+            self.fix_button.setText(fix)
         self.fix_button.setVisible(bool(fix))
         self._tone = tone
         self._text.setText(text)

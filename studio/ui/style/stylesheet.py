@@ -36,6 +36,7 @@ QToolBar#sideStrip { border: 0; border-right: 1px solid $border; padding: 6px 0;
 QToolBar#sideStrip QToolButton { padding: 6px; margin: 2px 5px; border-radius: 6px; }
 QWidget#dockHead { background: $window; border-bottom: 1px solid $border; }
 QToolButton[head="true"] { font-weight: 600; padding: 3px 6px; }
+QToolButton[head="true"]:checked { background: transparent; }
 QToolButton#model { background: $surface; border: 1px solid $border; padding: 4px 10px; }
 QToolButton#model:hover { background: $raised; }
 QToolButton[primary="true"] { background: $accent; color: $on_accent; border-color: $accent;
