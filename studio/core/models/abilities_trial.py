@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import struct
 import zlib
 from collections.abc import Callable
@@ -18,6 +17,7 @@ from studio.core.models.openai_client import KeySource
 from studio.core.models.remote import RemoteModel
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Reply, ReplyDelta, accumulate
 
@@ -143,8 +143,8 @@ def _red_picture() -> str:
 
 def _is_city(reply: Reply) -> bool:
     try:
-        value = json.loads(reply.text)
-    except (ValueError, RecursionError):
+        value = parse_json(reply.text)
+    except ValueError:
         return False
     return isinstance(value, dict) and set(value) == {"city", "people"}
 
