@@ -11,6 +11,7 @@ from studio.core.export.curl import CurlCommand
 from studio.core.export.langchain.target import LangChainPrompt
 from studio.core.export.markdown import MarkdownDocument
 from studio.core.export.prompt_files import DialectFile, PromptFile
+from studio.core.export.promptfoo import PromptfooConfig
 from studio.core.export.python.script import PythonScript
 from studio.core.export.requests import MessagesJsonl, RequestBody
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget, TargetGroup
@@ -32,6 +33,7 @@ TARGETS: tuple[ExportTarget, ...] = (
     CurlCommand("anthropic"),
     PythonScript(),
     LangChainPrompt(),
+    PromptfooConfig(),
     MessagesJsonl(),
     MarkdownDocument(),
     Bundle(),
