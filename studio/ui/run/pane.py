@@ -258,7 +258,8 @@ class RunPane(QWidget):
             return
         wanted = tab or self._sticky or TAB_OF_KIND[card.kind]
         asked = Inspection.of_card(card, wanted, only_changes=self._only_changes)
-        self.request_inspection.emit(replace(asked, watches=self._watches))
+        moment = card if wanted == "watch" and not self.timeline.is_following else None
+        self.request_inspection.emit(replace(asked, watches=self._watches, moment=moment))
 
     def _follow_cursor(self) -> None:
         """Show the moment of the chosen card in all views; while it is the run's own, the run's."""

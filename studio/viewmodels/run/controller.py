@@ -31,6 +31,9 @@ from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 DRAIN_MS = 33
 """How often what happened is shown: thirty times a second, whatever the model's speed."""
 
+_MOST_FOLDED = 2000
+"""Events up to which an earlier moment is folded for the watches."""
+
 _LATE = 5
 """Looks without a first fact after which the pane says that the tools are made ready."""
 
@@ -295,8 +298,17 @@ class RunController(QObject):
         if shown.state is not None and wanted.tab == "reply":
             so_far = shown.streaming or shown.state.step.reply
             reading = reading_for_display(shown.state, so_far)
-        view = inspector_view(shown.state, wanted, sources_for(model), shown.streaming, reading)
+        state = self._state_of(wanted.moment) if wanted.moment is not None else shown.state
+        view = inspector_view(state, wanted, sources_for(model), shown.streaming, reading)
         self.inspector_changed.emit(replace(view, log=shown.log))
+
+    def _state_of(self, card: StepCard) -> RunState | None:
+        """The run as it was at a card; a very long run only as it is, for it would be folded."""
+        shown = self._shown
+        place = checkpoint_of_card(shown.tree, shown.cursor, card)
+        if place is None or len(shown.events) > _MOST_FOLDED:
+            return shown.state
+        return state_at(shown.events, place.id)
 
     def _take(self) -> None:
         """Show all that has arrived since the last time."""

@@ -802,3 +802,22 @@ def test_what_log_points_write_stands_below_the_watches_and_is_counted(bench: Be
     assert inspector.log.isVisible()
     assert inspector.log.toPlainText() == "iter 1 lookup\niter 2 calculator"
     assert inspector._tabs.tabText(6) == "Watch (2)"
+
+
+def test_watches_have_the_values_of_the_moment_that_is_looked_at(bench: Bench) -> None:
+    pane = bench.pane
+    pane.show_watches(("iteration", "args.fact"))
+    bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]))
+    bench.until_over()
+    pane.inspector._tabs.setCurrentIndex([tab for tab, _ in TABS].index("watch"))
+    table = pane.inspector.watch
+
+    def values() -> list[str]:
+        items = [table.item(row, 1) for row in range(2)]
+        return [item.text() if item is not None else "" for item in items]
+
+    assert values()[0] == "3"
+    pane.timeline.choose((1, "action", 0))
+    assert values() == ["1", '"capital of France"']
+    bench.click(pane.steps.follow)
+    assert values()[0] == "3"

@@ -81,6 +81,9 @@ class Inspection:
     watches: tuple[str, ...] = ()
     """In the Watch tab: the expressions."""
 
+    moment: StepCard | None = None
+    """In the Watch tab: the card whose moment they are worked out for; None for the run's own."""
+
     @classmethod
     def of_card(cls, card: StepCard, tab: Tab, *, only_changes: bool) -> Inspection:
         """What a card leads to."""
