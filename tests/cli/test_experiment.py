@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -16,7 +17,7 @@ from studio.application.experiments.report import ledger_path
 from studio.cli.main import run_command
 from studio.core.experiments.results.ledger import ExperimentLedger
 from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, PROMPT, ROWS, answering
-from tests.support.chat_server import ChatServer, chat_server, failure, late
+from tests.support.chat_server import ChatServer, Exchange, chat_server, failure
 from tests.support.patience import SECONDS, wait_until
 
 
@@ -89,16 +90,35 @@ def test_results_are_listed_shown_compared_exported_and_blessed(
     assert head["gates_hold"]
 
 
+class Turnstile:
+    """Lets so many requests be answered, and holds the others until it lets more."""
+
+    def __init__(self, asked: list[str]) -> None:
+        self.allowed = 0.0
+        self._answer = answering(asked, lambda text: text)
+        self._answered = 0
+
+    async def __call__(self, exchange: Exchange) -> None:
+        while self._answered >= self.allowed:
+            await asyncio.sleep(0.005)
+            for _ in range(5):  # a client that was killed meanwhile is noticed, and not answered
+                await asyncio.sleep(0)
+        self._answered += 1
+        await self._answer(exchange)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no kill -9")
 def test_a_killed_run_goes_on_where_it_was(server: ChatServer, tmp_path: Path) -> None:
     rows = [f"c{number}" for number in range(20)]
     (tmp_path / "rows.csv").write_text("country,expected\n" + "".join(f"{r},{r}\n" for r in rows))
     asked: list[str] = []
-    server.always(late(0.02, answering(asked, lambda text: text)))
+    gate = Turnstile(asked)
+    server.always(gate)
     command = [sys.executable, "-m", "studio", "experiment", "run", FILE, "--concurrency", "3"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     kills = 0
     for wanted in (4, 12, 24):
+        gate.allowed = wanted
         with subprocess.Popen(
             [*command, "--resume"], env=environment, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -113,6 +133,7 @@ def test_a_killed_run_goes_on_where_it_was(server: ChatServer, tmp_path: Path) -
     finished = 40 - ledger.waiting(head.id)
     ledger.close()
     before = len(asked)
+    gate.allowed = float("inf")
     done = subprocess.run([*command, "--resume"], env=environment, capture_output=True, text=True,
                           timeout=SECONDS, check=False)  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -132,12 +153,15 @@ def test_an_interrupt_ends_with_130_and_can_be_resumed(server: ChatServer, tmp_p
         "country,expected\n" + "".join(f"c{n},c{n}\n" for n in range(30))
     )
     asked: list[str] = []
-    server.always(late(0.02, answering(asked, lambda text: text)))
+    gate = Turnstile(asked)
+    gate.allowed = 6
+    server.always(gate)
     command = [sys.executable, "-m", "studio", "experiment", "run", FILE, "--concurrency", "2"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as running:
         wait_until(lambda: len(asked) >= 4, "requests")
         running.send_signal(signal.SIGINT)
+        gate.allowed = float("inf")  # what is under way ends
         _, said = running.communicate(timeout=SECONDS)
     assert running.returncode == 130, said
     assert "--resume goes on" in said
