@@ -10,7 +10,7 @@ JOBS ?= 2
 ORDER ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench fuzz interop soak shots tour i18n dist workflows clean setup setup-dev
+.PHONY: help run test lint format bench chaos fuzz interop soak shots tour i18n dist workflows clean setup setup-dev
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -61,6 +61,9 @@ dist: setup-dev ## build all that people install, check it and start it, into di
 
 interop: setup-dev ## let every program that reads an export read it: Prompty 1 and 2, AgentSchema, LangChain, …
 	@$(BIN)/python -m tests.interop.interop $(FILE)
+
+chaos: setup-dev ## meet 47 faults of servers on three APIs, and print what came of each
+	@$(BIN)/python -m tests.chaos.run
 
 soak: setup-dev ## use the studio at random for 15 minutes, with faults thrown in (SOAK=900)
 	@$(BIN)/python tests/soak/soak.py $(SOAK)

@@ -117,9 +117,9 @@ class ChatServer:
 
 
 @contextmanager
-def chat_server() -> Iterator[ChatServer]:
+def chat_server(kind: type[ChatServer] | None = None) -> Iterator[ChatServer]:
     """Run a server in a thread until the block ends."""
-    server = ChatServer()
+    server = (kind or ChatServer)()
     ready = threading.Event()
     stop: list[Callable[[], object]] = []
 
