@@ -197,6 +197,7 @@ def test_both_sides_break_lines_where_the_narrower_one_does(
 ) -> None:
     prompts[0].write_text(PROMPT + "many words in a row " * 40 + "\n", encoding="utf-8")
     opened(window, prompts[0])
+    window.resize(1440, 900)
     one, other = split(window, qtbot)
     whole = window.tabs.sides.width()
     window.tabs.sides.setSizes([whole * 3 // 5, whole * 2 // 5])
