@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
@@ -34,6 +34,10 @@ class WatchTable(QTableWidget):
         self._rows: tuple[WatchRow, ...] = ()
         self._filling = False
         self._is_stale = False
+        self._refill = QTimer(self)
+        self._refill.setSingleShot(True)
+        self._refill.setInterval(0)
+        self._refill.timeout.connect(self._on_refill)
         self.setHorizontalHeaderLabels([self.tr("Expression"), self.tr("Value")])
         self.setAccessibleName(self.tr("Watch"))
         self.setToolTip(HINT)
@@ -77,6 +81,10 @@ class WatchTable(QTableWidget):
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Show the values that came while an expression was written."""
         super().closeEditor(editor, hint)
+        if self._is_stale:
+            self._refill.start()  # not here: Qt still works with the editor and its item
+
+    def _on_refill(self) -> None:
         if self._is_stale and self.state() != QAbstractItemView.State.EditingState:
             self._fill()
 
