@@ -5217,7 +5217,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Füllen Sie es unter Eingaben aus, dann führen Sie noch einmal aus.</translation>
     </message>
     <message>
-      <source>Mend it, then run again.</source>
+      <source>Fix it, then run again.</source>
       <translation>Beheben Sie ihn, dann führen Sie noch einmal aus.</translation>
     </message>
     <message>

@@ -26,7 +26,7 @@ AbilityName: TypeAlias = Literal[
 ]
 """What is asked for, in this order."""
 
-Verdict: TypeAlias = Literal["yes", "no", "refused", "failed"]
+AbilityAnswer: TypeAlias = Literal["yes", "no", "refused", "failed"]
 """Whether it was done; `refused`: the server said that it does not; `failed`: it did not answer."""
 
 _MOST_TOKENS = 400
@@ -54,7 +54,7 @@ class TriedAbility:
     name: AbilityName
     """Which."""
 
-    verdict: Verdict
+    verdict: AbilityAnswer
     """Whether it was done."""
 
     said: str = ""
@@ -112,7 +112,7 @@ async def _ask(model: RemoteModel, name: AbilityName, question: _Question) -> Tr
         async with aclosing(model.stream(request)) as coming:
             deltas += [delta async for delta in coming]
     except ModelError as error:
-        verdict: Verdict = "refused" if error.kind in _REFUSALS else "failed"
+        verdict: AbilityAnswer = "refused" if error.kind in _REFUSALS else "failed"
         return TriedAbility(name, verdict, error.message)
     reply = reduce(accumulate, deltas, Reply())
     left_out = next((text for text in reply.notices if "takes no" in text), "")

@@ -70,7 +70,7 @@ class RunPane(QWidget):
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     request_resume = Signal()  # go on from the place of a run of the past that is shown
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
-    request_connections = Signal()  # a fault is mended in the connection
+    request_connections = Signal()  # a fault is fixed in the connection
     request_replay = Signal()  # go through the run that is shown once more
     request_values = Signal()  # ask for the secrets that the run sends and that are not set
     request_file_edit = Signal(EditSpec, EditResult)  # EditSpec, EditResult: also in the file

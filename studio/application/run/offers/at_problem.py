@@ -142,9 +142,9 @@ def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     repair = find_repair(answer, 0, len(answer)) if error.code == "output" else None
     if repair is None or repair.span is None:
         return (again,)
-    mended = answer[: repair.span.start] + repair.after + answer[repair.span.end :]
+    fixed = answer[: repair.span.start] + repair.after + answer[repair.span.end :]
     tip = _tr("From  {before}\nto  {after}").format(before=repair.before, after=repair.after)
-    return (Offer(repair.title, tip, (EditAnswer(mended),)), again)
+    return (Offer(repair.title, tip, (EditAnswer(fixed),)), again)
 
 
 def _ask_again(error: StepError) -> str:
@@ -167,7 +167,7 @@ def _cause_offer(error: StepError) -> Offer | None:
     if error.code in _OF_MODEL:
         label, tip = _tr("Choose a model…"), _tr("Open the connection, which lists its models.")
     elif error.code in _OF_CONNECTION:
-        label, tip = _tr("Open the connection…"), _tr("Mend its address, its key or its account.")
+        label, tip = _tr("Open the connection…"), _tr("Fix its address, its key or its account.")
     else:
         return None
     return Offer(label, tip, is_primary=True, ask="connections")

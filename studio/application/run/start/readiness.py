@@ -61,7 +61,7 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
             _tr("The prompt has an error: {message}{count}").format(
                 message=broken[0].message, count=count
             ),
-            _tr("Mend it, then run again."),
+            _tr("Fix it, then run again."),
         )
     filled, inputs = resolve_inputs(document, values)
     parameters = missing_parameters(document, values)

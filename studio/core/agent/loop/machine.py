@@ -102,7 +102,7 @@ def advance(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one
         case Rendered(messages=messages):
             return rendered(state, messages)
         case RenderFailed(message=message):
-            error = StepError("render", "render", message, "Mend the prompt, then go on.")
+            error = StepError("render", "render", message, "Fix the prompt, then go on.")
             return at_error(state, error)
         case ContextTrimmed(messages=messages):
             return request_ready(replaced(state, messages))

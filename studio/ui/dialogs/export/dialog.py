@@ -213,7 +213,7 @@ class ExportDialog(QDialog):
             said = self.tr("Cannot be exported yet: fix the errors below first")
             self.state.say("circle-x", "error", said)
         elif result.blocked:
-            said = self.tr("Mend the errors below, or agree to each kind of them")
+            said = self.tr("Fix the errors below, or agree to each kind of them")
             self.state.say("circle-x", "error", said)
         elif result.needs_consent:
             said = self.tr("Can be exported, but not everything comes along as it is")

@@ -111,7 +111,7 @@ def test_a_fix_is_one_click_and_lands_in_the_editor(
     open_prompt(window, qtbot, tmp_path / "trip.prompty", text)
     dialog = export_dialog(window, qtbot)
     choose(dialog, "openai-chat", qtbot)
-    assert dialog.state.text().startswith("Mend the errors")
+    assert dialog.state.text().startswith("Fix the errors")
     assert not dialog.save.isEnabled()
     assert not dialog.write(tmp_path / "no.json")
     dialog.place.setText(str(tmp_path / "no.json"))
