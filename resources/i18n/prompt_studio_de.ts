@@ -145,6 +145,10 @@
       <translation>Über Prompt Studio</translation>
     </message>
     <message>
+      <source>Add the next match to the carets</source>
+      <translation>Nächsten Treffer zu den Cursorn nehmen</translation>
+    </message>
+    <message>
       <source>All breakpoints…</source>
       <translation>Alle Haltepunkte …</translation>
     </message>
@@ -201,12 +205,24 @@
       <translation>Kopieren</translation>
     </message>
     <message>
+      <source>Copy the line down</source>
+      <translation>Zeile nach unten kopieren</translation>
+    </message>
+    <message>
+      <source>Copy the line up</source>
+      <translation>Zeile nach oben kopieren</translation>
+    </message>
+    <message>
       <source>Cut</source>
       <translation>Ausschneiden</translation>
     </message>
     <message>
       <source>Dark theme</source>
       <translation>Dunkles Thema</translation>
+    </message>
+    <message>
+      <source>Delete the line</source>
+      <translation>Zeile löschen</translation>
     </message>
     <message>
       <source>End the run; it stays in History</source>
@@ -253,6 +269,10 @@
       <translation>Hier ein- oder ausklappen</translation>
     </message>
     <message>
+      <source>Give it the window, or go back</source>
+      <translation>Ihm das ganze Fenster geben, oder zurück</translation>
+    </message>
+    <message>
       <source>Go to definition</source>
       <translation>Zur Definition</translation>
     </message>
@@ -289,12 +309,24 @@
       <translation>Zum Lauf</translation>
     </message>
     <message>
+      <source>Hide all panes, or show them</source>
+      <translation>Alle Bereiche verbergen oder zeigen</translation>
+    </message>
+    <message>
       <source>Import…</source>
       <translation>Importieren …</translation>
     </message>
     <message>
+      <source>Inputs and preview</source>
+      <translation>Eingaben und Vorschau</translation>
+    </message>
+    <message>
       <source>Insert snippet…</source>
       <translation>Baustein einfügen …</translation>
+    </message>
+    <message>
+      <source>Join the lines</source>
+      <translation>Zeilen verbinden</translation>
     </message>
     <message>
       <source>Keyboard shortcuts</source>
@@ -317,8 +349,20 @@
       <translation>Aus einem anderen Format einen Prompt machen</translation>
     </message>
     <message>
+      <source>Maximize the pane</source>
+      <translation>Bereich maximieren</translation>
+    </message>
+    <message>
       <source>Move tab to the other side</source>
       <translation>Reiter auf die andere Seite</translation>
+    </message>
+    <message>
+      <source>Move the line down</source>
+      <translation>Zeile nach unten</translation>
+    </message>
+    <message>
+      <source>Move the line up</source>
+      <translation>Zeile nach oben</translation>
     </message>
     <message>
       <source>New from template…</source>
@@ -339,6 +383,10 @@
     <message>
       <source>One side only</source>
       <translation>Nur eine Seite</translation>
+    </message>
+    <message>
+      <source>Only the editor</source>
+      <translation>Nur der Editor</translation>
     </message>
     <message>
       <source>Open folder…</source>
@@ -363,6 +411,10 @@
     <message>
       <source>Previous tab</source>
       <translation>Voriger Reiter</translation>
+    </message>
+    <message>
+      <source>Problems panel</source>
+      <translation>Probleme unten</translation>
     </message>
     <message>
       <source>Put it into its usual form</source>
@@ -413,6 +465,10 @@
       <translation>Mit diesen Ergebnissen noch einmal ausführen</translation>
     </message>
     <message>
+      <source>Run in its own window</source>
+      <translation>Lauf in eigenem Fenster</translation>
+    </message>
+    <message>
       <source>Run or continue</source>
       <translation>Ausführen oder fortsetzen</translation>
     </message>
@@ -449,6 +505,10 @@
       <translation>Alles auswählen</translation>
     </message>
     <message>
+      <source>Select the line</source>
+      <translation>Zeile auswählen</translation>
+    </message>
+    <message>
       <source>Settings…</source>
       <translation>Einstellungen …</translation>
     </message>
@@ -457,8 +517,24 @@
       <translation>Alle Probleme zeigen</translation>
     </message>
     <message>
+      <source>Show or hide the column on the right</source>
+      <translation>Die Spalte rechts zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Show or hide the panel</source>
+      <translation>Die Leiste unten zeigen oder verbergen</translation>
+    </message>
+    <message>
+      <source>Show or hide the side bar</source>
+      <translation>Die Seitenleiste zeigen oder verbergen</translation>
+    </message>
+    <message>
       <source>Show whitespace</source>
       <translation>Leerzeichen zeigen</translation>
+    </message>
+    <message>
+      <source>Side bar</source>
+      <translation>Seitenleiste</translation>
     </message>
     <message>
       <source>Smaller text</source>
@@ -579,7 +655,7 @@
       <translation>Argumente des Aufrufs</translation>
     </message>
     <message>
-      <source>The person gave no answer.</source>
+      <source>The user gave no answer.</source>
       <translation>Die Person gab keine Antwort.</translation>
     </message>
     <message>
@@ -643,6 +719,13 @@
     <message>
       <source>Theme</source>
       <translation>Thema</translation>
+    </message>
+  </context>
+  <context>
+    <name>Banner</name>
+    <message>
+      <source>Fix</source>
+      <translation>Beheben</translation>
     </message>
   </context>
   <context>
@@ -715,6 +798,10 @@
       <translation>1 Token</translation>
     </message>
     <message>
+      <source>line {line}</source>
+      <translation>Zeile {line}</translation>
+    </message>
+    <message>
       <source>line {line} · </source>
       <translation>Zeile {line} · </translation>
     </message>
@@ -726,12 +813,20 @@
   <context>
     <name>CardHeader</name>
     <message>
+      <source>A run does not take a sample by itself: it asks for the value.</source>
+      <translation>Ein Lauf nimmt von sich aus kein Beispiel: Er fragt nach dem Wert.</translation>
+    </message>
+    <message>
       <source>Attribute {key!r}</source>
       <translation>Attribut {key!r}</translation>
     </message>
     <message>
       <source>Click to see where it stands</source>
       <translation>Klicken, um zu sehen, wo es steht</translation>
+    </message>
+    <message>
+      <source>filled by the run</source>
+      <translation>füllt der Lauf</translation>
     </message>
     <message>
       <source>from the thread</source>
@@ -742,8 +837,111 @@
       <translation>keine Marke</translation>
     </message>
     <message>
+      <source>sample, not sent: {names}</source>
+      <translation>Beispiel, nicht gesendet: {names}</translation>
+    </message>
+    <message>
       <source>⚠ looks like structure</source>
       <translation>⚠ sieht aus wie Struktur</translation>
+    </message>
+  </context>
+  <context>
+    <name>CellDetail</name>
+    <message>
+      <source>1 step</source>
+      <translation>1 Schritt</translation>
+    </message>
+    <message>
+      <source>Accept answer</source>
+      <translation>Antwort übernehmen</translation>
+    </message>
+    <message>
+      <source>Against the baseline</source>
+      <translation>Gegen die Vergleichsbasis</translation>
+    </message>
+    <message>
+      <source>Answer</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>Assertions</source>
+      <translation>Prüfungen</translation>
+    </message>
+    <message>
+      <source>Choose a cell</source>
+      <translation>Wählen Sie eine Zelle</translation>
+    </message>
+    <message>
+      <source>Edit prompt</source>
+      <translation>Prompt bearbeiten</translation>
+    </message>
+    <message>
+      <source>Its answer, its assertions and its run are shown here.</source>
+      <translation>Ihre Antwort, ihre Prüfungen und ihr Lauf werden hier gezeigt.</translation>
+    </message>
+    <message>
+      <source>Mark the words that differ (D)</source>
+      <translation>Abweichende Wörter markieren (D)</translation>
+    </message>
+    <message>
+      <source>Next repeat</source>
+      <translation>Nächste Wiederholung</translation>
+    </message>
+    <message>
+      <source>No answer</source>
+      <translation>Keine Antwort</translation>
+    </message>
+    <message>
+      <source>Not asked yet</source>
+      <translation>Noch nicht gefragt</translation>
+    </message>
+    <message>
+      <source>Open the run</source>
+      <translation>Lauf öffnen</translation>
+    </message>
+    <message>
+      <source>Row {row} · {variant}</source>
+      <translation>Zeile {row} · {variant}</translation>
+    </message>
+    <message>
+      <source>Run this row with the debugger, step by step (F10)</source>
+      <translation>Diese Zeile im Debugger Schritt für Schritt ausführen (F10)</translation>
+    </message>
+    <message>
+      <source>Step through</source>
+      <translation>Schrittweise ausführen</translation>
+    </message>
+    <message>
+      <source>Write the answer to its row as the expected one; it can be taken back</source>
+      <translation>Die Antwort als erwartete in ihre Zeile schreiben; das lässt sich zurücknehmen</translation>
+    </message>
+    <message>
+      <source>could not be decided</source>
+      <translation>konnte nicht entschieden werden</translation>
+    </message>
+    <message>
+      <source>not run</source>
+      <translation>nicht ausgeführt</translation>
+    </message>
+    <message>
+      <source>repeat {number} of {count}</source>
+      <translation>Wiederholung {number} von {count}</translation>
+    </message>
+    <message>
+      <source>taken from before</source>
+      <translation>von früher übernommen</translation>
+    </message>
+    <message>
+      <source>{count} tokens</source>
+      <translation>{count} Token</translation>
+    </message>
+    <message>
+      <source>{seconds:.1f} s</source>
+      <translation>{seconds:.1f} s</translation>
+    </message>
+    <message>
+      <source>{steps} steps</source>
+      <translation>{steps} Schritte</translation>
     </message>
   </context>
   <context>
@@ -1291,7 +1489,7 @@
       <translation>Was das Modell sagte</translation>
     </message>
     <message>
-      <source>What the person says</source>
+      <source>What the user says</source>
       <translation>Was die Person sagt</translation>
     </message>
     <message>
@@ -1469,7 +1667,7 @@
       <translation>Nichts wurde gesendet.</translation>
     </message>
     <message>
-      <source>Open Connections to mend it.</source>
+      <source>Open Connections to fix it.</source>
       <translation>Öffnen Sie die Verbindungen, um es zu beheben.</translation>
     </message>
     <message>
@@ -1846,6 +2044,25 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>DiagramFacts</name>
+    <message>
+      <source>1 error</source>
+      <translation>1 Fehler</translation>
+    </message>
+    <message>
+      <source>{count:,} tok in</source>
+      <translation>{count:,} Tok ein</translation>
+    </message>
+    <message>
+      <source>{count:,} tok out</source>
+      <translation>{count:,} Tok aus</translation>
+    </message>
+    <message>
+      <source>{count} errors</source>
+      <translation>{count} Fehler</translation>
+    </message>
+  </context>
+  <context>
     <name>Dialog</name>
     <message>
       <source>Nothing of this is saved until what is marked is put right.</source>
@@ -1920,6 +2137,17 @@ Und {count} davor.</translation>
     <message>
       <source>− on disk only   + in the editor only</source>
       <translation>− nur auf der Platte   + nur im Editor</translation>
+    </message>
+  </context>
+  <context>
+    <name>DockHead</name>
+    <message>
+      <source>Close</source>
+      <translation>Schließen</translation>
+    </message>
+    <message>
+      <source>In a window of its own</source>
+      <translation>In einem eigenen Fenster</translation>
     </message>
   </context>
   <context>
@@ -2158,6 +2386,10 @@ Und {count} davor.</translation>
       <translation>Prompt speichern</translation>
     </message>
     <message>
+      <source>Save the changes to {count} prompts?</source>
+      <translation>Änderungen an {count} Prompts speichern?</translation>
+    </message>
+    <message>
       <source>Save the changes to {title}?</source>
       <translation>Die Änderungen an {title} speichern?</translation>
     </message>
@@ -2207,6 +2439,365 @@ Und {count} davor.</translation>
     <message>
       <source>{usual} (one less than there are)</source>
       <translation>{usual} (einer weniger, als es gibt)</translation>
+    </message>
+  </context>
+  <context>
+    <name>ErrorConsents</name>
+    <message>
+      <source>Write it although: {message}</source>
+      <translation>Trotzdem schreiben: {message}</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentAccept</name>
+    <message>
+      <source>Row {number} is not there any more.</source>
+      <translation>Zeile {number} gibt es nicht mehr.</translation>
+    </message>
+    <message>
+      <source>The file has no column `expected`; add one to its first line.</source>
+      <translation>Die Datei hat keine Spalte `expected`; ergänzen Sie sie in der ersten Zeile.</translation>
+    </message>
+    <message>
+      <source>The row has no place in a file.</source>
+      <translation>Die Zeile steht in keiner Datei.</translation>
+    </message>
+    <message>
+      <source>{name} has changed meanwhile.</source>
+      <translation>{name} hat sich inzwischen geändert.</translation>
+    </message>
+    <message>
+      <source>{name} is not written: rows of JSON are edited by hand.</source>
+      <translation>{name} wird nicht geschrieben: Zeilen in JSON werden von Hand bearbeitet.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentController</name>
+    <message>
+      <source>The cell has no answer.</source>
+      <translation>Die Zelle hat keine Antwort.</translation>
+    </message>
+    <message>
+      <source>The expected answer of row {row} is written to {name}.</source>
+      <translation>Die erwartete Antwort der Zeile {row} steht jetzt in {name}.</translation>
+    </message>
+    <message>
+      <source>The result was written to {name}.</source>
+      <translation>Das Ergebnis wurde nach {name} geschrieben.</translation>
+    </message>
+    <message>
+      <source>{count} tool calls were refused: they ask for approval. Answer the tools by `mocks:` in the file.</source>
+      <translation>{count} Werkzeugaufrufe wurden abgelehnt: Sie verlangen eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
+    </message>
+    <message>
+      <source>{equal} requests are equal and cost nothing, {sent} will be sent.</source>
+      <translation>{equal} Anfragen sind gleich und kosten nichts, {sent} werden gesendet.</translation>
+    </message>
+    <message>
+      <source>{name} is as it was.</source>
+      <translation>{name} ist wie zuvor.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentGrid</name>
+    <message>
+      <source>Row</source>
+      <translation>Zeile</translation>
+    </message>
+    <message>
+      <source>fail</source>
+      <translation>nicht bestanden</translation>
+    </message>
+    <message>
+      <source>lost</source>
+      <translation>verloren</translation>
+    </message>
+    <message>
+      <source>pass</source>
+      <translation>bestanden</translation>
+    </message>
+    <message>
+      <source>undecided</source>
+      <translation>unentschieden</translation>
+    </message>
+    <message>
+      <source>waiting</source>
+      <translation>wartend</translation>
+    </message>
+    <message>
+      <source>without an answer</source>
+      <translation>ohne Antwort</translation>
+    </message>
+    <message>
+      <source>won</source>
+      <translation>gewonnen</translation>
+    </message>
+    <message>
+      <source>{name}  (baseline)</source>
+      <translation>{name}  (Vergleichsbasis)</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentJudge</name>
+    <message>
+      <source>A judge's own prompt stands in a file: file://judge.prompty.</source>
+      <translation>Der eigene Prompt eines Bewerters steht in einer Datei: file://judge.prompty.</translation>
+    </message>
+    <message>
+      <source>No judge is named: give the assertion a `provider`, or defaultTest.options one.</source>
+      <translation>Kein Bewerter ist genannt: Geben Sie der Prüfung oder defaultTest.options einen `provider`.</translation>
+    </message>
+    <message>
+      <source>No reason is given.</source>
+      <translation>Kein Grund ist angegeben.</translation>
+    </message>
+    <message>
+      <source>The judge answered nonsense: {text!r}</source>
+      <translation>Der Bewerter antwortete Unsinn: {text!r}</translation>
+    </message>
+    <message>
+      <source>The judge did not answer: {said}</source>
+      <translation>Der Bewerter antwortete nicht: {said}</translation>
+    </message>
+    <message>
+      <source>The judge gave neither `pass` nor `score`.</source>
+      <translation>Der Bewerter gab weder `pass` noch `score` an.</translation>
+    </message>
+    <message>
+      <source>`echo` is no judge.</source>
+      <translation>`echo` ist kein Bewerter.</translation>
+    </message>
+    <message>
+      <source>`similar` needs embeddings, which connections do not offer yet.</source>
+      <translation>`similar` braucht Einbettungen, die Verbindungen noch nicht bieten.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentPlan</name>
+    <message>
+      <source>No prompt reads {names}.</source>
+      <translation>Kein Prompt liest {names}.</translation>
+    </message>
+    <message>
+      <source>No row is left to ask.</source>
+      <translation>Es bleibt keine Zeile zu fragen.</translation>
+    </message>
+    <message>
+      <source>The experiment has no variant to run.</source>
+      <translation>Das Experiment hat keine Variante zum Ausführen.</translation>
+    </message>
+    <message>
+      <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens.</source>
+      <translation>Der Preis von {model!r} ist nicht bekannt, daher lässt sich ein Geldbudget nicht halten. Tragen Sie den Preis in der Verbindung ein oder setzen Sie ein Tokenbudget.</translation>
+    </message>
+    <message>
+      <source>There is no variant {name!r}; there are: {known}.</source>
+      <translation>Es gibt keine Variante {name!r}; vorhanden: {known}.</translation>
+    </message>
+    <message>
+      <source>the input {name!r} is declared as {kind}; {text!r} is not one</source>
+      <translation>Die Eingabe {name!r} ist als {kind} deklariert; {text!r} ist keines</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentPrompts</name>
+    <message>
+      <source>git does not answer.</source>
+      <translation>git antwortet nicht.</translation>
+    </message>
+    <message>
+      <source>git is not installed; it finds earlier revisions.</source>
+      <translation>git ist nicht installiert; es findet frühere Stände.</translation>
+    </message>
+    <message>
+      <source>none</source>
+      <translation>keine</translation>
+    </message>
+    <message>
+      <source>{name}: no file has such a name.</source>
+      <translation>{name}: Keine Datei heißt so.</translation>
+    </message>
+    <message>
+      <source>{name}: the file lies outside of the experiment's folder; trust its folder to use it.</source>
+      <translation>{name}: Die Datei liegt außerhalb des Ordners des Experiments; vertrauen Sie ihrem Ordner, um sie zu verwenden.</translation>
+    </message>
+    <message>
+      <source>{name}: there is no section {title!r}; there are: {known}.</source>
+      <translation>{name}: Es gibt keinen Abschnitt {title!r}; vorhanden: {known}.</translation>
+    </message>
+    <message>
+      <source>{name}: there is no such file.</source>
+      <translation>{name}: Diese Datei gibt es nicht.</translation>
+    </message>
+    <message>
+      <source>{name}@{revision}: git is asked only in folders that you trust.</source>
+      <translation>{name}@{revision}: git wird nur in Ordnern gefragt, denen Sie vertrauen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentProviders</name>
+    <message>
+      <source>Nothing was sent to {address}: it is not allowed.</source>
+      <translation>An {address} wurde nichts gesendet: Das ist nicht erlaubt.</translation>
+    </message>
+    <message>
+      <source>There is no connection {name!r}; add one in the studio, or name one of those that there are.</source>
+      <translation>Es gibt keine Verbindung {name!r}; fügen Sie im Studio eine hinzu oder nennen Sie eine vorhandene.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentReport</name>
+    <message>
+      <source>Few rows: {count} say little. 8 of 10 may be anything from 49 to 94 %.</source>
+      <translation>Wenige Zeilen: {count} sagen wenig. 8 von 10 können 49 bis 94 % sein.</translation>
+    </message>
+    <message>
+      <source>It can't be told from chance (p = {p}).</source>
+      <translation>Das lässt sich nicht vom Zufall unterscheiden (p = {p}).</translation>
+    </message>
+    <message>
+      <source>No row changed.</source>
+      <translation>Keine Zeile hat sich geändert.</translation>
+    </message>
+    <message>
+      <source>This is unlikely to be chance (p = {p}).</source>
+      <translation>Das ist kaum Zufall (p = {p}).</translation>
+    </message>
+    <message>
+      <source>To see 5 points you need about {needed} rows at this much change; there are {rows}.</source>
+      <translation>Um 5 Punkte zu erkennen, braucht es bei so viel Änderung etwa {needed} Zeilen; es sind {rows}.</translation>
+    </message>
+    <message>
+      <source>{name} passes {share} of {rows} rows ({low} to {high})</source>
+      <translation>{name} besteht {share} von {rows} Zeilen ({low} bis {high})</translation>
+    </message>
+    <message>
+      <source>{text}, {baseline} {share}: {won} rows won, {lost} lost.</source>
+      <translation>{text}, {baseline} {share}: {won} Zeilen gewonnen, {lost} verloren.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentRun</name>
+    <message>
+      <source>The budget of ${amount:.2f} is used up.</source>
+      <translation>Das Budget von {amount:.2f} $ ist aufgebraucht.</translation>
+    </message>
+    <message>
+      <source>The budget of {count:,} tokens is used up.</source>
+      <translation>Das Budget von {count:,} Token ist aufgebraucht.</translation>
+    </message>
+    <message>
+      <source>The {minutes:g} minutes are over.</source>
+      <translation>Die {minutes:g} Minuten sind vorbei.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentTable</name>
+    <message>
+      <source>Rows and variants</source>
+      <translation>Zeilen und Varianten</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentView</name>
+    <message>
+      <source>All</source>
+      <translation>Alle</translation>
+    </message>
+    <message>
+      <source>All gates hold.</source>
+      <translation>Alle Schranken halten.</translation>
+    </message>
+    <message>
+      <source>Any tag</source>
+      <translation>Jedes Schlagwort</translation>
+    </message>
+    <message>
+      <source>Changed</source>
+      <translation>Geändert</translation>
+    </message>
+    <message>
+      <source>Edit file</source>
+      <translation>Datei bearbeiten</translation>
+    </message>
+    <message>
+      <source>Experiment {name}</source>
+      <translation>Experiment {name}</translation>
+    </message>
+    <message>
+      <source>Export</source>
+      <translation>Exportieren</translation>
+    </message>
+    <message>
+      <source>Export the result</source>
+      <translation>Ergebnis exportieren</translation>
+    </message>
+    <message>
+      <source>Failed</source>
+      <translation>Nicht bestanden</translation>
+    </message>
+    <message>
+      <source>Filter rows</source>
+      <translation>Zeilen filtern</translation>
+    </message>
+    <message>
+      <source>Flaky</source>
+      <translation>Schwankend</translation>
+    </message>
+    <message>
+      <source>Gates that fail: {names}.</source>
+      <translation>Schranken, die nicht halten: {names}.</translation>
+    </message>
+    <message>
+      <source>Not run yet. Run asks every row of every variant and marks the answers.</source>
+      <translation>Noch nicht ausgeführt. „Ausführen“ stellt jede Zeile jeder Variante und bewertet die Antworten.</translation>
+    </message>
+    <message>
+      <source>Results</source>
+      <translation>Ergebnisse</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <translation>Ausführen</translation>
+    </message>
+    <message>
+      <source>Run the failed again</source>
+      <translation>Nicht bestandene erneut ausführen</translation>
+    </message>
+    <message>
+      <source>Stop</source>
+      <translation>Anhalten</translation>
+    </message>
+    <message>
+      <source>Tag</source>
+      <translation>Schlagwort</translation>
+    </message>
+    <message>
+      <source>Without an answer</source>
+      <translation>Ohne Antwort</translation>
+    </message>
+    <message>
+      <source>{over} of {total} cells</source>
+      <translation>{over} von {total} Zellen</translation>
+    </message>
+    <message>
+      <source>{words} · {seconds} s left</source>
+      <translation>{words} · noch {seconds} s</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentsCoordinator</name>
+    <message>
+      <source>The experiment's file cannot be run as it is.</source>
+      <translation>Die Datei des Experiments lässt sich so nicht ausführen.</translation>
+    </message>
+    <message>
+      <source>The row is not in the dataset any more.</source>
+      <translation>Die Zeile ist nicht mehr im Datensatz.</translation>
+    </message>
+    <message>
+      <source>The run of this cell was not kept.</source>
+      <translation>Der Lauf dieser Zelle wurde nicht aufgehoben.</translation>
     </message>
   </context>
   <context>
@@ -2310,7 +2901,7 @@ Und {count} davor.</translation>
       <translation>Kann exportiert werden, aber nicht alles kommt so mit</translation>
     </message>
     <message>
-      <source>Cannot be exported yet: mend the errors below first</source>
+      <source>Cannot be exported yet: fix the errors below first</source>
       <translation>Kann noch nicht exportiert werden: beheben Sie zuerst die Fehler unten</translation>
     </message>
     <message>
@@ -2332,6 +2923,10 @@ Und {count} davor.</translation>
     <message>
       <source>Exported {name}.</source>
       <translation>{name} exportiert.</translation>
+    </message>
+    <message>
+      <source>Fix the errors below, or agree to each kind of them</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <source>Nothing was changed. Choose another place.</source>
@@ -2707,8 +3302,24 @@ Und {count} davor.</translation>
   <context>
     <name>Folding</name>
     <message>
+      <source>1 input</source>
+      <translation>1 Eingabe</translation>
+    </message>
+    <message>
+      <source>1 tool</source>
+      <translation>1 Werkzeug</translation>
+    </message>
+    <message>
       <source>front matter</source>
       <translation>Kopfdaten</translation>
+    </message>
+    <message>
+      <source>{n} inputs</source>
+      <translation>{n} Eingaben</translation>
+    </message>
+    <message>
+      <source>{n} tools</source>
+      <translation>{n} Werkzeuge</translation>
     </message>
   </context>
   <context>
@@ -2818,6 +3429,14 @@ Und {count} davor.</translation>
   <context>
     <name>History</name>
     <message>
+      <source>1 run is under way and was kept; stop it first</source>
+      <translation>1 Lauf ist im Gang und blieb erhalten; halten Sie ihn zuerst an</translation>
+    </message>
+    <message>
+      <source>1 run was deleted</source>
+      <translation>1 Lauf wurde gelöscht</translation>
+    </message>
+    <message>
       <source>From history, {when}</source>
       <translation>Aus dem Verlauf, {when}</translation>
     </message>
@@ -2826,8 +3445,12 @@ Und {count} davor.</translation>
       <translation>Der Verlauf konnte nicht geändert werden: {error}.</translation>
     </message>
     <message>
-      <source>a run is under way; stop it first</source>
-      <translation>ein Lauf ist noch im Gang; beenden Sie ihn zuerst</translation>
+      <source>{count} runs are under way and were kept; stop them first</source>
+      <translation>{count} Läufe sind im Gang und blieben erhalten; halten Sie sie zuerst an</translation>
+    </message>
+    <message>
+      <source>{count} runs were deleted</source>
+      <translation>{count} Läufe wurden gelöscht</translation>
     </message>
   </context>
   <context>
@@ -3036,6 +3659,10 @@ Und {count} davor.</translation>
     <message>
       <source>failed</source>
       <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+      <source>incomplete</source>
+      <translation>unvollständig</translation>
     </message>
     <message>
       <source>interrupted</source>
@@ -3274,6 +3901,10 @@ Und {count} davor.</translation>
   <context>
     <name>InputsCheck</name>
     <message>
+      <source>It cannot be used: {reason}.</source>
+      <translation>Es ist nicht verwendbar: {reason}.</translation>
+    </message>
+    <message>
       <source>Line {lineno}, column {colno}: {msg}.</source>
       <translation>Zeile {lineno}, Spalte {colno}: {msg}.</translation>
     </message>
@@ -3284,10 +3915,6 @@ Und {count} davor.</translation>
     <message>
       <source>Not below {minimum:g}.</source>
       <translation>Nicht unter {minimum:g}.</translation>
-    </message>
-    <message>
-      <source>The JSON is nested too deeply.</source>
-      <translation>Das JSON ist zu tief verschachtelt.</translation>
     </message>
     <message>
       <source>The number is too large.</source>
@@ -3323,6 +3950,10 @@ Und {count} davor.</translation>
     <message>
       <source>Edit the values as JSON</source>
       <translation>Die Werte als JSON bearbeiten</translation>
+    </message>
+    <message>
+      <source>Fold the inputs to one line, or show them</source>
+      <translation>Die Eingaben auf eine Zeile einklappen, oder zeigen</translation>
     </message>
     <message>
       <source>Inputs</source>
@@ -3370,6 +4001,10 @@ Und {count} davor.</translation>
     <message>
       <source>Fold what is the same as in the step before</source>
       <translation>Einklappen, was gleich ist wie im Schritt davor</translation>
+    </message>
+    <message>
+      <source>Log points</source>
+      <translation>Protokollpunkte</translation>
     </message>
     <message>
       <source>Messages</source>
@@ -3811,6 +4446,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die Argumente sind kein JSON: Zeile {lineno}, Spalte {colno}.</translation>
     </message>
     <message>
+      <source>The arguments cannot be used: {reason}.</source>
+      <translation>Die Argumente sind nicht verwendbar: {reason}.</translation>
+    </message>
+    <message>
       <source>The arguments must be an object: { … }.</source>
       <translation>Die Argumente müssen ein Objekt sein: { … }.</translation>
     </message>
@@ -3867,6 +4506,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <source>Open recent</source>
       <translation>Zuletzt geöffnet</translation>
     </message>
+    <message>
+      <source>Panes</source>
+      <translation>Bereiche</translation>
+    </message>
   </context>
   <context>
     <name>MessageCard</name>
@@ -3885,6 +4528,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Text of message {number}, {role}</source>
       <translation>Text der Nachricht {number}, {role}</translation>
+    </message>
+    <message>
+      <source>The conversation so far stands here; the run puts it in.</source>
+      <translation>Hier steht das bisherige Gespräch; der Lauf setzt es ein.</translation>
     </message>
   </context>
   <context>
@@ -4072,6 +4719,21 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>None yet</source>
       <translation>Noch keine</translation>
+    </message>
+  </context>
+  <context>
+    <name>PassRateChart</name>
+    <message>
+      <source>Pass rate</source>
+      <translation>Bestehensquote</translation>
+    </message>
+    <message>
+      <source>Rows passed, with 95 % intervals</source>
+      <translation>Bestandene Zeilen, mit 95-%-Intervallen</translation>
+    </message>
+    <message>
+      <source>{name}: {share} of {rows} rows</source>
+      <translation>{name}: {share} von {rows} Zeilen</translation>
     </message>
   </context>
   <context>
@@ -4279,6 +4941,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>PreviewRequests</name>
     <message>
+      <source>Samples, not sent by a run: {names}.</source>
+      <translation>Beispiele, die kein Lauf sendet: {names}.</translation>
+    </message>
+    <message>
       <source>The model takes no {name}: left out.</source>
       <translation>Das Modell nimmt dies nicht an und bekommt es nicht: {name}.</translation>
     </message>
@@ -4456,12 +5122,28 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RemoteFields</name>
     <message>
+      <source>A call ends within</source>
+      <translation>Ein Aufruf endet nach</translation>
+    </message>
+    <message>
       <source>Chat completions</source>
       <translation>Chat Completions</translation>
     </message>
     <message>
       <source>Further tries</source>
       <translation>Weitere Versuche</translation>
+    </message>
+    <message>
+      <source>Longest event of a reply</source>
+      <translation>Längstes Ereignis einer Antwort</translation>
+    </message>
+    <message>
+      <source>Longest reply</source>
+      <translation>Längste Antwort</translation>
+    </message>
+    <message>
+      <source>Longest text of an error</source>
+      <translation>Längster Text eines Fehlers</translation>
     </message>
     <message>
       <source>Name: value, one a line; none of them secret</source>
@@ -4914,6 +5596,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <source>Waiting for the model…</source>
       <translation>Wartet auf das Modell …</translation>
     </message>
+    <message>
+      <source>Your message</source>
+      <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+      <source>for the next request</source>
+      <translation>für die nächste Anfrage</translation>
+    </message>
   </context>
   <context>
     <name>RunChoices</name>
@@ -4924,6 +5614,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Model</source>
       <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Model and connection</source>
+      <translation>Modell und Verbindung</translation>
+    </message>
+    <message>
+      <source>No model</source>
+      <translation>Kein Modell</translation>
     </message>
     <message>
       <source>Protocol</source>
@@ -5014,8 +5712,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RunCoordinator</name>
     <message>
+      <source>A run of {name} is not over.</source>
+      <translation>Ein Lauf von {name} ist nicht zu Ende.</translation>
+    </message>
+    <message>
       <source>A value is not set</source>
       <translation>Ein Wert ist nicht gesetzt</translation>
+    </message>
+    <message>
+      <source>F5 and F10 are for the prompt that is open. The run stays as it is.</source>
+      <translation>F5 und F10 gelten dem offenen Prompt. Der Lauf bleibt, wie er ist.</translation>
     </message>
     <message>
       <source>Nothing to run.</source>
@@ -5040,6 +5746,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Show</source>
       <translation>Zeigen</translation>
+    </message>
+    <message>
+      <source>Show {name}</source>
+      <translation>{name} zeigen</translation>
+    </message>
+    <message>
+      <source>Stop it and run this prompt</source>
+      <translation>Anhalten und diesen Prompt ausführen</translation>
     </message>
     <message>
       <source>The replay says the same as the run, from the first message on.</source>
@@ -5154,6 +5868,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> · von Ihnen bearbeitet</translation>
     </message>
     <message>
+      <source>Cache write</source>
+      <translation>In den Cache</translation>
+    </message>
+    <message>
       <source>Cost</source>
       <translation>Kosten</translation>
     </message>
@@ -5184,6 +5902,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Output tokens</source>
       <translation>Ausgabe-Token</translation>
+    </message>
+    <message>
+      <source>Reasoning</source>
+      <translation>Nachdenken</translation>
     </message>
     <message>
       <source>The format carries no words of its own: the observations stand for themselves.</source>
@@ -5319,6 +6041,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Argumente von {tool}</translation>
     </message>
     <message>
+      <source>Ask again with the errors</source>
+      <translation>Mit den Fehlern erneut fragen</translation>
+    </message>
+    <message>
       <source>Ask the model again, with what is known now.</source>
       <translation>Das Modell noch einmal fragen, mit dem, was jetzt bekannt ist.</translation>
     </message>
@@ -5333,6 +6059,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Asked in the same thread.</source>
       <translation>Im selben Gespräch gefragt.</translation>
+    </message>
+    <message>
+      <source>Call the tool with the same arguments once more, as a new branch.</source>
+      <translation>Das Werkzeug mit denselben Argumenten noch einmal aufrufen, als neuer Zweig.</translation>
     </message>
     <message>
       <source>Change it before the run ends.</source>
@@ -5359,6 +6089,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Für diesen Durchgang geändert; die Prompt-Datei bleibt, wie sie ist, wenn Sie nichts anderes sagen.</translation>
     </message>
     <message>
+      <source>Choose a model…</source>
+      <translation>Modell wählen …</translation>
+    </message>
+    <message>
       <source>Cut the reply off</source>
       <translation>Antwort abschneiden</translation>
     </message>
@@ -5377,10 +6111,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Do the same once more, and go on.</source>
       <translation>Dasselbe noch einmal tun und fortfahren.</translation>
-    </message>
-    <message>
-      <source>Do what the reply asks for, up to the next stop.</source>
-      <translation>Tun, was die Antwort verlangt, bis zum nächsten Halt.</translation>
     </message>
     <message>
       <source>Edit arguments…</source>
@@ -5423,6 +6153,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Endgültige Antwort</translation>
     </message>
     <message>
+      <source>Find what it asks for, up to the next stop.</source>
+      <translation>Sehen, was sie verlangt, bis zum nächsten Halt.</translation>
+    </message>
+    <message>
+      <source>Fix its address, its key or its account.</source>
+      <translation type="unfinished" />
+    </message>
+    <message>
       <source>From  {before}
 to  {after}</source>
       <translation>Von  {before}
@@ -5453,6 +6191,10 @@ zu  {after}</translation>
       <translation>Mit einer Nachricht fortfahren …</translation>
     </message>
     <message>
+      <source>Go on with these observations.</source>
+      <translation>Mit diesen Beobachtungen weitermachen.</translation>
+    </message>
+    <message>
       <source>Go on with this observation.</source>
       <translation>Mit dieser Beobachtung fortfahren.</translation>
     </message>
@@ -5481,6 +6223,14 @@ zu  {after}</translation>
       <translation>Es wird noch einmal ausgeführt.</translation>
     </message>
     <message>
+      <source>It joins the request of the next iteration.</source>
+      <translation>Sie kommt in die Anfrage der nächsten Iteration.</translation>
+    </message>
+    <message>
+      <source>It joins the request that is about to be sent.</source>
+      <translation>Sie kommt in die Anfrage, die gleich gesendet wird.</translation>
+    </message>
+    <message>
       <source>It ran</source>
       <translation>Es lief</translation>
     </message>
@@ -5501,6 +6251,10 @@ zu  {after}</translation>
       <translation>Wird als von Ihnen bearbeitet behalten.</translation>
     </message>
     <message>
+      <source>Let it go on</source>
+      <translation>Weiterschreiben lassen</translation>
+    </message>
+    <message>
       <source>Messages of this iteration</source>
       <translation>Nachrichten dieses Durchgangs</translation>
     </message>
@@ -5517,6 +6271,22 @@ zu  {after}</translation>
       <translation>Beobachtung von {tool}</translation>
     </message>
     <message>
+      <source>On to the result of {tool}</source>
+      <translation>Weiter zum Ergebnis von {tool}</translation>
+    </message>
+    <message>
+      <source>On to {tool}</source>
+      <translation>Weiter zu {tool}</translation>
+    </message>
+    <message>
+      <source>Open the connection, which lists its models.</source>
+      <translation>Die Verbindung öffnen, die ihre Modelle auflistet.</translation>
+    </message>
+    <message>
+      <source>Open the connection…</source>
+      <translation>Verbindung öffnen …</translation>
+    </message>
+    <message>
       <source>Put in</source>
       <translation>Einfügen</translation>
     </message>
@@ -5531,6 +6301,14 @@ zu  {after}</translation>
     <message>
       <source>Raise the limit and go on.</source>
       <translation>Die Grenze erhöhen und fortfahren.</translation>
+    </message>
+    <message>
+      <source>Read it like a whole reply, up to the next stop.</source>
+      <translation>Wie eine ganze Antwort lesen, bis zum nächsten Halt.</translation>
+    </message>
+    <message>
+      <source>Read the reply</source>
+      <translation>Antwort lesen</translation>
     </message>
     <message>
       <source>Reject</source>
@@ -5573,6 +6351,10 @@ zu  {after}</translation>
       <translation>Den Prompt ausführen, wie er im Editor steht, mit den Eingaben dieses Laufs. Ein Aufruf, den er schon gemacht hat, bekommt dasselbe Ergebnis, ohne zu laufen; dann werden beide verglichen.</translation>
     </message>
     <message>
+      <source>Run {tool}</source>
+      <translation>{tool} ausführen</translation>
+    </message>
+    <message>
       <source>Run {tool}?</source>
       <translation>{tool} ausführen?</translation>
     </message>
@@ -5585,12 +6367,24 @@ zu  {after}</translation>
       <translation>Zurückschicken …</translation>
     </message>
     <message>
-      <source>Send it</source>
-      <translation>Senden</translation>
-    </message>
-    <message>
       <source>Send it back</source>
       <translation>Zurückschicken</translation>
+    </message>
+    <message>
+      <source>Send the request</source>
+      <translation>Anfrage senden</translation>
+    </message>
+    <message>
+      <source>Send the result to the model</source>
+      <translation>Ergebnis an das Modell senden</translation>
+    </message>
+    <message>
+      <source>Send the same request once more, as a new branch.</source>
+      <translation>Dieselbe Anfrage noch einmal senden, als neuer Zweig.</translation>
+    </message>
+    <message>
+      <source>Send {count} results to the model</source>
+      <translation>{count} Ergebnisse an das Modell senden</translation>
     </message>
     <message>
       <source>Skip</source>
@@ -5641,6 +6435,10 @@ zu  {after}</translation>
       <translation>Das Modell bekommt dies als Ergebnis des Werkzeugs.</translation>
     </message>
     <message>
+      <source>The model goes on where it ended; both pieces are one answer.</source>
+      <translation>Das Modell schreibt dort weiter, wo es aufgehört hat; beide Teile sind eine Antwort.</translation>
+    </message>
+    <message>
       <source>The model has answered.</source>
       <translation>Das Modell hat geantwortet.</translation>
     </message>
@@ -5653,8 +6451,12 @@ zu  {after}</translation>
       <translation>Das Modell liest es als Nachricht der Person und macht weiter.</translation>
     </message>
     <message>
-      <source>The model reads it before it goes on.</source>
-      <translation>Das Modell liest es, bevor es weitermacht.</translation>
+      <source>The next call of this reply; the model waits for all of them.</source>
+      <translation>Der nächste Aufruf dieser Antwort; das Modell wartet auf alle.</translation>
+    </message>
+    <message>
+      <source>The next result of this reply.</source>
+      <translation>Das nächste Ergebnis dieser Antwort.</translation>
     </message>
     <message>
       <source>The program ended while this run was under way.</source>
@@ -5713,8 +6515,16 @@ zu  {after}</translation>
       <translation>Noch einmal versuchen</translation>
     </message>
     <message>
+      <source>Try this call again</source>
+      <translation>Diesen Aufruf erneut versuchen</translation>
+    </message>
+    <message>
       <source>Type the secret that is not set here; it is kept until the studio ends.</source>
       <translation>Geben Sie das Geheimnis ein, das hier nicht gesetzt ist; es wird behalten, bis das Studio endet.</translation>
+    </message>
+    <message>
+      <source>Use what came</source>
+      <translation>Nehmen, was kam</translation>
     </message>
     <message>
       <source>Wait no longer; what has come of the reply is kept.</source>
@@ -5737,12 +6547,24 @@ zu  {after}</translation>
       <translation>Schreiben Sie die Antwort selbst; sie wird als bearbeitet gekennzeichnet.</translation>
     </message>
     <message>
+      <source>You cut the reply off; nothing was done yet.</source>
+      <translation>Sie haben die Antwort abgebrochen; noch wurde nichts getan.</translation>
+    </message>
+    <message>
       <source>You know what it answered.</source>
       <translation>Sie wissen, was es antwortete.</translation>
     </message>
     <message>
+      <source>{tool} failed.</source>
+      <translation>{tool} ist fehlgeschlagen.</translation>
+    </message>
+    <message>
       <source>{tool} has answered.</source>
       <translation>{tool} hat geantwortet.</translation>
+    </message>
+    <message>
+      <source>{tool} took too long and was stopped.</source>
+      <translation>{tool} brauchte zu lange und wurde angehalten.</translation>
     </message>
   </context>
   <context>
@@ -5815,6 +6637,10 @@ zu  {after}</translation>
       <translation>an der Token-Grenze abgeschnitten</translation>
     </message>
     <message>
+      <source>cut off by you</source>
+      <translation>von Ihnen abgebrochen</translation>
+    </message>
+    <message>
       <source>ended by itself</source>
       <translation>endete von selbst</translation>
     </message>
@@ -5869,6 +6695,21 @@ zu  {after}</translation>
     <message>
       <source>written by you</source>
       <translation>von Ihnen geschrieben</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunScrubber</name>
+    <message>
+      <source>Drag, or use Left and Right, to go through the run</source>
+      <translation>Ziehen, oder mit Links und Rechts durch den Lauf gehen</translation>
+    </message>
+    <message>
+      <source>Steps in time</source>
+      <translation>Schritte in der Zeit</translation>
+    </message>
+    <message>
+      <source>{row} of {count}</source>
+      <translation>{row} von {count}</translation>
     </message>
   </context>
   <context>
@@ -6039,6 +6880,10 @@ zu  {after}</translation>
       <source>Making the tools ready</source>
       <translation>Werkzeuge werden bereit gemacht</translation>
     </message>
+    <message>
+      <source>{count} repaired</source>
+      <translation>{count} repariert</translation>
+    </message>
   </context>
   <context>
     <name>RunWords</name>
@@ -6091,6 +6936,10 @@ zu  {after}</translation>
       <translation>An einer Grenze beendet</translation>
     </message>
     <message>
+      <source>Ended without a whole answer</source>
+      <translation>Ohne vollständige Antwort beendet</translation>
+    </message>
+    <message>
       <source>Interrupted</source>
       <translation>Unterbrochen</translation>
     </message>
@@ -6115,6 +6964,10 @@ zu  {after}</translation>
       <translation>Angehalten</translation>
     </message>
     <message>
+      <source>Paused at a problem</source>
+      <translation>Angehalten bei einem Problem</translation>
+    </message>
+    <message>
       <source>Reading the reply</source>
       <translation>Die Antwort wird gelesen</translation>
     </message>
@@ -6131,12 +6984,16 @@ zu  {after}</translation>
       <translation>Gestoppt</translation>
     </message>
     <message>
-      <source>Stopped at a problem</source>
-      <translation>Bei einem Problem angehalten</translation>
-    </message>
-    <message>
       <source>The answer does not fit the declared outputs</source>
       <translation>Die Antwort passt nicht zu den deklarierten Ausgaben</translation>
+    </message>
+    <message>
+      <source>The answer is empty</source>
+      <translation>Die Antwort ist leer</translation>
+    </message>
+    <message>
+      <source>The answer was cut off</source>
+      <translation>Die Antwort wurde abgeschnitten</translation>
     </message>
     <message>
       <source>The arguments do not fit the tool</source>
@@ -6157,6 +7014,10 @@ zu  {after}</translation>
     <message>
       <source>The prompt cannot be rendered</source>
       <translation>Der Prompt kann nicht ausgefüllt werden</translation>
+    </message>
+    <message>
+      <source>The provider's filter cut the answer</source>
+      <translation>Der Filter des Anbieters hat die Antwort gekürzt</translation>
     </message>
     <message>
       <source>The reply cannot be read</source>
@@ -6215,8 +7076,8 @@ zu  {after}</translation>
       <translation>mit der Antwort, bevor nach ihr gehandelt wird</translation>
     </message>
     <message>
-      <source>with the tool's result, before the model is told</source>
-      <translation>mit dem Ergebnis des Werkzeugs, bevor das Modell es erfährt</translation>
+      <source>with the tool's result</source>
+      <translation>mit dem Ergebnis des Werkzeugs</translation>
     </message>
     <message>
       <source>{count:,} calls</source>
@@ -6593,6 +7454,13 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>SideStrip</name>
+    <message>
+      <source>Side bar</source>
+      <translation>Seitenleiste</translation>
+    </message>
+  </context>
+  <context>
     <name>Snippets</name>
     <message>
       <source>A call that the model made</source>
@@ -6679,12 +7547,12 @@ zu  {after}</translation>
       <translation>Was ein Werkzeug antwortete</translation>
     </message>
     <message>
-      <source>What the person says</source>
-      <translation>Was die Person sagt</translation>
-    </message>
-    <message>
       <source>What the prompt is given</source>
       <translation>Was dem Prompt gegeben wird</translation>
+    </message>
+    <message>
+      <source>What the user says</source>
+      <translation>Was die Person sagt</translation>
     </message>
     <message>
       <source>Which model, and how it samples</source>
@@ -7031,6 +7899,10 @@ zu  {after}</translation>
       <translation>beantwortet</translation>
     </message>
     <message>
+      <source>cut</source>
+      <translation>abgebrochen</translation>
+    </message>
+    <message>
       <source>edited</source>
       <translation>bearbeitet</translation>
     </message>
@@ -7119,6 +7991,10 @@ zu  {after}</translation>
   </context>
   <context>
     <name>Tabs</name>
+    <message>
+      <source>Experiments (*.experiment.yaml *.experiment.yml)</source>
+      <translation>Experimente (*.experiment.yaml *.experiment.yml)</translation>
+    </message>
     <message>
       <source>Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)</source>
       <translation>Prompts (*.prompty);;Markdown und Text (*.md *.txt);;Python-Werkzeuge (*.py);;Alle Dateien (*)</translation>
@@ -7394,8 +8270,8 @@ zu  {after}</translation>
       <translation> Befehle</translation>
     </message>
     <message>
-      <source> Run</source>
-      <translation> Ausführen</translation>
+      <source> Step</source>
+      <translation type="unfinished" />
     </message>
     <message>
       <source>JSON action</source>
@@ -7412,6 +8288,10 @@ zu  {after}</translation>
     <message>
       <source>ReAct text</source>
       <translation>ReAct-Text</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <translation>Ausführen</translation>
     </message>
     <message>
       <source>Toolbar</source>
@@ -7739,7 +8619,7 @@ zu  {after}</translation>
       <translation>Jeder Lauf wird bis zu seinem letzten Schritt behalten. Öffnen Sie einen wieder, vergleichen Sie zwei, oder exportieren Sie sie.</translation>
     </message>
     <message>
-      <source>Front matter above, the messages below. Problems are underlined as you type, Ctrl+Space completes, Ctrl+. mends.</source>
+      <source>Front matter above, the messages below. Problems are underlined as you type, Ctrl+Space completes, Ctrl+. fixes.</source>
       <translation>Oben die Kopfdaten, darunter die Nachrichten. Probleme werden beim Tippen unterstrichen, Strg+Leertaste vervollständigt, Strg+. hilft ab.</translation>
     </message>
     <message>

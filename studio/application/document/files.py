@@ -180,7 +180,7 @@ def write_file(path: Path, file: FileText) -> FileText:
 
 
 def is_read_only(path: Path) -> bool:
-    """Whether a file is there and may not be written: by this person, or by anyone."""
+    """Whether a file is there and may not be written: by this user, or by anyone."""
     try:
         marked = not path.stat().st_mode & 0o222
     except OSError:

@@ -1,4 +1,4 @@
-"""What the editor is told of the world around its text."""
+"""What the editor is informed of the world around its text."""
 
 from __future__ import annotations
 

@@ -102,9 +102,9 @@ _MUSTACHE: tuple[TemplateFormat, ...] = ("mustache",)
 SNIPPETS: tuple[Snippet, ...] = (
     Snippet("system section", marked("Instructions for the model"),
             "system:\n${1:You are a helpful assistant.}\n$0"),
-    Snippet("user section", marked("What the person says"),
+    Snippet("user section", marked("What the user says"),
             "user:\n{{ ${1:question} }}\n$0", formats=("jinja2", "mustache")),
-    Snippet("user section", marked("What the person says"),
+    Snippet("user section", marked("What the user says"),
             "user:\n{${1:question}}\n$0", formats=("fstring",)),
     Snippet("assistant section", marked("An answer, as an example"),
             "assistant:\n${1:An answer}\n$0"),

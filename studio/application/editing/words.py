@@ -9,7 +9,7 @@ ROLES: Mapping[str, str] = MappingProxyType(
     {
         "system": "Instructions for the model",
         "developer": "Instructions, as newer models call them",
-        "user": "What the person says",
+        "user": "What the user says",
         "assistant": "What the model said",
         "tool": "What a tool answered (section dialect)",
         "tools": "Tools of this prompt, as YAML (section dialect)",

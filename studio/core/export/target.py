@@ -66,7 +66,7 @@ class ExportSource:
 
     @property
     def all_tools(self) -> tuple[ToolSpec, ...]:
-        """The tools of a run, whichever way the model is told of them."""
+        """The tools of a run, whichever way the model is informed of them."""
         if self.tools is not None:
             return self.tools
         return declared_tools(self.prepared.document, self.prepared.messages.tools)

@@ -15,7 +15,7 @@ ToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as the model is told of it."""
+    """A tool as the model is informed of it."""
 
     name: str
     """Unique in a run."""

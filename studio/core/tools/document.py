@@ -200,7 +200,7 @@ def _number(value: Json, least: float, most: float = _MOST_MEGABYTES) -> float |
 
 
 def hoisted_spec(tool: HoistedTool) -> ToolSpec:
-    """A tool of the body's section as the model is told of it (section dialect)."""
+    """A tool of the body's section as the model is informed of it (section dialect)."""
     options = tool.options
     description = options.get("description")
     bindings = read_bindings(options.get("bindings"))

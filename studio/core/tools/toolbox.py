@@ -169,7 +169,7 @@ class Toolbox:
         if outcome is not None:
             return outcome
         if self._ask is None:
-            return ToolOutcome("the person answers this tool, and nobody is there", "error")
+            return ToolOutcome("the user answers this tool, and nobody is there", "error")
         answered = await self._ask(name, arguments)
         return replace(answered, duration=time.perf_counter() - started)
 

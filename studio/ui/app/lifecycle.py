@@ -125,7 +125,7 @@ class Lifecycle(QObject):
     # -- defects --------------------------------------------------------------------------------
 
     def show_crash(self, crash: Crash) -> None:
-        """Tell of a defect; the second one goes into the dialog that is open."""
+        """Report a defect; the second one goes into the dialog that is open."""
         if self._dialog is None:
             self._dialog = self._new_dialog()
         self._dialog.add(crash.summary, crash.report)

@@ -64,7 +64,7 @@ class RunCoordinator(QObject):
             run: what runs.
             connections: where models come from.
             questions: what is asked before a folder's connection is used.
-            inputs: the person's values.
+            inputs: the user's values.
             trust: the folders that are trusted.
             toolboxes: what makes a document's tools ready.
         """

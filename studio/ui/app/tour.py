@@ -98,7 +98,7 @@ STOPS: tuple[TourStep, ...] = (
 
 
 class Tour(QWidget):
-    """Darkens the window but for the part that is told of, with a card beside it."""
+    """Darkens the window but for the part that is informed of, with a card beside it."""
 
     ended = Signal()
 

@@ -71,7 +71,7 @@ class Workbench(QObject):
         held = "trust.json" if not services.is_safe else f"safe-mode-{uuid4().hex}.json"
         self.trust = TrustStore(services.paths.data / held)
         if not services.is_safe:
-            # The person's copies of the bundled examples: the studio itself writes this folder.
+            # The user's copies of the bundled examples: the studio itself writes this folder.
             self.trust.trust(services.paths.data / "examples")
         self.background = Background(self)
         tokenizers = Tokenizers(services.paths.cache / "tokenizers")

@@ -104,7 +104,7 @@ class CrashDialog(QDialog):
         self.picture.setPixmap(icon("triangle-alert", theme.warning).pixmap(28, 28))
 
     def add(self, summary: str, report: str) -> None:
-        """Tell of one defect more; one that was told already is only counted."""
+        """Report one defect more; one that was told already is only counted."""
         if report not in self._reports:
             self._reports.append(report)
         self.what.setText(

@@ -257,7 +257,7 @@ class Inspector(QWidget):
 
     def _show_tab(self, tab: Tab) -> None:
         with_answer = self._view.has_answer or tab == "answer"
-        # A change of ours is not a choice of the person; hiding a tab chooses its neighbour.
+        # A change of ours is not a choice of the user; hiding a tab chooses its neighbour.
         self._tabs.blockSignals(True)
         if self._tabs.isTabVisible(_index("answer")) != with_answer:
             self._tabs.setTabVisible(_index("answer"), with_answer)

@@ -48,7 +48,7 @@ _TAB_OF_NODE: dict[Node, Tab] = {
     "observation": "tool", "final": "answer", "done": "answer",
 }  # fmt: skip
 _STAYS: tuple[Tab, ...] = ("request", "usage", "watch")
-"""Tabs that a person looks at across steps; following the run does not leave them."""
+"""Tabs that a user looks at across steps; following the run does not leave them."""
 
 
 class RunPane(QWidget):

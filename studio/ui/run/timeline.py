@@ -38,7 +38,7 @@ EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
 
 
 class TimelineView(QTableView):
-    """Shows a run's cards; follows the run until the person chooses a card.
+    """Shows a run's cards; follows the run until the user chooses a card.
 
     A table of one column: a list view lays out all of its rows anew at each change, which takes
     150 ms at 40,000 cards; a table asks only for what is in sight (5 ms).
@@ -117,7 +117,7 @@ class TimelineView(QTableView):
         self.verticalHeader().setDefaultSectionSize(height)
 
     def show_timeline(self, timeline: Timeline) -> None:
-        """Show cards, and go to the live one where the person has not chosen another."""
+        """Show cards, and go to the live one where the user has not chosen another."""
         self._moving = True
         chosen = self.current_card
         self._cards.show_timeline(timeline)

@@ -89,7 +89,7 @@ class AnswerDialog(QDialog):
         """Closed without an answer: the call fails, it must not wait for ever."""
         if not self._is_given:
             self._is_given = True
-            self.answered.emit(self.question.id, self.tr("The person gave no answer."), True)
+            self.answered.emit(self.question.id, self.tr("The user gave no answer."), True)
         super().done(result)
 
     def _give(self, *, is_error: bool) -> None:

@@ -20,7 +20,7 @@ _WIDEST_SOURCE = 180
 
 
 class ToolTable(QTreeView):
-    """Tells which tool is chosen, and which is to be shown whole."""
+    """Reports which tool is chosen, and which is to be shown whole."""
 
     chosen = Signal(ToolEntry)  # ToolEntry of the current row
     entered = Signal(ToolEntry)  # ToolEntry that was clicked, or opened with Enter

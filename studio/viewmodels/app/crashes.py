@@ -47,7 +47,7 @@ def crash_of(
     environment: Mapping[str, str],
     hide: Callable[[str], str] = str,
 ) -> Crash:
-    """Tell of an error without anything that is nobody's business.
+    """Report an error without anything that is nobody's business.
 
     Args:
         error: what came up.

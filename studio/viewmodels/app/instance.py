@@ -1,7 +1,7 @@
-"""One studio for one person's folders: a second start hands its files to the first.
+"""One studio for one user's folders: a second start hands its files to the first.
 
 The first one (`primary_instance.py`) listens on a local socket and leaves a mark beside the
-person's data. A start that finds no mark has nothing to ask, and pays nothing. A mark whose owner
+user's data. A start that finds no mark has nothing to ask, and pays nothing. A mark whose owner
 is gone (killed, or the machine went down) is answered by nobody: the start goes on, and is the
 first, since a dead process holds no lock. One that is only too busy to answer stays the first: the
 start is a window beside it then, as with `--new-window`.

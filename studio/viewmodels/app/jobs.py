@@ -41,7 +41,7 @@ class _Job(Generic[Result]):
     def connect(
         self, finished: Callable[[int, Result], None], failed: Callable[[int, Exception], None]
     ) -> None:
-        """Tell of the end."""
+        """Report the end."""
         if self._relay is not None:
             self._relay.finished.connect(finished)
             self._relay.failed.connect(failed)

@@ -35,7 +35,7 @@ class ConnectionsController(QObject):
     changed = Signal(ModelChoice)  # ModelChoice for the open document
     saved = Signal(Connections)  # Connections, whenever the list was changed
     refused = Signal(str, str)  # what cannot be done, and what to do about it
-    request_reply = Signal(ManualQuestion)  # the person is the model and is to reply
+    request_reply = Signal(ManualQuestion)  # the user is the model and is to reply
     settled = Signal(
         ManualQuestion
     )  # ManualQuestion that is over: answered, declined, or its run stopped
@@ -66,7 +66,7 @@ class ConnectionsController(QObject):
 
     @property
     def connections(self) -> Connections:
-        """What the person has set up."""
+        """What the user has set up."""
         return self._connections
 
     @property
@@ -93,7 +93,7 @@ class ConnectionsController(QObject):
 
     @property
     def chosen(self) -> str:
-        """Name of the connection that the person picked; empty while the document decides."""
+        """Name of the connection that the user picked; empty while the document decides."""
         return self._chosen
 
     @property
@@ -153,7 +153,7 @@ class ConnectionsController(QObject):
         self._on_picked()
 
     def list_models(self) -> None:
-        """Ask the document's connection for its models, once, where the person set it up."""
+        """Ask the document's connection for its models, once, where the user set it up."""
         choice = self.choice
         trials, connection = self.trials, choice.connection
         is_own = self._connections.named(connection.name) == connection

@@ -59,7 +59,7 @@ def test_no_answer_is_a_failure_of_the_tool(
     qtbot: QtBot, background: Background, questions: ToolQuestions
 ) -> None:
     question, call = ask(qtbot, background, questions)
-    questions.answer(question.id, "The person gave no answer.", is_error=True)
+    questions.answer(question.id, "The user gave no answer.", is_error=True)
     assert call.result(30).status == "error"
 
 

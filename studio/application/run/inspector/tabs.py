@@ -64,7 +64,7 @@ _USAGE_ROWS = 500
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What the person wants to look at."""
+    """What the user wants to look at."""
 
     step: int = 0
     """Number of the step; 0 for the current one."""

@@ -148,7 +148,7 @@ def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
 
 
 def _ask_again(error: StepError) -> str:
-    """What the model is told of its answer."""
+    """What the model is informed of its answer."""
     return f"Your answer cannot be used: {error.message} Answer again, with the whole answer only."
 
 

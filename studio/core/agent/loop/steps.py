@@ -275,7 +275,7 @@ def with_checks(state: RunState, event: CallsChecked) -> RunState:
 
 
 def call_error_text(state: RunState, call: Call) -> str:
-    """What the model is told of a call that cannot run."""
+    """What the model is informed of a call that cannot run."""
     if call.error == "unknown_tool":
         return unknown_tool(call.tool, [tool.name for tool in state.setup.tools])
     if call.error == "guardrail":

@@ -1,4 +1,4 @@
-"""Which tools the model is told of, where a prompt has more than it wants to show at once.
+"""Which tools the model is informed of, where a prompt has more than it wants to show at once.
 
 The program of the published instructions prompt retrieves its tools by the question. Here
 `metadata.agent.most_tools` says how many; they are chosen by the words that tool and question

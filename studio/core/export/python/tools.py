@@ -43,7 +43,7 @@ def python_tools(
 
     Args:
         document: The prompt.
-        tools: The tools that the model is told of.
+        tools: The tools that the model is informed of.
         taken: Names that the script itself uses.
     """
     made = PythonTools()

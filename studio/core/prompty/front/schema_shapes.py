@@ -174,7 +174,7 @@ _TOOL = (
     Key("options", "Settings of a tool of your own runtime.", ("mapping",)),
     Key("serverName", "Name of the MCP server."),
     Key("serverDescription", "What the MCP server offers."),
-    Key("approvalMode", "When a person is asked.", ("text", "mapping"),
+    Key("approvalMode", "When the user is asked.", ("text", "mapping"),
         values=("always", "never")),
     Key("allowedTools", "The tools of the MCP server that may be used.", ("list",)),
     Key("specification", "Path or address of the OpenAPI document."),

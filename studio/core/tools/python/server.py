@@ -89,7 +89,7 @@ class ToolFileServer:
             text, meta = _as_text(value)
         except asyncio.CancelledError:
             raise
-        except BaseException as error:  # noqa: BLE001 - the border to the person's code
+        except BaseException as error:  # noqa: BLE001 - the border to the user's code
             return self._failure(error)
         text, truncated = cut(text, self._characters)
         if truncated:

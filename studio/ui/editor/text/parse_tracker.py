@@ -50,7 +50,7 @@ class ParseTracker:
         """Do something with the document of the text as it stands.
 
         At once, but for a long text that is still being read: then as soon as it is, unless the
-        person goes on typing or moves the caret; the window does not wait for it.
+        user goes on typing or moves the caret; the window does not wait for it.
         """
         document = self.now()
         if document is not None:
