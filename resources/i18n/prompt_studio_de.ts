@@ -2926,7 +2926,7 @@ Und {count} davor.</translation>
     </message>
     <message>
       <source>Fix the errors below, or agree to each kind of them</source>
-      <translation type="unfinished" />
+      <translation>Beheben Sie die Fehler unten, oder stimmen Sie jeder Art zu</translation>
     </message>
     <message>
       <source>Nothing was changed. Choose another place.</source>
@@ -6158,7 +6158,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Fix its address, its key or its account.</source>
-      <translation type="unfinished" />
+      <translation>Beheben Sie Adresse, Schlüssel oder Konto.</translation>
     </message>
     <message>
       <source>From  {before}
@@ -8271,7 +8271,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source> Step</source>
-      <translation type="unfinished" />
+      <translation> Schritt</translation>
     </message>
     <message>
       <source>JSON action</source>
