@@ -18,6 +18,8 @@ def test_a_typed_expression_shows_its_value_at_once_and_the_next_row_takes_anoth
     table.show()
 
     for row, words in enumerate(("iteration", "args.fact")):
+        # The editor of the row before is gone only once Qt has come round to it.
+        qtbot.waitUntil(lambda: not table.findChildren(QLineEdit))
         table.setCurrentCell(row, 0)
         table.editItem(table.item(row, 0))
         field = table.findChild(QLineEdit)
