@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from studio.application.words import translate
 from studio.core.experiments.results.ledger import ResultRow
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 
@@ -136,7 +138,7 @@ def _in_csv(text: str, line: int, row: ResultRow, answer: str) -> str:
 def _in_jsonl(text: str, line: int, row: ResultRow, answer: str) -> str:
     lines = text.splitlines(keepends=True)
     try:
-        value = json.loads(lines[line - 1])
+        value: Any = parse_json(lines[line - 1])
     except (IndexError, ValueError):
         raise _gone(row) from None
     inner = value.get("item") if isinstance(value.get("item"), dict) else value

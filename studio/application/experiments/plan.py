@@ -33,6 +33,7 @@ from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
@@ -360,7 +361,7 @@ def _read(item: InputDeclaration, text: str) -> Json:
         return None
     lowered = text.strip().lower()
     try:
-        value: Json = json.loads(lowered if item.kind == "boolean" else text)
+        value: Json = parse_json(lowered if item.kind == "boolean" else text)
     except ValueError:
         raise ValueError(
             _tr("the input {name!r} is declared as {kind}; {text!r} is not one").format(

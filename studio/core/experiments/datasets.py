@@ -17,6 +17,7 @@ from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode
 from studio.core.experiments.values import AssertionSpec, DatasetReference, ExperimentCase
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 
@@ -244,9 +245,9 @@ def _jsonl(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
             if not line.strip():
                 continue
             try:
-                value = json.loads(line.rstrip())
-            except (ValueError, RecursionError) as error:
-                said = getattr(error, "msg", "it is nested too deeply")
+                value = parse_json(line.rstrip())
+            except ValueError as error:
+                said = getattr(error, "msg", str(error))
                 column = getattr(error, "colno", 1)
                 raise DatasetError(
                     f"{path.name}, line {number}, column {column}: no JSON ({said})"
@@ -265,8 +266,8 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
     value: Any
     if path.suffix.lower() == ".json":
         try:
-            value = json.loads(text)
-        except (ValueError, RecursionError) as error:
+            value = parse_json(text)
+        except ValueError as error:
             raise DatasetError(f"{path.name}: no JSON ({error})") from None
     else:
         reading = read_yaml(text)

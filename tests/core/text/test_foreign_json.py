@@ -13,12 +13,18 @@ from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json
 STUDIO = Path(__file__).resolve().parents[3] / "studio"
 
 ROOMS = (
-    "application/connections", "application/inputs", "application/run", "cli", "core/agent",
-    "core/imports", "core/masking", "core/models", "core/prompty", "core/tools", "core/wire",
+    "application/connections", "application/experiments", "application/inputs", "application/run",
+    "cli", "core/agent", "core/experiments", "core/imports", "core/masking", "core/models",
+    "core/prompty", "core/tools", "core/wire",
 )  # fmt: skip
 """Where texts of files, models, servers and tools come in."""
 
 READS_ITS_OWN = {
+    "core/experiments/assertions/checker.py": "the studio",
+    "core/experiments/assertions/child.py": "its own child, by its own writer",
+    "core/experiments/assertions/marking.py": "what it wrote",
+    "core/experiments/assertions/structure.py": "what it wrote",
+    "core/experiments/results/ledger.py": "what it wrote",
     "core/models/capabilities.py": "a resource",
     "core/models/embedded/child.py": "settings from the studio",
     "core/models/embedded/client.py": "the embedded server",

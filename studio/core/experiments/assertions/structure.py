@@ -10,6 +10,8 @@ from typing import Any
 from studio.core.experiments.assertions.result import CellAnswer, UndecidedError, Verdict
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.schema_patterns import with_bounded_patterns
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -21,12 +23,10 @@ def decide_json(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
     schema = _schema(value)
     if spec.type == "is-json":
         try:
-            found: Json = json.loads(answer.text)
+            found: Json = parse_json(answer.text)
         except ValueError as error:
             where = getattr(error, "pos", 0)
             return Verdict(False, f"The answer is no JSON: {error}.", span=Span(where, where + 1))
-        except RecursionError:
-            return Verdict(False, "The JSON is nested too deeply.")
         return _fits(found, schema, Span(0, len(answer.text)))
     worst = Verdict(False, "The answer contains no JSON.")
     for part, span in objects_in(answer.text):
@@ -83,14 +83,14 @@ def _fits(value: Json, schema: Mapping[str, Json] | None, span: Span) -> Verdict
 
 @lru_cache(maxsize=64)
 def _validator(text: str) -> Any:  # noqa: ANN401 - a class that jsonschema chooses
-    from jsonschema import SchemaError
+    from jsonschema import FormatChecker, SchemaError
     from jsonschema.validators import Draft202012Validator, validator_for
     from referencing import Registry
 
     schema = json.loads(text)
-    kind = validator_for(schema, default=Draft202012Validator)
+    kind: Any = with_bounded_patterns(validator_for(schema, default=Draft202012Validator))
     try:
-        kind.check_schema(schema)
+        kind.check_schema(schema, FormatChecker(formats=()))  # `regex` asks `re`
     except SchemaError as error:
         raise UndecidedError(f"The schema is none: {error.message}") from error
     # Nothing is fetched: an empty registry knows no schema but this one.

@@ -12,6 +12,7 @@ from io import StringIO
 from studio.core.experiments.assertions.result import CellAnswer, UndecidedError, Verdict
 from studio.core.experiments.values import AssertionSpec
 from studio.core.patterns import PatternError, schema_pattern
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -31,8 +32,8 @@ def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
     """The whole answer is the text, or the same JSON."""
     if isinstance(value, Mapping | list):
         try:
-            found = json.loads(answer.text)
-        except (ValueError, RecursionError):
+            found = parse_json(answer.text)
+        except ValueError:
             return Verdict(False, "The answer is no JSON.")
         return Verdict(found == value, "The JSON is the same." if found == value else
                        "The answer is other JSON.")  # fmt: skip
