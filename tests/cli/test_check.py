@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +13,6 @@ import pytest
 
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.cli.main import run_command
-from tests.support import patience
 
 WARNED = "---\nname: x\ninputs:\n  a: {kind: string}\n---\nuser:\n{{ b }}\n"
 """`a` is not used, `b` is not declared."""
@@ -204,19 +201,16 @@ def test_a_slip_of_a_command_is_named(folder: Path) -> None:
     assert "did you mean 'check'?" in asked.stderr
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
-def test_an_interrupt_is_a_word_and_no_traceback(folder: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "studio", "check", "-"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        stat = Path(f"/proc/{process.pid}/wchan")
-        if not stat.exists():
-            process.kill()
-            pytest.skip("this system does not say what a process waits for")
-        # It has come to its text when it waits for the pipe.
-        patience.wait_until(lambda: "pipe" in stat.read_text(), "the wait for stdin")
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=patience.SECONDS)
-    assert process.returncode == INTERRUPTED
-    assert said == "prompt-studio: interrupted\n"
+class Interrupted(io.BytesIO):
+    """An input at which Ctrl-C is pressed."""
+
+    def read(self, *_: object) -> bytes:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_is_a_word_and_no_traceback(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Interrupted()))
+    assert run_command(["check", "-"]) == INTERRUPTED
+    assert capsys.readouterr().err == "prompt-studio: interrupted\n"

@@ -163,5 +163,5 @@ def test_a_bundle_of_an_untrusted_folder_holds_no_file_that_the_prompt_names(
     assert run_command(export) == FINE
     assert "'x.txt' is not packed" in capsys.readouterr().err
     assert "x.txt" not in zipfile.ZipFile(out).namelist()
-    assert run_command([*export, "--trust"]) == FINE
+    assert run_command([*export, "--trust", "--force"]) == FINE
     assert "x.txt" in zipfile.ZipFile(out).namelist()

@@ -72,7 +72,7 @@ def test_symbols_are_a_tree_of_keys_and_then_the_sections(user_home: Path) -> No
 
 def test_folds_hide_blocks(user_home: Path) -> None:
     lines = [(fold.start_line, fold.end_line) for fold in features.folding_ranges(reading(PROMPT))]
-    assert (0, 8) in lines
+    assert (0, 9) in lines
     assert (10, 11) in lines
 
 

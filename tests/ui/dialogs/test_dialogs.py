@@ -223,7 +223,7 @@ def test_export_of_a_broken_prompt_is_refused_with_the_reason(
     dialog = shown(window, ExportDialog)
     assert isinstance(dialog, ExportDialog)
     qtbot.waitUntil(lambda: dialog.checks.count() > 0)
-    assert dialog.state.text().startswith("Cannot be exported")
+    assert dialog.state.text().startswith("Fix the errors below")
     assert not dialog.save.isEnabled()
     assert not dialog.write(tmp_path / "no.prompty")
     assert not (tmp_path / "no.prompty").exists()

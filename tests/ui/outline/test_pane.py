@@ -51,7 +51,7 @@ def test_a_choice_goes_to_where_the_part_stands_now(pane: OutlinePane, qtbot: Qt
     pane.set_document(parse("system:\nOne\nuser:\nTwo\n"))
     text = "system:\nOne\nwith one more line\nuser:\nTwo\n"
     pane.set_document(parse(text))
-    with qtbot.waitSignal(pane.request_reveal) as asked:
+    with qtbot.waitSignal(pane.request_go) as asked:
         pane._tree.itemActivated.emit(pane._tree.topLevelItem(1), 0)
     assert asked.args is not None
     assert asked.args[0].start == text.index("user:")

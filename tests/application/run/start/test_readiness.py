@@ -69,7 +69,7 @@ JSON = 'Write "action_input". Tools: {{ tool_names }}\n'
         (JSON + "{{ chat_history }}", "question", "What is 12 * 7?"),
         ("user:\n{{ question }}", "question", "What is 12 * 7?"),  # no loop at all
         (
-            "---\ninputs: {question: {kind: string, sample: Why?}}\n---\n"
+            "---\ninputs: {question: {kind: string, sample: 'Why?'}}\n---\n"
             + JSON
             + "{{ question }}",
             "question",
@@ -94,7 +94,7 @@ def test_the_question_of_the_user_is_asked_for_where_it_has_a_place(
         "---\ninputs: {city: {kind: string, default: Rome}}\n---\n"
         + JSON
         + "{{ city }} {{ chat_history }}",
-        "---\ninputs: {question: {kind: string, default: Why?}}\n---\n" + JSON + "{{ question }}",
+        "---\ninputs: {question: {kind: string, default: 'Why?'}}\n---\n" + JSON + "{{ question }}",
         "---\ninputs: {question: {kind: string}}\n---\nuser:\n{{ question }}",  # not required
     ],
 )

@@ -80,7 +80,10 @@ def test_what_is_no_expression_is_refused(source):
 @pytest.mark.parametrize(
     ("source", "place"),
     [
-        ("iteration > 3 and and tool", "got 'tool', at 'tool', character 23"),
+        (
+            "iteration > 3 and and tool",
+            "an operator is missing, at 'tool', character 23",
+        ),
         ("iteration >", "at its end"),
         ("tool startswith 'a' and nothing", "no 'nothing'"),
         ("tool startswith 'a' and nothing", "at 'nothing', character 25"),
