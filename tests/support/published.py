@@ -1,0 +1,12 @@
+"""Prompts that the studio has word for word as they were published, and what is wrong in them."""
+
+from __future__ import annotations
+
+FINDINGS: dict[str, frozenset[str]] = {
+    "prompt-section.prompty": frozenset({"text-below-thread"}),
+    "react-agent-trustgraph.prompty": frozenset(
+        {"history-without-thought", "history-quoted", "history-not-json"}
+    ),
+    "legacy-chat.prompty": frozenset({"legacy-file"}),
+}
+"""Codes by the name of the file; the template of the old dialect is said to be one."""
