@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from studio.cli.arguments import add_trust, allow_named, load, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.invisible import reveal
 from studio.core.text.values import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ async def _listed(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([native_function(spec) for spec in specs], ensure_ascii=False, indent=2))
     elif specs:
-        print("\n".join(react_lines(spec) for spec in specs))
+        print(reveal("\n".join(react_lines(spec) for spec in specs)))
     return PROBLEMS if problems else FINE
 
 
@@ -117,7 +118,8 @@ async def _shown(options: argparse.Namespace) -> int:
         whole = {**native_function(spec), "place": place, "effects": effects}
         print(json.dumps(whole, ensure_ascii=False, indent=2))
     else:
-        print(f"{spec.name}\n{spec.description}\n\nWhere: {place}\nEffects: {effects}\nArguments:")
+        name, told = reveal(spec.name, lines=False), reveal(spec.description)
+        print(f"{name}\n{told}\n\nWhere: {reveal(place)}\nEffects: {effects}\nArguments:")
         print(json.dumps(spec.parameters, ensure_ascii=False, indent=2))
     return FINE
 

@@ -200,3 +200,18 @@ def test_a_file_of_another_kind_is_said(
     assert run_command(["tools", "list", str(path)]) == USAGE
     assert "is no source of tools" in capsys.readouterr().err
     assert run_command(["tools", "list", str(tmp_path / "none.json")]) == USAGE
+
+
+def test_nothing_in_a_description_is_hidden(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "hidden.json"
+    operation = {"operationId": "mail", "summary": "Sends\u202e a mail", "responses": {}}
+    whole = {"openapi": "3.1.0", "servers": [{"url": "http://127.0.0.1:9"}]}
+    path.write_text(json.dumps({**whole, "paths": {"/m": {"get": operation}}}), encoding="utf-8")
+    for command in (["list"], ["show"]):
+        wanted = [str(path), "mail"] if command == ["show"] else [str(path)]
+        assert run_command(["tools", *command, *wanted, "--trust"]) == FINE
+        out = capsys.readouterr().out
+        assert "\u202e" not in out
+        assert "Sends⟨U+202E⟩ a mail" in out
