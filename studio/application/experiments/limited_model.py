@@ -13,6 +13,10 @@ from studio.core.models.faults import RetryLaterError
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta, ReplyNotice
 
+_REFUSALS, _APART, _GROWTH = 15, 0.01, 1.5
+"""A request that a busy server refuses (429) is sent again so often; the seconds before the first
+time, and their growth: the last ones wait for some seconds, far above what a server asks for."""
+
 _BACKOFF = 0.5
 _LONGEST = 60.0
 
@@ -54,7 +58,7 @@ class LimitedModel:
         Raises:
             ModelError: the model cannot answer, also when asked again.
         """
-        attempt = 0
+        attempt = refusals = 0
         while True:
             started = time.monotonic()
             began = await self._limiter.take()
@@ -73,11 +77,17 @@ class LimitedModel:
                 await self._limiter.give(began, refused=refused, after=after)
             if failed is None:
                 return
-            if said or not failed.retryable or attempt >= self._retries:
+            spent = refusals >= _REFUSALS if refused else attempt >= self._retries
+            if said or not failed.retryable or spent:
                 failed.is_exhausted = True
                 raise failed
-            wait = min(_LONGEST, after or _BACKOFF * 2**attempt)
-            attempt += 1
+            if refused:
+                # Being too many is no fault of the request: it comes later and later, and then in.
+                wait = min(_LONGEST, max(after, _APART * _GROWTH**refusals))
+                refusals += 1
+            else:
+                wait = min(_LONGEST, after or _BACKOFF * 2**attempt)
+                attempt += 1
             self._limiter.resting += 1
             try:
                 await asyncio.sleep(wait)
