@@ -123,6 +123,10 @@ def _look(path: Path, options: argparse.Namespace, trust: TrustStore) -> Checked
             return _read(sys.stdin.buffer.read().decode("utf-8"), name, trust)
         except UnicodeDecodeError:
             return unreadable(name or _STDIN, "the text on stdin is not UTF-8")
+    return _read_file(path, trust)
+
+
+def _read_file(path: Path, trust: TrustStore) -> CheckedFile:
     try:
         text = read_text(path)
     except UsageError as error:
@@ -139,11 +143,8 @@ def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFil
     """Make the fixes of a file that are shown, and write it where one was made."""
     from studio.core.export.write import write_atomically
 
-    try:
-        before = read_text(path)
-    except UsageError as error:
-        return unreadable(path, str(error).partition(": ")[2] or str(error))
-    one = _read(before, path.resolve(), trust)
+    one = _read_file(path, trust)
+    before = one.source.text
     for _ in range(_ROUNDS):
         text = _with_fixes(one, settings)
         if text == one.source.text:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from studio.application.experiments.prompts import ExperimentError, Folder
-from studio.core.agent.loop.toolbox import RunToolbox
+from studio.core.agent.loop.toolbox import RunToolbox, ToolboxAround
 from studio.core.agent.values.state import ResultOrigin
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mock import (
@@ -62,24 +61,13 @@ def _answer(item: JsonObject) -> RecordedAnswer | None:
     return RecordedAnswer(arguments, text, item.get("is_error") is True)
 
 
-class MockedToolbox:
+class MockedToolbox(ToolboxAround):
     """A toolbox of which some tools are answered by the experiment; they never ask."""
 
     def __init__(self, inner: RunToolbox, mocks: Mapping[str, Mock]) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._mocks = mocks
         self._earlier: Counter[str] = Counter()
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered."""
-        return self._inner.specs
-
-    def check(
-        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
-    ) -> tuple[str, ...]:
-        """What is wrong with a call before it is made."""
-        return self._inner.check(name, arguments, released)
 
     def needs_approval(self, name: str) -> bool:
         """Whether somebody must be asked; a stand-in never asks."""
@@ -87,11 +75,7 @@ class MockedToolbox:
 
     def why_approval(self, name: str) -> str:
         """Why the tool asks."""
-        return "" if name in self._mocks else self._inner.why_approval(name)
-
-    def approve(self, name: str) -> None:
-        """Note that a call was allowed."""
-        self._inner.approve(name)
+        return "" if name in self._mocks else super().why_approval(name)
 
     def origin(self, name: str) -> ResultOrigin:
         """Where an answer comes from."""

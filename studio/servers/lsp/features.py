@@ -60,16 +60,17 @@ _LONGEST_VALUE = 40
 
 def diagnostics(reading: OpenText) -> list[types.Diagnostic]:
     """Every finding, at its place."""
-    return [
-        types.Diagnostic(
-            reading.positions.range(problem.span),
-            problem.message,
-            severity=_SEVERITIES[problem.severity],
-            code=problem.code,
-            source=SOURCE,
-        )
-        for problem in reading.problems
-    ]
+    return [_diagnostic(reading, problem) for problem in reading.problems]
+
+
+def _diagnostic(reading: OpenText, problem: Problem) -> types.Diagnostic:
+    return types.Diagnostic(
+        reading.positions.range(problem.span),
+        problem.message,
+        severity=_SEVERITIES[problem.severity],
+        code=problem.code,
+        source=SOURCE,
+    )
 
 
 def code_actions(reading: OpenText, range_: types.Range) -> list[types.CodeAction]:
@@ -88,17 +89,10 @@ def code_actions(reading: OpenText, range_: types.Range) -> list[types.CodeActio
 def _code_action(
     reading: OpenText, problem: Problem, fix: Fix, *, preferred: bool
 ) -> types.CodeAction:
-    about = types.Diagnostic(
-        reading.positions.range(problem.span),
-        problem.message,
-        severity=_SEVERITIES[problem.severity],
-        code=problem.code,
-        source=SOURCE,
-    )
     return types.CodeAction(
         fix.title,
         kind=types.CodeActionKind.QuickFix,
-        diagnostics=[about],
+        diagnostics=[_diagnostic(reading, problem)],
         is_preferred=preferred,
         edit=workspace_edit(reading, fix.edits),
     )

@@ -65,6 +65,33 @@ class RunToolbox(Protocol):
         ...
 
 
+class ToolboxAround:
+    """A toolbox in front of another, whose word counts where this one says nothing."""
+
+    def __init__(self, inner: RunToolbox) -> None:
+        """Stand in front of `inner`."""
+        self._inner = inner
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is offered."""
+        return self._inner.specs
+
+    def check(
+        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
+    ) -> tuple[str, ...]:
+        """What is wrong with a call before it is made."""
+        return self._inner.check(name, arguments, released)
+
+    def why_approval(self, name: str) -> str:
+        """Why the tool asks."""
+        return self._inner.why_approval(name)
+
+    def approve(self, name: str) -> None:
+        """Note that a call was allowed."""
+        self._inner.approve(name)
+
+
 class NoTools:
     """A run without tools."""
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import call_key, new_state
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.loop.toolbox import NoTools, RunToolbox, ToolboxAround
 from studio.core.agent.values.events import Event, ModelReplied, ReplyEdited, Started, ToolEnded
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import Call, ResultOrigin, RunState
@@ -201,7 +201,7 @@ class RecordedSpecs(NoTools):
         return check_arguments(spec.parameters, arguments)
 
 
-class RecordedTools:
+class RecordedTools(ToolboxAround):
     """Answers calls with the recorded outcomes of the same calls; others go to the toolbox."""
 
     def __init__(self, toolbox: RunToolbox, recording: RunRecording, *, live: bool = True) -> None:
@@ -212,39 +212,20 @@ class RecordedTools:
             recording: what they answered.
             live: whether a call that was not recorded is made; otherwise it is an error.
         """
-        self._toolbox = toolbox
+        super().__init__(toolbox)
         self._live = live
         self._outcomes: dict[tuple[str, str], deque[ToolOutcome]] = defaultdict(deque)
         for key, outcome in recording.outcomes:
             self._outcomes[key].append(outcome)
         self._recorded: set[str] = set()
 
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """The toolbox's."""
-        return self._toolbox.specs
-
-    def check(
-        self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
-    ) -> tuple[str, ...]:
-        """The toolbox's check."""
-        return self._toolbox.check(name, arguments, released)
-
     def needs_approval(self, name: str) -> bool:
         """The toolbox's word; a recorded outcome needs none, but that is known only at the call."""
-        return self._live and self._toolbox.needs_approval(name)
-
-    def why_approval(self, name: str) -> str:
-        """The toolbox's."""
-        return self._toolbox.why_approval(name)
-
-    def approve(self, name: str) -> None:
-        """The toolbox's."""
-        self._toolbox.approve(name)
+        return self._live and self._inner.needs_approval(name)
 
     def origin(self, name: str) -> ResultOrigin:
         """Where the tool's last answer came from."""
-        return "recorded" if name in self._recorded else self._toolbox.origin(name)
+        return "recorded" if name in self._recorded else self._inner.origin(name)
 
     async def call(
         self,
@@ -260,5 +241,5 @@ class RecordedTools:
             return held.popleft()
         self._recorded.discard(name)
         if self._live:
-            return await self._toolbox.call(name, arguments, call_id, released)
+            return await self._inner.call(name, arguments, call_id, released)
         return ToolOutcome(f"Error: no recorded result of {name!r} with these arguments", "error")
