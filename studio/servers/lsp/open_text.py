@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 
 from studio.application.document.findings import findings_of
-from studio.application.editing.editor_context import EditorContext, editor_context_of
+from studio.application.editing.editor_context import (
+    EditorContext,
+    editor_context_of,
+    files_beside,
+)
 from studio.application.trust import is_trusted
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
@@ -49,7 +53,10 @@ class OpenText:
     def around(self) -> EditorContext:
         """What is known around the prompt: its tools, its files, the names of variables."""
         path = self.document.source.path
-        return editor_context_of({}, (), (), path, trusted=is_trusted(path, self.trust))
+        folder = path.parent if path is not None else None
+        trusted = is_trusted(path, self.trust)
+        known = editor_context_of({}, (), (), folder, trusted=trusted)
+        return replace(known, files=partial(files_beside, path))
 
 
 def read(

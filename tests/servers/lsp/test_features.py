@@ -7,6 +7,7 @@ from pathlib import Path
 from lsprotocol import types
 
 from studio.core.text.problem import apply_edits
+from studio.core.tools.trust.store import TrustStore
 from studio.servers.lsp import features
 from studio.servers.lsp.open_text import OpenText, read
 from studio.servers.lsp.semantic import LEGEND, semantic_tokens
@@ -140,3 +141,18 @@ def test_hover_is_markdown_and_its_values_are_text(user_home: Path) -> None:
     assert hover is not None
     assert isinstance(hover.contents, types.MarkupContent)
     assert hover.contents.value == '**city**: string  \nSample: `"<b>*x*</b>"`'
+
+
+def test_references_are_completed_from_the_prompts_folder(tmp_path: Path, user_home: Path) -> None:
+    (tmp_path / "facts.json").write_text("{}", encoding="utf-8")
+    (tmp_path / ".env").write_text("BESIDE_THE_PROMPT=1\n", encoding="utf-8")
+    TrustStore().trust(tmp_path)
+
+    def offered(text: str) -> set[str]:
+        made = reading(text, tmp_path / "trip.prompty")
+        end = made.positions.position(len(text))
+        found = features.completions(made, end, asked=True, snippets=False)
+        return {each.label for each in found.items}
+
+    assert "facts.json" in offered("user:\n${file:")
+    assert "BESIDE_THE_PROMPT" in offered("user:\n${env:BESIDE")
