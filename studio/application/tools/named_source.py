@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PythonFile, SourceDeclaration
-from studio.core.tools.mcp.server_config import HttpServer, read_workspace_servers
+from studio.core.tools.mcp.server_config import HttpServer, listed_servers, read_workspace_servers
 
 _DESCRIPTIONS = (".json", ".yaml", ".yml")
 
@@ -59,7 +58,7 @@ def _names_servers(path: Path) -> bool:
         data = parse_json(path.read_text(encoding="utf-8", errors="replace"))
     except ValueError:
         return path.name.endswith("mcp.json")  # it says itself what is wrong with it
-    return isinstance(data, Mapping) and isinstance(data.get("mcpServers"), Mapping)
+    return listed_servers(data) is not None
 
 
 def _server(path: Path, wanted: str) -> McpServer:

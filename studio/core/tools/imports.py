@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 MCP = (
     "mcp",
+    "mcp.client.sse",
     "mcp.client.stdio",
     "mcp.client.streamable_http",
     "mcp.client.subscriptions",

@@ -10,11 +10,13 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.imports import MCP, import_packages
+from studio.core.tools.mcp.asking import AskForInput, asker
+from studio.core.tools.mcp.sifting import SiftedStream
 from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.mcp.values import (
     CallResult,
@@ -36,6 +38,7 @@ Page = TypeVar("Page", bound="types.PaginatedResult")
 _LONGEST_SAYING = 2_000
 _MOST_SAYINGS = 200
 _MOST_PAGES = 100
+_USUAL_VERSION = "2025-11-25"  # as the SDK takes it before it is settled
 
 
 class ServerRefusal(Exception):  # noqa: N818 - an answer, not a failure of ours
@@ -56,8 +59,17 @@ class ConnectionLost(Exception):  # noqa: N818 - names the state
 class McpConnection:
     """A connection that is open; make one with `open`."""
 
-    def __init__(self, on_change: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        on_change: Callable[[], None] | None = None,
+        ask: AskForInput | None = None,
+        *,
+        is_old: bool = False,
+    ) -> None:
         self._on_change = on_change
+        self._ask = ask
+        self._mode: Literal["auto", "legacy"] = "legacy" if is_old else "auto"
+        self._left_out: dict[str, None] = {}
         self._client: Client | None = None
         self._said: list[str] = []
         self._closing = asyncio.Event()
@@ -65,7 +77,13 @@ class McpConnection:
 
     @classmethod
     async def open(
-        cls, opener: Opener, seconds: float, on_change: Callable[[], None] | None = None
+        cls,
+        opener: Opener,
+        seconds: float,
+        on_change: Callable[[], None] | None = None,
+        ask: AskForInput | None = None,
+        *,
+        is_old: bool = False,
     ) -> McpConnection:
         """Connect and shake hands.
 
@@ -73,12 +91,14 @@ class McpConnection:
             opener: makes the streams.
             seconds: the longest time for it.
             on_change: called when the server says that its lists changed.
+            ask: asks the user for what the server wants to know; without it no server may ask.
+            is_old: whether its transport is older than protocols without a handshake.
 
         Raises:
             ToolSourceError: no connection within the time, or the other side is no MCP server.
         """
         await import_packages(MCP)
-        connection = cls(on_change)
+        connection = cls(on_change, ask, is_old=is_old)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         connection._task = asyncio.create_task(connection._hold(opener, ready))
         try:
@@ -95,6 +115,11 @@ class McpConnection:
     def is_open(self) -> bool:
         """Whether requests can still be sent."""
         return self._client is not None and not self._closing.is_set()
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A sentence for each entry of its lists that cannot be read."""
+        return tuple(self._left_out)
 
     @property
     def facts(self) -> dict[str, str]:
@@ -119,6 +144,7 @@ class McpConnection:
         """
         found: list[ListedTool] = []
         meta: JsonObject = {}
+        self._left_out.clear()
         async for page in self._pages(self._live().list_tools):
             found += (listed_tool(tool, source) for tool in page.tools)
             meta = page.meta or {}
@@ -219,8 +245,10 @@ class McpConnection:
         who = Implementation(name="prompt-studio", version=__version__)
         try:
             async with Client(
-                _Transport(opener),
+                _Transport(opener, self._version, self._leave_out),
                 client_info=who,
+                mode=self._mode,
+                elicitation_callback=asker(self._ask) if self._ask is not None else None,
                 message_handler=self._heard,
                 logging_callback=self._logged,
             ) as client:
@@ -241,6 +269,13 @@ class McpConnection:
             self._closing.set()
             if not ready.done():
                 ready.cancel()
+
+    def _version(self) -> str:
+        return self._client.protocol_version if self._client is not None else _USUAL_VERSION
+
+    def _leave_out(self, remark: str) -> None:
+        if len(self._left_out) < _MOST_SAYINGS:
+            self._left_out[remark] = None
 
     async def _listen(self, client: Client) -> None:
         """Ask servers of the newer protocol to tell of changed lists; older ones do it unasked."""
@@ -276,11 +311,16 @@ class McpConnection:
 class _Transport:
     """The SDK wants an object to enter, ours is a function that makes one."""
 
-    def __init__(self, opener: Opener) -> None:
+    def __init__(
+        self, opener: Opener, version: Callable[[], str], leave_out: Callable[[str], None]
+    ) -> None:
         self._manager = opener()
+        self._version = version
+        self._leave_out = leave_out
 
     async def __aenter__(self) -> TransportStreams:
-        return await self._manager.__aenter__()
+        read, write = await self._manager.__aenter__()
+        return SiftedStream(read, self._version, self._leave_out), write
 
     async def __aexit__(
         self,

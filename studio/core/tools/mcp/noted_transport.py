@@ -53,6 +53,7 @@ class NotedTransport(httpx2.AsyncBaseTransport):
             extensions=answer.extensions,
         )
         self._notes.said = ""
+        self._notes.status = made.status_code
         if made.status_code >= 400:
             self._notes.said = await _refusal(made)
         return made

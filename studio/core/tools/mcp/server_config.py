@@ -1,8 +1,8 @@
 """MCP servers as a document, a workspace or the settings name them: how to reach each.
 
 A workspace names its servers in `.mcp.json`, as other MCP clients write it: an object `mcpServers`
-with, by name, either `command`, `args` and `env`, or `url` and `headers`. The user's own servers
-are kept in the same form in the settings folder, as `mcp.json`.
+(VS Code calls it `servers`) with, by name, either `command`, `args` and `env`, or `url` and
+`headers`. The user's own servers are kept in the same form in the settings folder, as `mcp.json`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from studio.core.masking.looks import DOTS
 from studio.core.text.foreign_json import parse_json
@@ -48,13 +48,16 @@ class StdioServer:
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server that is a URL (streamable HTTP)."""
+    """A server that is a URL."""
 
     url: str
     """The endpoint."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
     """Headers of each request, references unresolved; may hold keys, so never shown."""
+
+    transport: Literal["http", "sse"] = "http"
+    """Streamable HTTP, and events (SSE) where a server refuses that; or events at once."""
 
 
 ServerAddress: TypeAlias = StdioServer | HttpServer
@@ -97,8 +100,8 @@ def read_workspace_servers(path: Path) -> WorkspaceServers:
         return WorkspaceServers(path, problem=f"{path.name} cannot be read: {error.strerror}")
     except ValueError as error:
         return WorkspaceServers(path, problem=f"{path.name} is not JSON: {error}")
-    listed = data.get("mcpServers") if isinstance(data, dict) else None
-    if not isinstance(listed, dict):
+    listed = listed_servers(data)
+    if listed is None:
         return WorkspaceServers(path, problem=f"{path.name} has no object 'mcpServers'")
     servers: dict[str, ServerAddress] = {}
     unusable: list[str] = []
@@ -112,6 +115,17 @@ def read_workspace_servers(path: Path) -> WorkspaceServers:
     return WorkspaceServers(path, servers, problem)
 
 
+def listed_servers(data: Json) -> JsonObject | None:
+    """The entries of such a file by name, under the key of whichever program; None without one."""
+    if not isinstance(data, Mapping):
+        return None
+    for key in ("mcpServers", "servers"):
+        listed = data.get(key)
+        if isinstance(listed, dict):
+            return listed
+    return None
+
+
 def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
     """A server's address from an entry of `.mcp.json`, or a document's `connection` block."""
     command = entry.get("command")
@@ -123,7 +137,7 @@ def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
         key = entry.get("apiKey")
         if isinstance(key, str) and key:
             headers.setdefault("Authorization", f"Bearer {key}")
-        return HttpServer(url, headers)
+        return HttpServer(url, headers, "sse" if entry.get("type") == "sse" else "http")
     return None
 
 
@@ -137,7 +151,7 @@ def address_pin(address: ServerAddress) -> Pin:
             whole: Json = [command, list(arguments), dict(environment), str(folder)]
         case HttpServer(url, headers):
             lines = [*without_secrets([url])[0], *(f"header {name}" for name in headers)]
-            whole = [url, dict(headers)]
+            whole = [url, dict(headers)]  # by which transport is no other server
         case _:
             assert_never(address)
     text = json.dumps(whole, ensure_ascii=True, sort_keys=True)

@@ -18,6 +18,8 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.mcp.asking import AskForInput
+from studio.core.tools.mcp.call_time import CallTime
 from studio.core.tools.mcp.child import LONGEST_LOG, ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
 from studio.core.tools.mcp.server_config import (
@@ -29,7 +31,9 @@ from studio.core.tools.mcp.server_config import (
     shown_command,
 )
 from studio.core.tools.mcp.streams import (
+    Opener,
     over_child,
+    over_events,
     over_http,
     safe_environment,
 )
@@ -39,6 +43,7 @@ from studio.core.tools.source import ServerOffer, ToolOutcome, ToolSourceError
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
 _MOST_UNREAD = 20  # lines on a server's output that are no messages; further ones are not told
+_NOT_STREAMABLE = (400, 404, 405, 406, 415, 501)  # how servers for events alone refuse
 _PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried again before
 
 
@@ -65,6 +70,7 @@ class McpSource:
         limits: ToolLimits = DEFAULT_LIMITS,
         environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
         on_change: Callable[[], None] | None = None,
+        ask: AskForInput | None = None,
     ) -> None:
         """Make a source; nothing is started before it is asked for something.
 
@@ -75,8 +81,10 @@ class McpSource:
             limits: bounds of a call.
             environment: the variables that references are resolved with.
             on_change: called when the server says that its lists changed.
+            ask: asks the user for what the server wants to know; without it none may ask.
         """
         self._on_change = on_change
+        self._time = CallTime(limits.seconds, ask)
         self._name = name
         self._address = address
         self._allowed = allowed
@@ -98,6 +106,11 @@ class McpSource:
     def label(self) -> str:
         """The server's name, said to be one of MCP."""
         return f"mcp: {self._name}"
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A sentence for each of its tools, prompts and resources that cannot be read."""
+        return self._connection.left_out if self._connection is not None else ()
 
     @property
     def log(self) -> str:
@@ -171,7 +184,9 @@ class McpSource:
         value = None
         self._calls += 1
         try:
-            result = await asyncio.wait_for(connection.call(name, arguments), self._limits.seconds)
+            async with self._time.limit() as limit:
+                with self._time.running(limit):
+                    result = await connection.call(name, arguments)
             text, value = result.text, result.structured
             status = "error" if result.is_error else "ok"
         except TimeoutError:
@@ -235,19 +250,43 @@ class McpSource:
         await import_packages(MCP)
         try:
             match self._address:
-                case HttpServer(url, headers):
-                    known = self._environment()
-                    ready = {key: expand(text, known) for key, text in headers.items()}
-                    self._notes = HttpNotes()
-                    most = int(self._limits.answer_megabytes * 1024**2)
-                    opener = over_http(expand(url, known), ready, most, self._notes)
+                case HttpServer():
+                    return await self._reach(self._address)
                 case StdioServer():
                     opener = over_child(await self._start(self._address), self._note_unread)
                 case _:
                     assert_never(self._address)
         except LookupError as error:
             raise ToolSourceError(f"cannot be reached: {error.args[0]}") from error
-        return await McpConnection.open(opener, self._limits.start_seconds, self._changed)
+        return await self._connect(opener)
+
+    async def _connect(self, opener: Opener, *, is_old: bool = False) -> McpConnection:
+        return await McpConnection.open(
+            opener, self._limits.start_seconds, self._changed, self._time.ask, is_old=is_old
+        )
+
+    async def _reach(self, server: HttpServer) -> McpConnection:
+        """Connect by streamable HTTP; where a server refuses that, as old ones do, by events."""
+        known = self._environment()
+        headers = {key: expand(text, known) for key, text in server.headers.items()}
+        url = expand(server.url, known)
+        most = int(self._limits.answer_megabytes * 1024**2)
+        self._notes = HttpNotes()
+        if server.transport != "sse":
+            try:
+                return await self._connect(over_http(url, headers, most, self._notes))
+            except ToolSourceError:
+                if self._notes.status not in _NOT_STREAMABLE:
+                    raise
+        notes = HttpNotes()
+        try:
+            connection = await self._connect(over_events(url, headers, most, notes), is_old=True)
+        except ToolSourceError:
+            if server.transport == "sse":
+                self._notes = notes
+            raise
+        self._notes = notes
+        return connection
 
     async def _start(self, server: StdioServer) -> ChildProcess:
         known = self._environment()

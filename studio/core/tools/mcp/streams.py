@@ -1,4 +1,4 @@
-"""The streams that an MCP connection speaks over: a child's pipes, or streamable HTTP.
+"""The streams of an MCP connection: a child's pipes, streamable HTTP, or HTTP with events.
 
 With `mcp_connection.py` and `server.py` one of the three files that know the `mcp` SDK.
 """
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _LONGEST_UNREAD = 500
 _HEAD = 300
+_CONNECT_SECONDS = 30.0
+_READ_SECONDS = 300.0
 _ANSWER = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,100}")')
 
 Opener = Callable[[], "AbstractAsyncContextManager[TransportStreams]"]
@@ -109,13 +111,50 @@ def over_http(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes)
         from studio.core.wire.bounded import ReplyBounds
 
         # A server may hold a response open while a tool works: the call has its own limit.
-        timeout = httpx2.Timeout(30.0, read=300.0)
+        timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
         bounds = ReplyBounds(body=most, event=most, is_endless=True)
         transport = NotedTransport(transport_to(url), bounds, notes)
         async with (
             httpx2.AsyncClient(headers=dict(headers), timeout=timeout, transport=transport) as http,
             streamable_http_client(url, http_client=http, max_sse_event_size=None) as streams,
         ):
+            yield streams
+
+    return opened
+
+
+def over_events(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes) -> Opener:
+    """Streams over HTTP with server-sent events, the transport of MCP before 2025-03-26.
+
+    Args:
+        url: the address of the events.
+        headers: sent with each request.
+        most: bytes of one event, after unpacking.
+        notes: is told what the SDK does not pass on.
+    """
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[TransportStreams]:
+        import httpx2
+        from mcp.client.sse import sse_client
+
+        from studio.core.tools.mcp.noted_transport import NotedTransport, transport_to
+        from studio.core.wire.bounded import ReplyBounds
+
+        def client(
+            headers: dict[str, str] | None = None,
+            timeout: httpx2.Timeout | None = None,
+            auth: httpx2.Auth | None = None,
+        ) -> httpx2.AsyncClient:
+            bounds = ReplyBounds(body=most, event=most, is_endless=True)
+            transport = NotedTransport(transport_to(url), bounds, notes)
+            return httpx2.AsyncClient(
+                headers=headers, timeout=timeout, auth=auth, transport=transport
+            )
+
+        async with sse_client(
+            url, dict(headers), _CONNECT_SECONDS, _READ_SECONDS, client
+        ) as streams:
             yield streams
 
     return opened

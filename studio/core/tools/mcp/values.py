@@ -20,6 +20,9 @@ class HttpNotes:
     said: str = ""
     """Its last refusal, or the bound that its last answer passed; empty after a good answer."""
 
+    status: int = 0
+    """The status of its last answer; 0 before there is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ListedTool:

@@ -81,7 +81,10 @@ async def list_source(
         remarks = (remark, _too_many(specs), *source.problems[:_MOST_PROBLEMS])
         status = replace(status, message="; ".join(filter(None, remarks)))
     if isinstance(source, McpSource):
-        status = replace(status, facts=facts.words, offers=facts.offers, log=source.log)
+        message = "; ".join((*filter(None, (remark,)), *source.problems[:_MOST_PROBLEMS]))
+        status = replace(
+            status, message=message, facts=facts.words, offers=facts.offers, log=source.log
+        )
         status = secrets.masked(status)
     return status, replace(
         offered,

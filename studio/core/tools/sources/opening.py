@@ -11,6 +11,7 @@ from studio.core.masking.masker import Masker
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
 from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.server_config import approval_mode
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.choice import read_choice
@@ -29,6 +30,7 @@ def open_source(
     find: FindConnection = no_connection,
     environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
     masker: Masker | None = None,
+    ask: AskForInput | None = None,
 ) -> ToolSource:
     """The source; nothing is started before it is asked for its tools."""
     match declaration:
@@ -43,6 +45,7 @@ def open_source(
                 limits=limits,
                 environment=environment,
                 on_change=on_change,
+                ask=ask,
             )
         case OpenApi(name, place, connection, operations):
             wanted = read_choice(operations)

@@ -1,0 +1,113 @@
+"""A server that speaks the old transport of events, and asks the user while a tool works."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.asking import InputGiven, InputWanted
+from studio.core.tools.mcp.server_config import HttpServer, StdioServer
+from studio.core.tools.mcp.source import McpSource
+from tests.support import patience
+
+SERVER = """
+import sys
+from typing import Annotated
+from pydantic import BaseModel, Field
+from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+
+server = MCPServer("booking")
+
+class Seat(BaseModel):
+    row: int = Field(description="Which row", ge=1)
+    window: bool = True
+
+@server.tool()
+async def book(context: Context) -> str:
+    answer = await context.elicit("Which seat?", Seat)
+    return f"{answer.action}: {getattr(answer, 'data', None)}"
+
+def wanted() -> Elicit[Seat]:
+    return Elicit("Which seat?", Seat)
+
+@server.tool()
+async def reserve(seat: Annotated[Seat, Resolve(wanted)]) -> str:
+    return f"reserved: {seat}"
+
+server.run("sse", port=int(sys.argv[1])) if sys.argv[1:] else server.run()
+"""
+LIMITS = ToolLimits(patience.SECONDS, patience.SECONDS)
+
+
+class Person:
+    """Answers at once."""
+
+    def __init__(self, given: InputGiven) -> None:
+        self.given = given
+        self.wanted: list[InputWanted] = []
+
+    async def __call__(self, wanted: InputWanted) -> InputGiven:
+        self.wanted.append(wanted)
+        return self.given
+
+
+SEAT = InputGiven("accept", {"row": 3, "window": False})
+
+
+@pytest.fixture(scope="module")
+def server_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("server") / "server.py"
+    path.write_text(SERVER, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+async def address(server_file: Path) -> AsyncIterator[str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(server_file), str(port), stderr=asyncio.subprocess.PIPE
+    )
+    try:
+        assert process.stderr is not None
+        while b"running on" not in await process.stderr.readline():
+            assert process.returncode is None
+        yield f"http://127.0.0.1:{port}/sse"
+    finally:
+        process.kill()
+        await process.communicate()
+
+
+async def test_the_user_is_asked_over_events(address: str) -> None:
+    person = Person(SEAT)
+    source = McpSource("b", HttpServer(address), limits=LIMITS, ask=person)
+    assert [spec.name for spec in await source.list_tools()] == ["book", "reserve"]
+    outcome = await source.call("book", {})
+    assert (outcome.status, outcome.text) == ("ok", "accept: row=3 window=False")
+    assert person.wanted[0].message == "Which seat?"
+    assert person.wanted[0].schema["properties"]["row"]["description"] == "Which row"
+    person.given = InputGiven("decline")
+    assert (await source.call("book", {})).text == "decline: None"
+    await source.close()
+    events = HttpServer(address, transport="sse")
+    source = McpSource("b", events, limits=LIMITS)
+    assert (await source.call("book", {})).status == "error"
+    await source.close()
+
+
+async def test_the_user_is_asked_by_the_newest_protocol(server_file: Path) -> None:
+    server = StdioServer(sys.executable, (str(server_file),))
+    source = McpSource("b", server, limits=LIMITS, ask=(person := Person(SEAT)))
+    outcome = await source.call("reserve", {})
+    assert (outcome.status, outcome.text) == ("ok", "reserved: row=3 window=False")
+    assert (await source.facts()).words["protocol"] == "2026-07-28"
+    assert [each.message for each in person.wanted] == ["Which seat?"]
+    await source.close()
