@@ -55,6 +55,9 @@ class Settings:
     restore_session: bool = True
     """Whether the files of the last time are opened again."""
 
+    hot_exit: bool = True
+    """Whether quitting keeps unsaved texts for the next start, and asks nothing."""
+
     tour_seen: bool = False
     """Whether the tour was taken or turned down, so that it is not offered again."""
 

@@ -251,8 +251,11 @@ class Commands(QObject):
             menu.addAction(self.tr("No recent files")).setEnabled(False)
 
     def offer_recovery(self) -> None:
-        """Offer the text that an earlier session could not save."""
+        """Bring back what quitting kept, and offer the text that a crash left."""
         swaps = self._window.services.swaps
+        if not self._window.services.is_safe:
+            self._window.tabs.recover_all(swaps.left_behind(kept=True))
+            swaps.clear_left_behind(kept=True)
         left = swaps.left_behind()
         if not left:
             swaps.clear_left_behind()

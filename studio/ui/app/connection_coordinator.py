@@ -120,7 +120,7 @@ class ConnectionCoordinator(QObject):
             self._dialog.close()
 
     def show_choice(self, choice: ModelChoice) -> None:
-        """Show in the toolbar and the status bar what the document is answered by."""
+        """Show above what the document is answered by, and in the status bar how fast."""
         choices = self._window.run_choices
         offered = [("", self.tr("Connection of the file"))]
         offered += [(each.name, each.name) for each in self._controller.connections.connections]
@@ -138,17 +138,19 @@ class ConnectionCoordinator(QObject):
 
     def _show_status(self, choice: ModelChoice) -> None:
         connection, speed = choice.connection, self._speed
-        name, detail = connection.name, f"{connection.name}: {choice.reason}"
+        detail = f"{connection.name}: {choice.reason}"
+        said = told = ""
         if connection.kind == "embedded" and speed is not None:
-            name = self.tr("{name} · {rate:.0f} tok/s").format(name=name, rate=speed.writing)
-            detail += ".\n" + self.tr(
+            said = self.tr("{rate:.0f} tok/s").format(rate=speed.writing)
+            told = self.tr(
                 "Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written"
             ).format(reading=speed.reading, writing=speed.writing)
+            detail += ".\n" + told
         if connection.kind == "embedded":
             detail += ".\n" + QCoreApplication.translate("Desk", _TOY)
         if choice.warning:
             detail += f"\n{choice.warning}"
-        self._window.status.set_connection(name, detail, ICONS[connection.kind])
+        self._window.status.set_speed(said, told)
         model = choice.declaration.id if connection.is_remote else ""
         self._window.run_choices.name_choice(
             model or "", connection.name, detail, ICONS[connection.kind]

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 from studio.core.prompty.document import PromptDocument
 from studio.ui.app.commands import Commands
 from studio.ui.base.actions import EDITING, ActionSet
+from studio.ui.base.menus import TextMenus
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
@@ -105,6 +106,7 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         """What is handed to all that works with the window."""
         self.commands = Commands(self.parts, lambda: self.panes)
+        self._text_menus = TextMenus(self)
         self._wire()
         self._begin()
 
@@ -374,9 +376,10 @@ class MainWindow(QMainWindow):
                 self.tabs.open(path)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask about unsaved text, keep the layout, and let go."""
+        """Keep unsaved text or ask about it, keep the layout, and let go."""
         self.request_closing.emit()
-        if not self.tabs.close_all():
+        is_hot = self.services.settings.value.hot_exit and not self.services.is_safe
+        if not (self.tabs.keep_all() if is_hot else self.tabs.close_all()):
             event.ignore()
             return
         self._recovery.stop()

@@ -215,6 +215,12 @@ IN_EDITOR = (
 )  # fmt: skip
 """What a right click in a prompt offers."""
 
+ON_CARD = ("run.start", "run.step", SEPARATOR, "view.maximize", "view.right", "view.commands")
+ON_OUTLINE = ("edit.symbol", "edit.fold_all", "edit.unfold_all", SEPARATOR, "view.side")
+ON_TAB = ("view.split", "view.split_down", "view.join", SEPARATOR, "file.save", "file.save_as",
+          "file.reload")  # fmt: skip
+"""What a right click on a card of the preview, in the outline and on a tab offers besides."""
+
 EDITING = (
     "file.save", "file.save_as", "file.reload", "file.close", "file.export", "edit.undo",
     "edit.redo", "edit.cut", "edit.copy", "edit.paste", "edit.all", "edit.find", "edit.replace",
@@ -229,6 +235,14 @@ EDITING = (
 """Actions that need an open document."""
 
 
+_SPECS = {spec.id: spec for spec in ACTIONS}
+
+
+def spec_of(identifier: str) -> ActionSpec:
+    """The row of an action."""
+    return _SPECS[identifier]
+
+
 class ActionSet(QObject):
     """The table's actions as Qt actions of one window."""
 
@@ -239,6 +253,7 @@ class ActionSet(QObject):
             action = QAction(QCoreApplication.translate("Actions", spec.text), window)
             action.setObjectName(spec.id)
             action.setCheckable(spec.checkable)
+            action.setShortcutVisibleInContextMenu(True)
             if spec.icon:
                 action.setIcon(icon(spec.icon))
             window.addAction(action)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QColor
-from PySide6.QtWidgets import QLabel, QStackedWidget, QTreeWidget, QTreeWidgetItem
+from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
 from studio.core.text.span import Span
+from studio.ui.base.actions import ON_OUTLINE
+from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -63,6 +66,8 @@ class OutlinePane(QStackedWidget):
         empty.setContentsMargins(12, 12, 12, 12)
         self.addWidget(empty)
         self.addWidget(self._tree)
+        self._tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._tree.customContextMenuRequested.connect(self._on_menu)
         self._tree.itemActivated.connect(self._go)
         self._tree.itemClicked.connect(self._show)
 
@@ -206,6 +211,20 @@ class OutlinePane(QStackedWidget):
         item.setText(0, f"{role}   {said[1]}")
         item.setForeground(0, QBrush(QColor(color or self._theme.muted)))
         item.setIcon(0, icon("message-square", color or self._theme.muted))
+
+    def _on_menu(self, at: QPoint) -> None:
+        menu = self.menu_for(self._tree.itemAt(at))
+        menu.popup(self._tree.viewport().mapToGlobal(at))
+
+    def menu_for(self, item: QTreeWidgetItem | None) -> QMenu:
+        """What a right click on a part offers."""
+        menu = own_menu(self)
+        if item is not None:
+            add_own(menu, self.tr("Go to its text"), partial(self._go, item), drawing="pencil",
+                    keys="Return")  # fmt: skip
+            menu.addSeparator()
+        add_actions(menu, self.window(), ON_OUTLINE)
+        return menu
 
     def _show(self, item: QTreeWidgetItem) -> None:
         self.request_reveal.emit(self._span_of(item))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtGui import QContextMenuEvent, QMouseEvent
+from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
+from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.style.icons import icon
 
 _HEIGHT = 36
@@ -56,6 +57,22 @@ class DockHead(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Its name may be cut, its height not."""
         return QSize(0, 0 if self._bare else _HEIGHT)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with the pane."""
+        self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What a right click offers."""
+        menu = own_menu(self)
+        window = self._dock.parentWidget() or self
+        keys = keys_of(window, "view.maximize")
+        add_own(menu, self.tr("Maximize"), self.request_maximize.emit, keys=keys)
+        add_own(menu, self.tr("In a window of its own"), self._float, drawing="external-link")
+        add_own(menu, self.tr("Close"), self._dock.close, drawing="x")
+        menu.addSeparator()
+        add_actions(menu, window, ("view.all_sides", "view.reset"))
+        return menu
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Give the pane the window for itself, or everything back."""

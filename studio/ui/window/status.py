@@ -1,4 +1,4 @@
-"""The status bar: place, dialect, problems, tokens, connection, run."""
+"""The status bar: place, dialect, problems, tokens, speed, run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class StatusBar(QStatusBar):
         self._problems = self._cell(self.tr("Problems"), permanent=False)
         self._run = self._cell(self.tr("Run"), permanent=True)
         self._tokens = self._cell(self.tr("Tokens"), permanent=True)
-        self._connection = self._cell(self.tr("Connection"), permanent=True)
+        self._speed = self._cell(self.tr("Speed of the model"), permanent=True)
         self._place.clicked.connect(self.request_line)
         self._problems.clicked.connect(self.request_problems)
 
@@ -115,16 +115,9 @@ class StatusBar(QStatusBar):
         """Show the token count, as the preview says it."""
         self._say(self._tokens, text, detail)
 
-    def set_connection(self, text: str, detail: str = "", drawing: str = "cpu") -> None:
-        """Show the model that a run would use.
-
-        Args:
-            text: the connection's name.
-            detail: why this one, for the tooltip.
-            drawing: icon of its kind.
-        """
-        self._connection.setIcon(icon(drawing))
-        self._say(self._connection, text, detail)
+    def set_speed(self, text: str, detail: str = "") -> None:
+        """Show how fast the model wrote its last reply; its name stands in the row above."""
+        self._say(self._speed, text, detail)
 
     def set_run(self, text: str, detail: str = "") -> None:
         """Show the run's state; empty when there is none."""

@@ -155,6 +155,7 @@ class DocumentController(QObject):
                 except FileError as error:
                     self._messages.error(str(error), error.hint)
             self._take(path, replace(file, digest=base or file.digest))
+            self._watch_timer.start()  # the file may have changed since the text was kept
         self._set_dirty(True)
         self._swap_timer.start(0)
 
@@ -251,8 +252,18 @@ class DocumentController(QObject):
         self._set_dirty(True)
         self.disk_settled.emit()
 
+    def keep_for_next_start(self, caret: int) -> bool:
+        """Keep unsaved text over the end of the studio; False where it cannot be written."""
+        self._swapping.drop()
+        text, base = self._read_text(), self._file.digest
+        try:
+            self._swaps.keep(make_swap(self.id, self._path, self.title, text, base, caret))
+        except OSError:
+            return False
+        return True
+
     def close(self) -> None:
-        """Let go of the file; unsaved text was saved or thrown away on purpose."""
+        """Let go of the file; unsaved text was saved, kept, or thrown away on purpose."""
         for timer in (self._parse_timer, self._swap_timer, self._watch_timer):
             timer.stop()
         self._parsing.drop()

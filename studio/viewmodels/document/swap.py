@@ -2,6 +2,7 @@
 
 Each running studio has a folder of its own below the user's data folder, held by a lock file. A
 folder whose lock nobody holds was left by a crash; its texts are offered when the studio starts.
+Texts that quitting left on purpose (hot exit) are marked as kept, and come back without a question.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 from PySide6.QtCore import QLockFile
 
 _LOCK = "lock"
+_KEPT = "kept"
+"""Marks a folder whose texts were left on purpose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,9 @@ class Swap:
     time: float
     """When it was written, in seconds since 1970."""
 
+    caret: int = 0
+    """Place of the caret in the editor's document (UTF-16 units)."""
+
 
 class SwapFolder:
     """This session's swap files, and those that an earlier session left behind."""
@@ -51,6 +57,7 @@ class SwapFolder:
         self._lock: QLockFile | None = None
         self._writing = threading.Lock()
         self._forgotten: dict[str, float] = {}
+        self._kept: set[str] = set()
 
     def write(self, swap: Swap) -> None:
         """Write one document's text, whole or not at all; safe to call from a worker."""
@@ -67,6 +74,22 @@ class SwapFolder:
                 os.fsync(stream.fileno())
             temporary.replace(self._own / f"{swap.id}.json")
 
+    def keep(self, swap: Swap) -> None:
+        """Keep one document's text over the end of this session, for the next start.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self.write(swap)
+        (self._own / _KEPT).touch()
+        self._kept.add(swap.id)
+
+    def keep_none(self) -> None:
+        """Keep nothing over the end after all."""
+        with contextlib.suppress(OSError):
+            (self._own / _KEPT).unlink()
+        self._kept.clear()
+
     def _begin(self) -> None:
         """Make the session's folder, and hold it as long as the studio runs."""
         if self._lock is None:
@@ -77,40 +100,51 @@ class SwapFolder:
 
     def forget(self, identifier: str) -> None:
         """Drop one document's swap file: it is saved, or thrown away on purpose."""
+        if identifier in self._kept:
+            return
         with self._writing:
             self._forgotten[identifier] = time.time()
             for suffix in (".json", ".tmp"):
-                (self._own / f"{identifier}{suffix}").unlink(missing_ok=True)
+                with contextlib.suppress(OSError):  # where it could not be written either
+                    (self._own / f"{identifier}{suffix}").unlink()
 
-    def left_behind(self) -> list[Swap]:
-        """Texts of sessions that did not end well, the newest first."""
+    def left_behind(self, *, kept: bool = False) -> list[Swap]:
+        """Texts of sessions that did not end well, the newest first.
+
+        Args:
+            kept: those that a session left on purpose, instead.
+        """
         found: list[Swap] = []
-        for folder in self._abandoned():
+        for folder in self._abandoned(kept=kept):
             for path in folder.glob("*.json"):
                 swap = _read(path)
                 if swap is not None:
                     found.append(swap)
         return sorted(found, key=lambda swap: swap.time, reverse=True)
 
-    def clear_left_behind(self) -> None:
+    def clear_left_behind(self, *, kept: bool = False) -> None:
         """Delete what earlier sessions left: it was taken over or turned down."""
-        for folder in self._abandoned():
+        for folder in self._abandoned(kept=kept):
             shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
-        """End the session well: nothing of it will be offered."""
+        """End the session well: nothing of it will be offered but what was kept on purpose."""
         if self._lock is not None:
             self._lock.unlock()
+        if self._kept:
+            return
         shutil.rmtree(self._own, ignore_errors=True)
         with contextlib.suppress(OSError):
             self._root.rmdir()
 
-    def _abandoned(self) -> list[Path]:
+    def _abandoned(self, *, kept: bool) -> list[Path]:
         if not self._root.is_dir():
             return []
         folders = []
         for folder in self._root.iterdir():
             if folder == self._own or not folder.is_dir():
+                continue
+            if (folder / _KEPT).exists() != kept:
                 continue
             lock = QLockFile(str(folder / _LOCK))
             lock.setStaleLockTime(0)
@@ -120,9 +154,11 @@ class SwapFolder:
         return folders
 
 
-def make_swap(identifier: str, path: Path | None, title: str, text: str, base: str) -> Swap:
+def make_swap(
+    identifier: str, path: Path | None, title: str, text: str, base: str, caret: int = 0
+) -> Swap:
     """A swap of now."""
-    return Swap(identifier, str(path) if path else "", title, text, base, time.time())
+    return Swap(identifier, str(path) if path else "", title, text, base, time.time(), caret)
 
 
 def _read(path: Path) -> Swap | None:

@@ -264,6 +264,8 @@ def test_a_change_on_disk_reloads_what_is_clean_and_asks_about_what_is_not(
 def test_closing_asks_about_unsaved_text(
     window: MainWindow, prompt: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    store = window.services.settings
+    store.set(replace(store.value, hot_exit=False))
     page = open_and_parse(window, prompt, qtbot)
     qtbot.keyClicks(page.editor, "x")
     answers = [QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Save]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -199,6 +200,8 @@ def press(which: QMessageBox.StandardButton) -> Callable[[QMessageBox], None]:
 def test_quit_asks_once_and_cancel_leaves_everything(
     window: MainWindow, page: EditorPage, qtbot: QtBot
 ) -> None:
+    store = window.services.settings
+    store.set(replace(store.value, hot_exit=False))
     drafts = dirty_pages(window, qtbot, 2)
     open_before = list(window.tabs.pages())
     with answering(QMessageBox, press(QMessageBox.StandardButton.Cancel)) as said:

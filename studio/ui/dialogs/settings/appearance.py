@@ -137,6 +137,14 @@ class EditorSettingsPage(SettingsPage):
         self.restore.setChecked(value.restore_session)
         self.restore.toggled.connect(lambda on: self._set(restore_session=on))
         self.add(self.tr("Start"), "", self.restore)
+        self.hot_exit = QCheckBox(self.tr("Unsaved texts come back at the next start"))
+        self.hot_exit.setChecked(value.hot_exit)
+        self.hot_exit.toggled.connect(lambda on: self._set(hot_exit=on))
+        self.add(
+            self.tr("Quit"),
+            self.tr("Otherwise quitting asks once what becomes of them."),
+            self.hot_exit,
+        )
 
     def _set(self, **changes: object) -> None:
         self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]

@@ -162,6 +162,8 @@ class EditorPage(QWidget):
         """Show text that a crash left."""
         self.editor.load(swap.text)
         self.editor.document().setModified(True)
+        self.restore_place(swap.caret, 0)
+        self.editor.centerCursor()
         self.controller.recover(Path(swap.path) if swap.path else None, swap.title, swap.base)
         self.title_changed.emit()
 

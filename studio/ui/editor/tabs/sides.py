@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QMenu, QSplitter, QTabWidget, QWidget
 
+from studio.ui.base.actions import ON_TAB
+from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.editor.page.page import EditorPage
 
 
@@ -79,14 +83,25 @@ class TabGroup(QTabWidget):
 
     def menu_for(self, page: EditorPage) -> QMenu:
         """What can be done with a tab."""
-        menu = QMenu(self)
-        menu.aboutToHide.connect(menu.deleteLater)
-        for text, signal in (
-            (self.tr("Close"), self.request_close),
-            (self.tr("Close the others"), self.request_close_others),
-            (self.tr("Move to the other side"), self.request_move_over),
+        menu = own_menu(self)
+        for text, signal, same in (
+            (self.tr("Close"), self.request_close, "file.close"),
+            (self.tr("Close the others"), self.request_close_others, ""),
+            (self.tr("Move to the other side"), self.request_move_over, "view.move_over"),
         ):
-            menu.addAction(text).triggered.connect(lambda _=False, signal=signal: signal.emit(page))
+            keys = keys_of(self.window(), same) if same else ""
+            add_own(menu, text, partial(signal.emit, page), keys=keys)
+        menu.addSeparator()
+        path = page.controller.path
+        if path is not None:
+            add_own(
+                menu,
+                self.tr("Copy its path"),
+                partial(QGuiApplication.clipboard().setText, str(path)),
+                drawing="copy",
+            )
+        if page is self.current:
+            add_actions(menu, self.window(), ON_TAB)
         return menu
 
     def _page(self, index: int) -> EditorPage | None:

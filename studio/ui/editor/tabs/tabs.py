@@ -164,6 +164,14 @@ class EditorTabs(QStackedWidget):
         page.recover(swap)
         return self._show(page)
 
+    def recover_all(self, swaps: list[Swap]) -> None:
+        """Bring back what quitting kept; the tab in front stays there."""
+        shown = self.current
+        for swap in reversed(swaps):
+            self.recover(swap)
+        if shown is not None:
+            self._bring(shown)
+
     def ask_open(self) -> None:
         """Ask for files and show them."""
         for path in ask_open(self, self._folder()):
@@ -255,6 +263,21 @@ class EditorTabs(QStackedWidget):
     def close_all(self) -> bool:
         """Close every page; False when the user wants to stay."""
         return self._close(list(self.pages()))
+
+    def keep_all(self) -> bool:
+        """Close every page; unsaved texts come back at the next start.
+
+        Returns:
+            False where they cannot be kept, or the user then wants to stay.
+        """
+        unsaved = {page.controller.id: page for page in self.pages() if page.controller.is_dirty}
+        for page in unsaved.values():
+            if not page.controller.keep_for_next_start(page.editor.textCursor().position()):
+                self._swaps.keep_none()
+                return self.close_all()
+        for page in list(self.pages()):
+            self._drop(page)
+        return True
 
     def _close(self, pages: list[EditorPage]) -> bool:
         """Close pages; asked once for all of them, before the first one goes."""

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.ui.base.actions import IN_EDITOR
+from studio.ui.base.menus import add_actions, own_menu
 from studio.ui.editor.text.carets import Carets
 from studio.ui.editor.text.line_edits import LineEdits
 from studio.ui.editor.text.prompt_view import PromptView
@@ -147,14 +148,9 @@ class TextInput(PromptView):
 
     def menu(self) -> QMenu:
         """What a right click offers."""
-        menu = QMenu(self)
-        menu.aboutToHide.connect(menu.deleteLater)
-        actions = {action.objectName(): action for action in self.window().actions()}
-        for identifier in IN_EDITOR if actions else ():
-            if identifier in actions:
-                menu.addAction(actions[identifier])
-            else:
-                menu.addSeparator()
+        menu = own_menu(self)
+        if self.window().actions():
+            add_actions(menu, self.window(), IN_EDITOR)
         return menu
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -7,11 +7,21 @@ from pathlib import Path
 from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
+    QMenu,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -22,6 +32,8 @@ from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.span import Span
+from studio.ui.base.actions import ON_CARD
+from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.part_views import ToolCallView
 from studio.ui.preview.cards.text_body import TextBody
@@ -228,6 +240,27 @@ class MessageCard(QWidget):
         """A click beside the text leads to the message's marker."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._reveal_marker()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with a message, then the window's actions."""
+        self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What a right click offers."""
+        menu = own_menu(self)
+        data = self._data
+        if data is not None:
+            add_own(menu, self.tr("Go to its text"), self._reveal_marker, drawing="pencil",
+                    keys="Return")  # fmt: skip
+            add_own(
+                menu,
+                self.tr("Copy the message"),
+                lambda: QGuiApplication.clipboard().setText(data.message.text),
+                drawing="copy",
+            )
+            menu.addSeparator()
+        add_actions(menu, self.window(), ON_CARD)
+        return menu
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter and space do what a click beside the text does."""

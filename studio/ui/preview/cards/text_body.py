@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
+    QContextMenuEvent,
     QFont,
     QHelpEvent,
     QKeyEvent,
@@ -23,8 +24,11 @@ from studio.application.preview.cards import TextRun
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
+from studio.ui.base.actions import ON_CARD
+from studio.ui.base.menus import add_actions, text_menu
 from studio.ui.preview.cards.markdown_html import LINE_ANCHOR, ValueStyle, markdown_to_html
 from studio.ui.style.colors import blend, fixed_font, input_color
+from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
 _VALUE_PROPERTY = QTextCharFormat.Property.UserProperty + 1
@@ -108,6 +112,24 @@ class TextBody(QTextBrowser):
         if event.button() == Qt.MouseButton.LeftButton and still:
             held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
             self._click(place, to_input=bool(held))
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Go to where it was written, copy; then what the card offers."""
+        menu = text_menu(self)
+        before = menu.actions()[0]
+        value = self.run_at(event.pos())
+        if value is not None and value.value is not None and value.value.input:
+            name = value.value.input
+            field = menu.addAction(self.tr("Go to the field of {name}").format(name=name))
+            field.triggered.connect(partial(self.input_clicked.emit, name))
+            menu.insertAction(before, field)
+        place = menu.addAction(icon("pencil"), self.tr("Go to its text"))
+        place.triggered.connect(partial(self._click, event.pos(), to_input=False))
+        menu.insertAction(before, place)
+        menu.insertSeparator(before)
+        menu.addSeparator()
+        add_actions(menu, self.window(), ON_CARD)
+        menu.popup(event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter does at the caret, or at the value that Tab went to, what a click does."""

@@ -1,0 +1,108 @@
+"""A right click offers the window's actions, with their keys, wherever it lands."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTreeWidget, QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.ui.app.main_window import MainWindow
+from studio.ui.base.menus import text_menu
+from studio.ui.editor.text.view import PromptEditor
+
+PROMPT = "---\nname: Trip\n---\nsystem:\nBe brief.\n\nuser:\nHello\n"
+
+
+def said(menu: QMenu) -> list[str]:
+    """What a menu says, with the keys that it shows."""
+    return [
+        f"{action.text()}\t{action.shortcut().toString()}".strip()
+        for action in menu.actions()
+        if not action.isSeparator()
+    ]
+
+
+def right_click(widget: QWidget) -> QMenu:
+    event = QContextMenuEvent(
+        QContextMenuEvent.Reason.Mouse, QPoint(4, 4), widget.mapToGlobal(QPoint(4, 4))
+    )
+    scrolled = widget.viewport() if isinstance(widget, QPlainTextEdit) else widget
+    QApplication.sendEvent(scrolled, event)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    return menu
+
+
+def test_the_editor_has_the_windows_actions(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.tabs.new(PROMPT)
+    offered = said(page.editor.menu())
+    assert "Comment in or out\tCtrl+/" in offered
+    assert "Go to definition\tF12" in offered
+
+
+def test_a_tab_and_the_outline(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.tabs.new(PROMPT)
+    with qtbot.waitSignal(page.parsed):
+        pass
+    offered = said(window.tabs.sides.active.menu_for(page))
+    assert offered[0] == "Close\tCtrl+W"
+    assert "Split editor\tCtrl+\\" in offered
+    tree = window.outline.findChild(QTreeWidget)
+    assert tree is not None
+    qtbot.waitUntil(lambda: tree.topLevelItemCount() > 1)
+    offered = said(window.outline.menu_for(tree.topLevelItem(1)))
+    assert offered[0].startswith("Go to its text")
+    assert any(each.startswith("Unfold all\t") for each in offered)
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_field_has_a_menu_with_keys(window: MainWindow, qtbot: QtBot) -> None:
+    field = QLineEdit(window)
+    field.setText("some words")
+    field.show()
+    field.setFocus()
+    field.selectAll()
+    qtbot.waitUntil(field.hasFocus)
+    menu = right_click(field)
+    offered = [action.text() for action in menu.actions() if not action.isSeparator()]
+    assert offered[:4] == ["Undo\tCtrl+Z", "Redo\tCtrl+Shift+Z", "Cut\tCtrl+X", "Copy\tCtrl+C"]
+    copy = next(action for action in menu.actions() if action.text().startswith("Copy"))
+    copy.trigger()
+    menu.close()
+    assert QApplication.clipboard().text() == "some words"
+    assert field.text() == "some words"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_text_of_many_lines_has_it_too(window: MainWindow, qtbot: QtBot) -> None:
+    text = QPlainTextEdit("an answer", window)
+    text.show()
+    text.setFocus()
+    qtbot.waitUntil(text.hasFocus)
+    menu = right_click(text)
+    assert "Paste\tCtrl+V" in [action.text() for action in menu.actions()]
+    menu.close()
+
+
+def test_a_read_only_text_offers_only_to_copy(qtbot: QtBot) -> None:
+    text = QPlainTextEdit("an answer")
+    qtbot.addWidget(text)
+    text.setReadOnly(True)
+    offered = text_menu(text).actions()
+    assert [action.text().split("\t")[0] for action in offered if not action.isSeparator()] == [
+        "Copy", "Select all",
+    ]  # fmt: skip
+    assert not offered[0].isEnabled()  # nothing is selected
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_editor_keeps_its_own_menu(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.tabs.new(PROMPT)
+    page.editor.setFocus()
+    qtbot.waitUntil(page.editor.hasFocus)
+    assert isinstance(page.editor, PromptEditor)
+    menu = right_click(page.editor)
+    assert "All commands…" in [action.text() for action in menu.actions()]
+    menu.close()
