@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.app.workbench import Workbench
-from studio.ui.tools.pane import AnswerDialog
+from studio.ui.tools.questions import AnswerDialog
 
 Open = Callable[[Path], Workbench]
 Scripted = Callable[..., None]

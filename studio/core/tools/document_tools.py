@@ -26,6 +26,7 @@ from studio.core.tools.document import (
     workspace_servers,
 )
 from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_servers
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
@@ -62,6 +63,7 @@ class DocumentTools:
         on_change: Callable[[], None],
         find: FindConnection = no_connection,
         masker: Masker | None = None,
+        ask_input: AskForInput | None = None,
     ) -> None:
         """Make the tools of a document; nothing is loaded yet.
 
@@ -73,7 +75,9 @@ class DocumentTools:
             on_change: called when a server says that its lists changed.
             find: finds the connections that tools name.
             masker: knows the secrets that may turn up.
+            ask_input: asks the user for what an MCP server wants to know.
         """
+        self._ask_input = ask_input
         self._masker = masker if masker is not None else Masker()
         self._secrets = ToolSecrets(self._masker)
         self._folder = path.parent if path is not None else None
@@ -295,7 +299,13 @@ class DocumentTools:
             self._secrets.note_written(declaration)
             environment = self._secrets.environment(key)
             source = open_source(
-                declaration, self._limits, self._on_change, self._find, environment, self._masker
+                declaration,
+                self._limits,
+                self._on_change,
+                self._find,
+                environment,
+                self._masker,
+                self._ask_input,
             )
         self._sources[key] = source
         return await list_source(source, declaration, self._review, self._find, self._secrets)

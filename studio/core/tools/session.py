@@ -15,6 +15,7 @@ from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document_tools import DocumentTools
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
+from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.openapi.named_connection import (
     FindConnection,
     NamedConnection,
@@ -40,6 +41,7 @@ class ToolSession:
         limits: ToolLimits = DEFAULT_LIMITS,
         own_servers: Path | None = None,
         masker: Masker | None = None,
+        ask_input: AskForInput | None = None,
     ) -> None:
         """Make a session.
 
@@ -48,7 +50,9 @@ class ToolSession:
             limits: bounds of a call, where the document names none.
             own_servers: the user's own MCP servers (`server_config.OWN_FILE`).
             masker: knows the secrets that may turn up; told those that sources are given.
+            ask_input: asks the user for what an MCP server wants to know; without it none may ask.
         """
+        self._ask_input = ask_input
         self._masker = masker
         self.find_connection: FindConnection = no_connection
         """Finds the connection that a tool names; called in the loop, at each call."""
@@ -190,6 +194,7 @@ class ToolSession:
             self._tell_of_change,
             self._find,
             self._masker,
+            self._ask_input,
         )
 
     def _find(self, name: str) -> NamedConnection | None:

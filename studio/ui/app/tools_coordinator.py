@@ -53,6 +53,8 @@ class ToolsCoordinator(QObject):
         tools.recordings_found.connect(pane.show_recordings)
         tools.request_shown.connect(pane.show_request)
         tools.questions.request_answer.connect(pane.show_question)
+        tools.questions.request_input.connect(pane.show_input)
+        pane.input_given.connect(tools.questions.give_input)
         tools.questions.settled.connect(pane.settle_question)
         pane.answered.connect(tools.questions.answer)
         pane.request_recordings.connect(tools.find_recordings)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QDialog,
-    QHBoxLayout,
-    QLabel,
-    QPlainTextEdit,
-    QPushButton,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -23,80 +17,19 @@ from PySide6.QtWidgets import (
 from studio.application.tools.recorded import ToolRecording
 from studio.core.text.invisible import reveal
 from studio.core.text.span import Span
+from studio.core.tools.mcp.asking import InputGiven
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.json_view import JsonView
 from studio.ui.style.theme import Theme
 from studio.ui.tools.bar import ToolsBar
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
 from studio.ui.tools.detail import ToolDetail
+from studio.ui.tools.questions import AnswerDialog, InputDialog
 from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
 from studio.viewmodels.tools.controller import ToolTrial
-from studio.viewmodels.tools.questions import Question
-
-
-class AnswerDialog(QDialog):
-    """Shows a call and takes its answer; closing it tells the caller that nobody answered."""
-
-    answered = Signal(int, str, bool)  # question, the answer, whether it tells of a failure
-
-    def __init__(self, question: Question, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.question = question
-        self._is_given = False
-        self.setWindowTitle(self.tr("Answer for {tool}").format(tool=question.tool))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setMinimumWidth(440)
-        head = QLabel(
-            self.tr("{tool} was called, and you answer it. The arguments:").format(
-                tool=question.tool
-            ),
-            self,
-        )
-        head.setTextFormat(Qt.TextFormat.PlainText)
-        head.setWordWrap(True)
-        arguments = JsonView(theme, self)
-        arguments.setAccessibleName(self.tr("Arguments of the call"))
-        arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
-        arguments.grow(12)
-        self.text = QPlainTextEdit(self)
-        self.text.setAccessibleName(self.tr("Your answer"))
-        self.text.setPlaceholderText(self.tr("What the tool answers"))
-        self.text.setTabChangesFocus(True)
-        self.give = QPushButton(self.tr("Answer"), self)
-        self.give.setDefault(True)
-        self.give.clicked.connect(lambda: self._give(is_error=False))
-        fail = QPushButton(self.tr("Answer as a failure"), self)
-        fail.clicked.connect(lambda: self._give(is_error=True))
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(fail)
-        buttons.addWidget(self.give)
-        layout = QVBoxLayout(self)
-        for widget in (head, arguments, self.text):
-            layout.addWidget(widget)
-        layout.addLayout(buttons)
-        self.text.setFocus()
-
-    def withdraw(self) -> None:
-        """Nobody waits for the answer any more."""
-        self._is_given = True
-        self.close()
-
-    def done(self, result: int) -> None:
-        """Closed without an answer: the call fails, it must not wait for ever."""
-        if not self._is_given:
-            self._is_given = True
-            self.answered.emit(self.question.id, self.tr("The user gave no answer."), True)
-        super().done(result)
-
-    def _give(self, *, is_error: bool) -> None:
-        self._is_given = True
-        self.answered.emit(self.question.id, self.text.toPlainText(), is_error)
-        self.accept()
-
+from studio.viewmodels.tools.questions import InputQuestion, Question
 
 _NARROWEST = 320
 """Least width of the pane, in pixels: the same for the table and for one tool."""
@@ -128,6 +61,7 @@ class ToolsPane(QWidget):
     request_logs = Signal()  # what the servers wrote meanwhile
     request_own_window = Signal(bool)  # whether the pane is to stand in a window of its own
     answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
+    input_given = Signal(int, InputGiven)  # question of a server, what the user filled in
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -137,7 +71,7 @@ class ToolsPane(QWidget):
         self._registry = ToolRegistry()
         self._chosen = ""
         self._is_inside = False
-        self._questions: dict[int, AnswerDialog] = {}
+        self._questions: dict[int, AnswerDialog | InputDialog] = {}
         self.bar = ToolsBar(theme, self)
         self.search = self.bar.search
         self.sources = SourcesPage(theme, self)
@@ -251,6 +185,17 @@ class ToolsPane(QWidget):
         dialog.answered.connect(self._on_answered)
         self._questions[question.id] = dialog
         dialog.open()
+
+    def show_input(self, question: InputQuestion) -> None:
+        """Ask the user for what a server wants to know."""
+        dialog = InputDialog(question, self._theme, self.window())
+        dialog.given.connect(self._on_given)
+        self._questions[question.id] = dialog
+        dialog.open()
+
+    def _on_given(self, number: int, given: InputGiven) -> None:
+        self._questions.pop(number, None)
+        self.input_given.emit(number, given)
 
     def _on_answered(self, number: int, text: str, is_error: bool) -> None:
         self._questions.pop(number, None)

@@ -150,10 +150,12 @@ class ToolsController(QObject):
         super().__init__(parent)
         self._background = background
         self._trust = trust
-        self._session = ToolSession(trust, limits, own_servers, masker)
+        self.questions = ToolQuestions(background, self)
+        self._session = ToolSession(
+            trust, limits, own_servers, masker, self.questions.ask_for_input
+        )
         self._own_servers = own_servers
         self._history = history
-        self.questions = ToolQuestions(background, self)
         self._untrusted: Path | None = None
         self._saved = SavedFiles(self)
         self._saved.saved.connect(self.reload)

@@ -1,4 +1,4 @@
-"""Calls that wait for the user: those of the mock "ask me", and the request that one will send."""
+"""What waits for the user: calls of the mock "ask me", what servers ask, a request to be sent."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import itertools
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Call, RunState
 from studio.core.text.values import JsonObject
+from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolOutcome
 from studio.viewmodels.app.background import Background
@@ -32,10 +34,25 @@ class Question:
     """With what."""
 
 
+@dataclass(frozen=True, slots=True)
+class InputQuestion:
+    """An MCP server wants to know something of the user."""
+
+    id: int
+    """Its number."""
+
+    wanted: InputWanted
+    """What, and by which server."""
+
+
+_Answer = TypeVar("_Answer", ToolOutcome, InputGiven)
+
+
 class ToolQuestions(QObject):
-    """Carries such calls from the loop to the window, and the answers back."""
+    """Carries questions from the loop to the window, and the answers back."""
 
     request_answer = Signal(Question)
+    request_input = Signal(InputQuestion)
     settled = Signal(int)  # id of a question that was answered, or that nobody needs any more
 
     def __init__(self, background: Background, parent: QObject | None = None) -> None:
@@ -43,32 +60,53 @@ class ToolQuestions(QObject):
         self._background = background
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[ToolOutcome]] = {}
+        self._wanted: dict[int, asyncio.Future[InputGiven]] = {}
 
     async def ask(self, tool: str, arguments: JsonObject) -> ToolOutcome:
         """Wait for the user's answer; runs in the loop, and can be cancelled."""
         question = Question(next(self._numbers), tool, dict(arguments))
-        waiting = asyncio.get_running_loop().create_future()
-        self._waiting[question.id] = waiting
-        self._background.post(lambda: self.request_answer.emit(question))
-        try:
-            outcome: ToolOutcome = await waiting
-            return outcome
-        finally:
-            self._waiting.pop(question.id, None)
-            self._background.post(lambda: self.settled.emit(question.id))
+        return await self._wait(self._waiting, question.id, self.request_answer, question)
+
+    async def ask_for_input(self, wanted: InputWanted) -> InputGiven:
+        """Wait for what a server wants to know; runs in the loop, and can be cancelled."""
+        question = InputQuestion(next(self._numbers), wanted)
+        return await self._wait(self._wanted, question.id, self.request_input, question)
 
     def answer(self, number: int, text: str, is_error: bool) -> None:
         """Give the answer to a question; too late is no harm."""
-        waiting = self._waiting.get(number)
-        if waiting is None:
-            return
         outcome = ToolOutcome(text, "error" if is_error else "ok", value=text)
+        _settle(self._waiting.get(number), outcome)
 
-        def settle() -> None:
-            if not waiting.done():
-                waiting.set_result(outcome)
+    def give_input(self, number: int, given: InputGiven) -> None:
+        """Give what a server wanted to know; too late is no harm."""
+        _settle(self._wanted.get(number), given)
 
-        waiting.get_loop().call_soon_threadsafe(settle)
+    async def _wait(
+        self,
+        waiting: dict[int, asyncio.Future[_Answer]],
+        number: int,
+        signal: SignalInstance,
+        question: object,
+    ) -> _Answer:
+        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
+        waiting[number] = answer
+        self._background.post(lambda: signal.emit(question))
+        try:
+            return await answer
+        finally:
+            waiting.pop(number, None)
+            self._background.post(lambda: self.settled.emit(number))
+
+
+def _settle(waiting: asyncio.Future[_Answer] | None, given: _Answer) -> None:
+    if waiting is None:
+        return
+
+    def settle() -> None:
+        if not waiting.done():
+            waiting.set_result(given)
+
+    waiting.get_loop().call_soon_threadsafe(settle)
 
 
 class CallRequest(QObject):

@@ -8,6 +8,7 @@ from concurrent.futures import Future
 import pytest
 from pytestqt.qtbot import QtBot
 
+from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mock import AskMock
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
@@ -81,3 +82,16 @@ def test_several_wait_at_once_and_each_gets_its_own_answer(
     questions.answer(second.id, "two", is_error=False)
     questions.answer(first.id, "one", is_error=False)
     assert (first_call.result(30).text, second_call.result(30).text) == ("one", "two")
+
+
+def test_what_a_server_wants_to_know_comes_from_the_user(
+    qtbot: QtBot, background: Background, questions: ToolQuestions
+) -> None:
+    with qtbot.waitSignal(questions.request_input) as asked:
+        waiting = background.start(questions.ask_for_input(InputWanted("Which seat?")))
+    question = asked.args[0]
+    assert question.wanted.message == "Which seat?"
+    with qtbot.waitSignal(questions.settled):
+        questions.give_input(question.id, InputGiven("accept", {"row": 3}))
+    assert waiting.result(30) == InputGiven("accept", {"row": 3})
+    questions.give_input(question.id, InputGiven("decline"))

@@ -27,6 +27,9 @@ class InputWanted:
     url: str = ""
     """The page to open; empty for a form."""
 
+    server: str = ""
+    """Which server asks, for people."""
+
 
 @dataclass(frozen=True, slots=True)
 class InputGiven:

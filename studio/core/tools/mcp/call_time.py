@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from studio.core.tools.mcp.asking import AskForInput, InputGiven, InputWanted
 
@@ -12,13 +13,15 @@ from studio.core.tools.mcp.asking import AskForInput, InputGiven, InputWanted
 class CallTime:
     """The limits of the calls that run; which call a question is of, a server need not say."""
 
-    def __init__(self, seconds: float, ask: AskForInput | None) -> None:
+    def __init__(self, seconds: float, ask: AskForInput | None, server: str = "") -> None:
         """Make them.
 
         Args:
             seconds: the longest time of a call.
             ask: asks the user for what the server wants to know.
+            server: which server it is, for people.
         """
+        self._server = server
         self._seconds = seconds
         self._ask = ask
         self._running: set[asyncio.Timeout] = set()
@@ -48,7 +51,7 @@ class CallTime:
         for limit in self._running:
             limit.reschedule(None)
         try:
-            return await self._ask(wanted)
+            return await self._ask(replace(wanted, server=self._server))
         finally:
             self._asking -= 1
             if not self._asking:

@@ -84,7 +84,7 @@ class McpSource:
             ask: asks the user for what the server wants to know; without it none may ask.
         """
         self._on_change = on_change
-        self._time = CallTime(limits.seconds, ask)
+        self._time = CallTime(limits.seconds, ask, name)
         self._name = name
         self._address = address
         self._allowed = allowed

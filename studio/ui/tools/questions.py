@@ -1,0 +1,192 @@
+"""Questions that wait for the user: the answer to a call, and what an MCP server wants to know."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.text.invisible import reveal
+from studio.core.tools.mcp.asking import InputGiven
+from studio.ui.inputs.schema_form import SchemaForm
+from studio.ui.parts.json_view import JsonView
+from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.tools.questions import InputQuestion, Question
+
+
+class AnswerDialog(QDialog):
+    """Shows a call and takes its answer; closing it tells the caller that nobody answered."""
+
+    answered = Signal(int, str, bool)  # question, the answer, whether it tells of a failure
+
+    def __init__(self, question: Question, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.question = question
+        self._is_given = False
+        self.setWindowTitle(self.tr("Answer for {tool}").format(tool=question.tool))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(440)
+        head = QLabel(
+            self.tr("{tool} was called, and you answer it. The arguments:").format(
+                tool=question.tool
+            ),
+            self,
+        )
+        head.setTextFormat(Qt.TextFormat.PlainText)
+        head.setWordWrap(True)
+        arguments = JsonView(theme, self)
+        arguments.setAccessibleName(self.tr("Arguments of the call"))
+        arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
+        arguments.grow(12)
+        self.text = QPlainTextEdit(self)
+        self.text.setAccessibleName(self.tr("Your answer"))
+        self.text.setPlaceholderText(self.tr("What the tool answers"))
+        self.text.setTabChangesFocus(True)
+        self.give = QPushButton(self.tr("Answer"), self)
+        self.give.setDefault(True)
+        self.give.clicked.connect(lambda: self._give(is_error=False))
+        fail = QPushButton(self.tr("Answer as a failure"), self)
+        fail.clicked.connect(lambda: self._give(is_error=True))
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(fail)
+        buttons.addWidget(self.give)
+        layout = QVBoxLayout(self)
+        for widget in (head, arguments, self.text):
+            layout.addWidget(widget)
+        layout.addLayout(buttons)
+        self.text.setFocus()
+
+    def withdraw(self) -> None:
+        """Nobody waits for the answer any more."""
+        self._is_given = True
+        self.close()
+
+    def done(self, result: int) -> None:
+        """Closed without an answer: the call fails, it must not wait for ever."""
+        if not self._is_given:
+            self._is_given = True
+            self.answered.emit(self.question.id, self.tr("The user gave no answer."), True)
+        super().done(result)
+
+    def _give(self, *, is_error: bool) -> None:
+        self._is_given = True
+        self.answered.emit(self.question.id, self.text.toPlainText(), is_error)
+        self.accept()
+
+
+class InputDialog(QDialog):
+    """What a server wants to know: a form, or a page to open. Closing it decides nothing."""
+
+    given = Signal(int, InputGiven)  # question, what the user filled in
+
+    def __init__(self, question: InputQuestion, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.question = question
+        wanted = question.wanted
+        self._is_given = False
+        self.setWindowTitle(self.tr("A tool asks"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setMinimumWidth(460)
+        head = QLabel(
+            self.tr("The MCP server {server} asks, while one of its tools works:").format(
+                server=wanted.server
+            ),
+            self,
+        )
+        paint_text(head, theme.muted)
+        self.message = QLabel(reveal(wanted.message), self)
+        for label in (head, self.message):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.form = SchemaForm(theme)
+        self.remark = QLabel(self)
+        self.remark.setWordWrap(True)
+        self.remark.setTextFormat(Qt.TextFormat.PlainText)
+        paint_text(self.remark, theme.muted)
+        self.remark.setText(
+            self.tr("It gets what you enter. Give no password or key to a server in a form.")
+        )
+        self.accept_button = QPushButton(self.tr("Give"), self)
+        self.accept_button.setDefault(True)
+        self.accept_button.clicked.connect(self._give)
+        self.decline_button = QPushButton(self.tr("Decline"), self)
+        self.decline_button.setAutoDefault(False)
+        self.decline_button.clicked.connect(lambda: self._answer(InputGiven("decline")))
+        self._theme = theme
+        self._arrange(head)
+        if wanted.url:
+            self._show_page(wanted.url)
+        else:
+            self.form.set_schema(wanted.schema)
+
+    def withdraw(self) -> None:
+        """Nobody waits for the answer any more."""
+        self._is_given = True
+        self.close()
+
+    def done(self, result: int) -> None:
+        """Closed without an answer: the server is told so, it must not wait for ever."""
+        if not self._is_given:
+            self._is_given = True
+            self.given.emit(self.question.id, InputGiven("cancel"))
+        super().done(result)
+
+    def _arrange(self, head: QLabel) -> None:
+        area = QScrollArea(self)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(self.form)
+        area.setVisible(not self.question.wanted.url)
+        area.setMinimumHeight(160)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.decline_button)
+        buttons.addWidget(self.accept_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(20, 16, 20, 16)
+        layout.setSpacing(10)
+        layout.addWidget(head)
+        layout.addWidget(self.message)
+        layout.addWidget(area, 1)
+        layout.addWidget(self.remark)
+        layout.addLayout(buttons)
+
+    def _show_page(self, address: str) -> None:
+        """A page is opened in the browser only where the user agrees to its address."""
+        self.remark.setText(
+            self.tr("It wants you to open this page in your browser:") + "\n" + reveal(address)
+        )
+        self.accept_button.setText(self.tr("Open the page"))
+        self.accept_button.setEnabled(QUrl(address).scheme() in ("http", "https"))
+
+    def _give(self) -> None:
+        wanted = self.question.wanted
+        if wanted.url:
+            QDesktopServices.openUrl(QUrl(wanted.url))
+            self._answer(InputGiven("accept"))
+            return
+        problems = self.form.problems()
+        if problems:
+            paint_text(self.remark, self._theme.error)
+            self.remark.setText(self.tr("Some values need attention."))
+            return
+        self._answer(InputGiven("accept", self.form.values()))
+
+    def _answer(self, given: InputGiven) -> None:
+        self._is_given = True
+        self.given.emit(self.question.id, given)
+        self.accept()
