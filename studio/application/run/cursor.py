@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from studio.application.run.cards.card import CardKind, StepCard
 from studio.application.run.diagram import (
@@ -16,7 +17,10 @@ from studio.application.run.diagram import (
     tool_of,
     visited_nodes,
 )
+from studio.application.words import marked, translate
 from studio.core.agent.values.state import RunState, Step
+
+_tr = partial(translate, "RunCards")
 
 _NODE_OF_CARD: dict[CardKind, Node] = {
     "prompt": "prompt", "message": "prompt", "thought": "reply", "reply": "reply",
@@ -27,6 +31,13 @@ _CARDS_OF_NODE: dict[Node, tuple[CardKind, ...]] = {
     "prompt": ("prompt",), "model": ("thought", "reply"), "reply": ("thought", "reply"),
     "action": ("action",), "tool": ("action",), "observation": ("observation", "note"),
     "final": ("final",), "done": ("final",),
+}  # fmt: skip
+
+
+_NAMES: dict[CardKind, str] = {
+    "prompt": marked("Prompt"), "message": marked("Your message"), "thought": marked("Thought"),
+    "reply": marked("Reply"), "action": marked("Action"), "observation": marked("Observation"),
+    "final": marked("Final answer"), "error": marked("Problem"), "note": marked("Told the model"),
 }  # fmt: skip
 
 
@@ -52,6 +63,13 @@ class RunCursor:
     def key(self) -> tuple[int, CardKind, int | None]:
         """The key of its card."""
         return (self.step, self.kind, self.call)
+
+    @property
+    def words(self) -> str:
+        """The moment for people: `Action, iteration 2`."""
+        return _tr("{moment}, iteration {number}").format(
+            moment=_tr(_NAMES[self.kind]), number=self.step
+        )
 
 
 def cursor_at_node(cards: Sequence[StepCard], now: StepCard | None, node: Node) -> RunCursor | None:

@@ -32,6 +32,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.app.persistent_edits import PersistentEdits
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.app.run_files import RunFiles
+from studio.ui.app.run_places import RunPlaces
 from studio.ui.app.tools_coordinator import ToolsCoordinator
 from studio.ui.base.services import Services
 from studio.ui.history.pane import HistoryPane
@@ -121,7 +122,9 @@ class Workbench(QObject):
             self.trust,
             self._toolbox_of,
         )
-        self.kept_edits = PersistentEdits(window.parts, self.run)
+        self.kept_edits, self.run_places = (
+            PersistentEdits(window.parts, self.run), RunPlaces(window.parts),
+        )  # fmt: skip
         self.debugging = Debugging(
             DebugStore(services.paths.data / "debugging.json"), self.run.breakpoints, self
         )
@@ -240,7 +243,11 @@ class Workbench(QObject):
         window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
         window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
         run.breakpoints.changed.connect(self._mark_breakpoints)
+        self.run.state_changed.connect(self.run_places.show_view)
         self.run.state_changed.connect(self.run_pane.show_view)
+        pane.cursor_moved.connect(self.run_places.show_cursor)
+        window.document_changed.connect(self.run_places.light)
+        window.docks.changed.connect(self.run_places.light)
         self.run.state_changed.connect(self._on_run)
         self.run.state_changed.connect(self.coordinator.show_speed)
         self.call_request.changed.connect(self.run_pane.show_request)

@@ -77,9 +77,7 @@ class RunPane(QWidget):
     request_export = Signal(str)  # name of the form in which the run is to be written
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
     watches_changed = Signal(tuple)  # expressions of the Watch tab
-    cursor_moved = Signal(
-        RunCursor
-    )  # the moment that all views show, where it is not the run's own
+    cursor_moved = Signal(RunCursor)  # the moment that all views show
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,6 +89,7 @@ class RunPane(QWidget):
         self._prompt: str | None = None
         self._begun_in: str | None = None
         self._then: Callable[[], object] | None = None
+        self._cursor: RunCursor | None = None
         self.bar = RunBar()
         self.diagram = LoopDiagram()
         self.scrubber = RunScrubber()
@@ -137,6 +136,8 @@ class RunPane(QWidget):
         self.steps.show_view(view)
         total = view.state.seconds if view.state is not None else 0.0
         self.scrubber.show_cards(view.timeline.cards, total)
+        if not self._is_same_run(before):
+            self._cursor = None
         self._follow_cursor()
         self._fit_diagram()
         self._pages.setCurrentIndex(0 if view.state is None else 1)
@@ -265,12 +266,17 @@ class RunPane(QWidget):
         """Show the moment of the chosen card in all views; while it is the run's own, the run's."""
         view, card = self._view, self.timeline.current_card
         self.scrubber.show_cursor(self.timeline.currentIndex().row())
+        self._tell_cursor(RunCursor.of_card(card) if card is not None else None)
         if card is None or view.state is None or self.timeline.is_following:
             self.diagram.show_state(view.diagram)
             return
         step = step_at(view.state, card.step)
         self.diagram.show_state(diagram_at(view.diagram, view.state, step, card))
-        self.cursor_moved.emit(RunCursor.of_card(card))
+
+    def _tell_cursor(self, cursor: RunCursor | None) -> None:
+        before, self._cursor = self._cursor, cursor
+        if cursor is not None and cursor != before:
+            self.cursor_moved.emit(cursor)
 
     def _on_step(self, step: int) -> None:
         self.timeline.choose((step, "prompt", None))

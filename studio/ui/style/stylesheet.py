@@ -126,6 +126,7 @@ QGroupBox { border: 1px solid $border; border-radius: 6px; margin-top: 10px; pad
 QGroupBox::title { subcontrol-origin: margin; left: 10px; padding: 0 4px; color: $muted; }
 QFrame#separator { color: $border; }
 QLabel[muted="true"] { color: $muted; }
+QLabel[accent="true"] { color: $accent; }
 QLabel[scale="display"] { font-size: ${display}pt; }
 QLabel[scale="heading"] { font-size: ${heading}pt; font-weight: 600; }
 QLabel[scale="section"] { font-size: ${section}pt; font-weight: 600; }

@@ -48,6 +48,12 @@ class CrumbBar(QWidget):
         self._steps = 1
         """How many steps there are, the file among them; the first hide where room is short."""
         self._row.addStretch(1)
+        self.moment = QLabel()
+        """The moment of a run whose lines are lit; hidden while there is none."""
+        self.moment.setProperty("accent", True)
+        self.moment.setContentsMargins(8, 0, 4, 0)
+        self.moment.hide()
+        self._row.addWidget(self.moment)
         self._file = self._add_button()
 
     @property
@@ -59,6 +65,12 @@ class CrumbBar(QWidget):
     def set_title(self, title: str) -> None:
         """Name the file."""
         self._file.setText(title.replace("&", "&&"))
+        self._fit()
+
+    def show_moment(self, words: str) -> None:
+        """Say which moment of a run the lit lines stand behind; nothing where there is none."""
+        self.moment.setText(words)
+        self.moment.setVisible(bool(words))
         self._fit()
 
     def follow(self, offset: int) -> None:
@@ -101,7 +113,7 @@ class CrumbBar(QWidget):
             mark.setProperty("muted", True)
             mark.setContentsMargins(2, 0, 2, 2)
             self._marks.append(mark)
-            self._row.insertWidget(self._row.count() - 1, mark)
+            self._row.insertWidget(self._row.count() - 2, mark)
         button = QToolButton()
         button.setProperty("crumb", True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -109,7 +121,7 @@ class CrumbBar(QWidget):
         index = len(self._buttons)
         button.clicked.connect(lambda: self._open(index))
         self._buttons.append(button)
-        self._row.insertWidget(self._row.count() - 1, button)
+        self._row.insertWidget(self._row.count() - 2, button)
         return button
 
     def _show(self) -> None:
@@ -126,6 +138,7 @@ class CrumbBar(QWidget):
     def _fit(self) -> None:
         """Show the last steps that there is room for; the tab names the file anyway."""
         room = self.width() - self._row.contentsMargins().left() * 2
+        room -= self.moment.sizeHint().width() if self.moment.text() else 0
         first = self._steps - 1
         used = self._buttons[first].sizeHint().width()
         while first > 0:

@@ -20,9 +20,12 @@ from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.spelling import SpellingController
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from studio.core.settings import Settings
     from studio.core.spelling import Misspelled
     from studio.core.text.source import SourceText
+    from studio.core.text.span import Span
     from studio.ui.editor.page.find_bar import FindBar
     from studio.ui.editor.page.naming import Naming
     from studio.ui.style.theme import Theme
@@ -92,6 +95,16 @@ class EditorPage(QWidget):
             self._name_file()
             if self.document is not None:
                 self.editor.set_document(self.document)
+
+    def show_moment(self, spans: Sequence[Span], words: str) -> None:
+        """Light the text behind a moment of a run, and name the moment; nothing where it is none.
+
+        Args:
+            spans: places of the text.
+            words: the moment.
+        """
+        self.editor.run_lines.show(spans)
+        self.crumbs.show_moment(words if spans else "")
 
     @cached_property
     def find_bar(self) -> FindBar:

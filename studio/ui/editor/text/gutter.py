@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _MARKS = 18
 _FOLDS = 16
+_RUN_BAR = 3
 _RIGHT = int((Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value)
 
 
@@ -76,6 +77,7 @@ class Gutter(QWidget):
         self._breakpoints = breakpoints
         self._severities: Mapping[int, Severity] = {}
         self._fixable: frozenset[int] = frozenset()
+        self._run: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.setAccessibleName(self.tr("Editor gutter: breakpoints, line numbers and folds"))
@@ -91,6 +93,12 @@ class Gutter(QWidget):
         """Show the worst problem of each line, and where it can be fixed; lines from 0."""
         self._severities, self._fixable = severities, fixable
         self.update()
+
+    def set_run(self, lines: frozenset[int]) -> None:
+        """Put a bar beside the lines behind the moment of a run; lines from 0."""
+        if lines != self._run:
+            self._run = lines
+            self.update()
 
     def needed_width(self) -> int:
         """Room for the marks and the largest line number."""
@@ -146,6 +154,8 @@ class Gutter(QWidget):
     ) -> None:
         if is_caret:
             painter.fillRect(QRectF(0, top, self.width(), height), QColor(self._theme.current_line))
+        if line in self._run:
+            painter.fillRect(QRectF(0, top, _RUN_BAR, height), QColor(self._theme.accent))
         severity = self._severities.get(line)
         if stops:
             painter.setPen(Qt.PenStyle.NoPen)

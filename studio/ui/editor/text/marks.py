@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.ui.editor.text.typing_rules import matching_bracket
+from studio.ui.style.colors import blend
 
 if TYPE_CHECKING:
     from studio.core.text.source import SourceText
@@ -125,6 +126,9 @@ _FLASH_MS = 900
 _FLASH_ALPHA = 56
 """Of the accent: the text on it stays readable, and it does not look selected."""
 
+_RUN_TINT = 0.14
+"""How much of the accent lies behind the lines of a run's moment."""
+
 
 class ShownMarks:
     """Keeps the extra selections of an editor, and sets them anew only where they change."""
@@ -138,6 +142,7 @@ class ShownMarks:
         self._spelling: list[Selection] = []
         self._carets: list[Selection] = []
         self._flashed: list[Selection] = []
+        self._run: list[Selection] = []
         self._flash_timer = QTimer(editor)
         self._flash_timer.setSingleShot(True)
         self._flash_timer.setInterval(_FLASH_MS)
@@ -184,6 +189,17 @@ class ShownMarks:
         self._flash_timer.start()
         self.show()
 
+    def set_run(self, lines: Sequence[int]) -> None:
+        """Light the lines behind the moment of a run that is looked at; lines from 0."""
+        if not lines and not self._run:
+            return
+        document = self._editor.document()
+        tint = blend(self._theme.accent, self._theme.surface, _RUN_TINT)
+        self._run = [
+            line_mark(QTextCursor(document.findBlockByNumber(line)), tint) for line in lines
+        ]
+        self.show()
+
     @property
     def flashed(self) -> str:
         """The text that is lit up now."""
@@ -227,6 +243,7 @@ class ShownMarks:
         shown: list[Selection] = []
         if self._line_shown:
             shown.append(line_mark(cursor, self._theme.current_line))
+        shown += self._run
         shown += self._flashed
         shown += self._carets
         shown += self._stops

@@ -22,6 +22,7 @@ from studio.ui.editor.text.front_line import FrontLine
 from studio.ui.editor.text.gutter import Breakpoints, Gutter
 from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
+from studio.ui.editor.text.run_lines import RunLines
 from studio.ui.editor.text.text_input import TextInput
 from studio.ui.editor.text.typing_keys import TypingKeys
 from studio.ui.style.theme import Theme, mono_font
@@ -67,6 +68,8 @@ class PromptEditor(TextInput):
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
         self._gutter = Gutter(self, theme, lambda: self.breakpoints)
         self._front = FrontLine(self, theme)
+        self.run_lines = RunLines(self, self._gutter)
+        """The lines behind the moment of a run."""
         self._keys = TypingKeys(self)
         self._caret_timer = QTimer(self)
         self._caret_timer.setSingleShot(True)
@@ -169,6 +172,7 @@ class PromptEditor(TextInput):
         self._gutter.set_theme(theme)
         self._front.theme = theme
         self.set_problems(self._problems)
+        self.run_lines.paint_again()
 
     def set_font_size(self, points: float, family: str = "") -> None:
         """Show the text at a size, in points; in the bundled font where none is named."""
