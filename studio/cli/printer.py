@@ -47,11 +47,14 @@ def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
 
 def _without_clock(data: dict[str, Any]) -> dict[str, Any]:
     """An event without what differs from run to run by the clock (and the run's id) alone."""
-    kept = {key: value for key, value in data.items() if key not in ("at", "seconds")}
+    kept = {key: value for key, value in data.items() if key not in _CLOCK}
     for part, clock in (("setup", "run"), ("outcome", "duration")):
         if isinstance(kept.get(part), dict):
             kept[part] = {key: value for key, value in kept[part].items() if key != clock}
     return kept
+
+
+_CLOCK = frozenset(("at", "seconds", "first_seconds", "tokens_per_second"))
 
 
 def json_line(value: Json) -> str:
@@ -159,10 +162,19 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
             words += f", {used.cached_tokens:,} from the cache"
         cost = f"${used.cost:.6f}" if used.cost is not None else "cost unknown" if price else ""
         source = f" ({price})" if price and used.cost is not None else ""
-        print(printable(f"({words}{'; ' if cost else ''}{cost}{source})"), file=sys.stderr)
+        told = "; ".join(filter(None, (words, cost + source, _pace(state))))
+        print(printable(f"({told})"), file=sys.stderr)
     made = Counter(name for step in steps_of(state) for name in step.repairs)
     if made:
         names = ", ".join(f"{name} ({count})" for name, count in made.items())
         print(printable(f"prompt-studio: repaired in the replies: {names}"), file=sys.stderr)
     if failed is not None:
         print(printable(f"prompt-studio: {error} {failed.hint}".rstrip()), file=sys.stderr)
+
+
+def _pace(state: RunState) -> str:
+    """How fast the last reply came; empty where nobody measured."""
+    step = state.step
+    if step.first_seconds is None or step.tokens_per_second is None:
+        return ""
+    return f"first word after {step.first_seconds:.2f} s, {step.tokens_per_second:,.0f} tokens/s"

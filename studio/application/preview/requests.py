@@ -12,8 +12,10 @@ from studio.application.preview.value import PROVIDERS, PreviewTarget, RequestPr
 from studio.application.words import translate
 from studio.core.agent.loop.setup import stop_sequences
 from studio.core.agent.protocols.choose import ProtocolChoice
+from studio.core.models.bodies import fitting
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.front.declarations import output_schema
+from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
@@ -57,11 +59,13 @@ def request_preview(
     stop = stop_sequences(document, choice.protocol)
     schema = output_schema(document.outputs)
     is_native = choice.protocol == "native"
+    sent = tools if is_native and able.tools else ()
+    options = fitting(sent_options(document, model.options), sent, able)
     make = partial(
         to_request,
         prepared.messages.messages,
-        tools if is_native and able.tools else (),
-        model,
+        sent,
+        replace(model, options=options),
         provider=provider,
         response_schema=schema if able.json_schema else None,
         stop=stop if able.stop else (),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
-from studio.application.run.words import plural, seconds
+from studio.application.run.words import plural, rate_of, seconds
 from studio.application.words import translate
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
@@ -160,9 +160,9 @@ def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ..
         found.append(("prompt", plural(sent, "message")))
     if step.seconds_model:
         text = seconds(step.seconds_model)
-        if usage is not None and usage.output_tokens and step.reply_origin == "live":
-            rate = usage.output_tokens / step.seconds_model
-            text = f"{text} · {rate:,.0f} tok/s"
+        rate = rate_of(step)
+        if rate:
+            text = f"{text} · {rate}"
         found.append(("model", text))
     if usage is not None and usage.output_tokens:
         found.append(("reply", _tr("{count:,} tok out").format(count=usage.output_tokens)))

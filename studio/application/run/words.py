@@ -8,7 +8,7 @@ from typing import Literal
 from studio.application.words import marked, translate
 from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Call, PauseReason, RunState, StepError
+from studio.core.agent.values.state import Call, PauseReason, RunState, Step, StepError
 from studio.core.models.base import ProtocolName
 from studio.core.runs.step_summary import arguments_text, one_line
 from studio.core.text.values import JsonObject
@@ -187,6 +187,18 @@ def seconds(value: float) -> str:
 def tokens(count: int) -> str:
     """A number of tokens."""
     return f"{count:,} tok"
+
+
+def rate_of(step: Step) -> str:
+    """How many tokens a second a reply had; empty where nobody knows.
+
+    Runs of before this was measured have the time of the whole call alone.
+    """
+    usage = step.reply.usage if step.reply is not None else None
+    rate = step.tokens_per_second
+    if rate is None and usage is not None and step.seconds_model and step.reply_origin == "live":
+        rate = usage.output_tokens / step.seconds_model
+    return _tr("{rate:,.0f} tok/s").format(rate=rate) if rate else ""
 
 
 def money(cost: float | None) -> str:

@@ -85,6 +85,9 @@ class Capabilities:
     vision: bool = False
     """Takes images."""
 
+    parallel: bool = True
+    """Takes a word on whether it may ask for several tools at once."""
+
     context_window: int | None = None
     """Tokens."""
 

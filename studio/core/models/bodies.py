@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.prompty.document import ModelDeclaration
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.media import MediaSource
 from studio.core.wire.request import Provider, to_request
@@ -32,10 +33,11 @@ def request_body(
         media: reads local files.
     """
     with_tools = request.protocol == "native" and capabilities.tools
+    tools = request.tools if with_tools else ()
     body = to_request(
         request.messages,
-        request.tools if with_tools else (),
-        ModelDeclaration(id=model_id, options=request.options or {}),
+        tools,
+        ModelDeclaration(id=model_id, options=fitting(request.options, tools, capabilities)),
         provider=provider,
         response_schema=request.response_schema if capabilities.json_schema else None,
         stop=request.stop if capabilities.stop else (),
@@ -44,6 +46,15 @@ def request_body(
         keeps_nothing=True,
     ).body
     return {key: sendable(value) for key, value in body.items()}
+
+
+def fitting(
+    options: JsonObject | None, tools: Sequence[ToolSpec], capabilities: Capabilities
+) -> JsonObject:
+    """The options that can be sent: a word on several calls at once goes with tools only."""
+    if options is None or (tools and capabilities.parallel):
+        return options or {}
+    return {name: value for name, value in options.items() if name != "allowMultipleToolCalls"}
 
 
 def sendable(value: Json) -> Json:

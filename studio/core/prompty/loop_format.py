@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 
 TextFormat: TypeAlias = Literal["react", "json_action"]
 """A format of actions that stands in the prompt's own text."""
@@ -23,6 +23,29 @@ def agent_settings(document: PromptDocument) -> Mapping[str, Json]:
     """`metadata.agent`, empty where there is none."""
     settings = document.metadata.get("agent")
     return settings if isinstance(settings, Mapping) else {}
+
+
+def parallel_calls(document: PromptDocument) -> bool | None:
+    """Whether the calls of one reply may run at once; None where the prompt does not say.
+
+    `metadata.agent.parallel_tool_calls` says it of the run, and where it is missing the option
+    `allowMultipleToolCalls`, which says it of the model.
+    """
+    for said in (
+        agent_settings(document).get("parallel_tool_calls"),
+        document.model.options.get("allowMultipleToolCalls"),
+    ):
+        if isinstance(said, bool):
+            return said
+    return None
+
+
+def sent_options(document: PromptDocument, options: JsonObject) -> JsonObject:
+    """The options with what the agent's settings say of the model's calls, unless they say it."""
+    allowed = parallel_calls(document)
+    if allowed is None or "allowMultipleToolCalls" in options:
+        return options
+    return {**options, "allowMultipleToolCalls": allowed}
 
 
 def text_format(document: PromptDocument) -> tuple[TextFormat | None, str]:

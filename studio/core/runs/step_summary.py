@@ -108,6 +108,8 @@ def _cut(step: Step) -> Step:
         said=tuple(map(_start, step.said)),
         stopped_by=step.stopped_by,
         seconds_model=step.seconds_model,
+        first_seconds=step.first_seconds,
+        tokens_per_second=step.tokens_per_second,
     )
 
 

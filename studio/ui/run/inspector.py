@@ -66,6 +66,10 @@ class _UsageModel(RowTable[UsageRow]):
         return int(side | Qt.AlignmentFlag.AlignVCenter)
 
 
+_ALWAYS = frozenset((1, 2))
+"""Columns that are seen whatever is in them: tokens in and out."""
+
+
 class UsageTable(QTableView):
     """Shows `UsageRow` values; the row of the step that is looked at is the chosen one."""
 
@@ -93,6 +97,10 @@ class UsageTable(QTableView):
         """Show figures, the total last; the row of `step` is the current one."""
         self._is_showing = True
         self._model.show_rows(rows)
+        for column in range(1, self._model.columnCount()):
+            # What no step has (a cache, reasoning) leaves its room to what there is.
+            told = {each.cells[column - 1] for each in rows}
+            self.setColumnHidden(column, column not in _ALWAYS and told <= {"0", "–"})
         row = next((at for at, each in enumerate(rows) if each.step and each.step == step), -1)
         if row >= 0:
             self.setCurrentIndex(self._model.index(row, 0))

@@ -8,7 +8,15 @@ from functools import partial
 from studio.application.run.cards.card import TAB_OF_KIND, CardKind, CardPhase, StepCard, Tab
 from studio.application.run.cards.card_list import CardList, stored_cards
 from studio.application.run.diagram import live_node
-from studio.application.run.words import arguments_line, error_title, money, plural, seconds, tokens
+from studio.application.run.words import (
+    arguments_line,
+    error_title,
+    money,
+    plural,
+    rate_of,
+    seconds,
+    tokens,
+)
 from studio.application.words import translate
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.pause_point import PausePoint
@@ -144,6 +152,9 @@ def _reply_cards(step: Step) -> list[StepCard]:
         facts.append(tokens(reply.usage.output_tokens))
     if step.seconds_model:
         facts.append(seconds(step.seconds_model))
+    rate = rate_of(step)
+    if rate:
+        facts.append(rate)
     if reply.usage is not None and reply.usage.cost is not None and step.reply_origin == "live":
         facts.append(money(reply.usage.cost))
     badges = _badges(step, PausePoint.REPLY)

@@ -15,7 +15,7 @@ from studio.application.run.inspector.reply import legend_of, reply_blocks, stre
 from studio.application.run.inspector.tool import tool_blocks, truth_blocks
 from studio.application.run.messages import messages_view
 from studio.application.run.text import Block, Blocks, Piece, Style, json_block
-from studio.application.run.words import money, plural, seconds
+from studio.application.run.words import money, plural, rate_of, seconds
 from studio.application.words import marked, translate
 from studio.core.agent.values.reading import Final, Reading
 from studio.core.agent.values.state import RunState, Step
@@ -98,7 +98,8 @@ class UsageRow:
     """`Iteration 2`, or `Total`."""
 
     cells: tuple[str, ...]
-    """Tokens in, out, from and to the cache, of reasoning; cost; model time, tool time."""
+    """Tokens in, out, from and to the cache, of reasoning; cost; time to the first word, model
+    time, tokens a second, tool time."""
 
     step: int = 0
     """Number of its step; 0 for a sum."""
@@ -106,7 +107,8 @@ class UsageRow:
 
 _USAGE_HEADS: tuple[str, ...] = (
     marked("Iteration"), marked("Input tokens"), marked("Output tokens"), marked("From cache"),
-    marked("Cache write"), marked("Reasoning"), marked("Cost"), marked("Model"), marked("Tools"),
+    marked("Cache write"), marked("Reasoning"), marked("Cost"), marked("First word"),
+    marked("Model"), marked("Speed"), marked("Tools"),
 )  # fmt: skip
 
 
@@ -286,12 +288,12 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
         steps.append(state.step)
     rows = [_usage_row(step) for step in steps if step.number]
     if first:
-        rows.insert(0, UsageRow(_tr("Iterations 1 to {first:,}").format(first=first), ("…",) * 8))
+        rows.insert(0, UsageRow(_tr("Iterations 1 to {first:,}").format(first=first), ("…",) * 10))
     total = state.usage
     model = state.seconds - state.seconds_tools
     cells = (
         *_counted(total),
-        money(total.cost) or "–", seconds(model), seconds(state.seconds_tools),
+        money(total.cost) or "–", "–", seconds(model), "–", seconds(state.seconds_tools),
     )  # fmt: skip
     return (*rows, UsageRow(_tr("Total"), cells))
 
@@ -307,7 +309,9 @@ def _counted(usage: Usage) -> tuple[str, ...]:
 def _usage_row(step: Step) -> UsageRow:
     label = _tr("Iteration {number}").format(number=step.number)
     usage = step.reply.usage if step.reply is not None else None
-    times = (seconds(step.seconds_model), seconds(step.seconds_tools))
+    first = "–" if step.first_seconds is None else seconds(step.first_seconds)
+    rate = rate_of(step) or "–"
+    times = (first, seconds(step.seconds_model), rate, seconds(step.seconds_tools))
     if usage is None:
         return UsageRow(label, (*("–",) * 6, *times), step.number)
     figures = (

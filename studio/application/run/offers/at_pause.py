@@ -239,7 +239,7 @@ def _after_result(state: RunState) -> Offer:
         words = _tr("On to {tool}").format(tool=waiting.tool)
         return go_on(words, _tr("The next call of this reply; the model waits for all of them."))
     later = [call for call in calls[row + 1 :] if call.outcome is not None]
-    if state.setup.parallel and later:
+    if state.runs_at_once and later:
         words = _tr("On to the result of {tool}").format(tool=later[0].tool)
         return go_on(words, _tr("The next result of this reply."))
     if len(calls) == 1:

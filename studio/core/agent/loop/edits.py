@@ -212,6 +212,6 @@ def _outcome(state: RunState, event: OutcomeTold) -> Move:
     lost = first_call(state, lambda call: call.status == "unknown")
     if lost is not None:
         return outcome_unknown(state, lost)
-    if event.fate == "did-not-run" or not state.setup.parallel:
+    if event.fate == "did-not-run" or not state.runs_at_once:
         return next_call(state)
     return results_ready(replace(state, call=None, error=None))

@@ -166,7 +166,7 @@ def results_ready(state: RunState) -> Move:
     lost = first_call(state, lambda call: call.status == "unknown")
     if lost is not None:
         return outcome_unknown(state, lost)
-    if not state.setup.parallel and state.call is not None:
+    if not state.runs_at_once and state.call is not None:
         return settle(replace(state, place=PausePoint.OBSERVATION, error=None))
     return next_result(state, -1)
 

@@ -193,6 +193,7 @@ def _model_failed(state: RunState, event: ModelFailed) -> Move:
         state.step,
         partial=_furthest(state.step.partial, event.partial),
         seconds_model=state.step.seconds_model + event.seconds,
+        first_seconds=event.first_seconds,
     )
     state = replace(state, place=None, step=step, seconds=state.seconds + event.seconds)
     if event.retry_in is not None:
@@ -229,7 +230,7 @@ def _tool(
             return calls_checked(with_checks(state, event))
         case CallDecided():
             state = decided(state, event)
-            if event.decision == "approve" and not state.setup.parallel:
+            if event.decision == "approve" and not state.runs_at_once:
                 return replace(state, place=None), (RunTools((event.call,)),)
             return next_call(state)
         case ToolCalled(call=index):
@@ -248,7 +249,7 @@ def _tool(
 def _passed(state: RunState) -> Move:
     match state.place:
         case PausePoint.OBSERVATION:
-            if state.setup.parallel:
+            if state.runs_at_once:
                 return next_result(state, state.call if state.call is not None else -1)
             return next_call(state)
         case PausePoint.STEP_END:

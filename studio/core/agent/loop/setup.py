@@ -22,7 +22,12 @@ from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.inputs import resolve_inputs
-from studio.core.prompty.loop_format import QUESTION_NAMES, agent_settings
+from studio.core.prompty.loop_format import (
+    QUESTION_NAMES,
+    agent_settings,
+    parallel_calls,
+    sent_options,
+)
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
 
@@ -56,7 +61,7 @@ def make_setup(
         stop = stop_sequences(document, choice.protocol)
     parallel = options.parallel
     if parallel is None:
-        parallel = settings.get("parallel_tool_calls") is True
+        parallel = parallel_calls(document) is True
     question = question_of(document, values)
     offered = chosen_tools(document, question, tools)
     reason = "; ".join(filter(None, (choice.reason, choice_words(offered, tools))))
@@ -72,7 +77,7 @@ def make_setup(
         tools=tuple(replace(tool, span=None) for tool in offered),
         model=model.label,
         price=price_source(model.inner if isinstance(model, RecordingModel) else model),
-        options=document.model.options,
+        options=sent_options(document, document.model.options),
         stop=stop,
         response_schema=output_schema(document.outputs),
         limits=options.limits or limits_of(document),

@@ -179,6 +179,8 @@ def replied(state: RunState, event: ModelReplied) -> RunState:
         reply_origin=event.origin,
         partial=None,
         seconds_model=state.step.seconds_model + event.seconds,
+        first_seconds=event.first_seconds,
+        tokens_per_second=event.tokens_per_second,
         stopped_by=event.stopped_by,
         marks=marks,
     )
@@ -255,6 +257,7 @@ def with_call(state: RunState, index: int, **changes: Any) -> RunState:  # noqa:
 
 def with_checks(state: RunState, event: CallsChecked) -> RunState:
     """The undecided rows were checked; what bindings put in is shown in them."""
+    state = replace(state, step=replace(state.step, at_once=event.at_once))
     for index, check in enumerate(event.checks):
         call = state.step.calls[index]
         if call.status != "asked":

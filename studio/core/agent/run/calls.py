@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from studio.core.agent.loop.steps import call_key
 from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.values.breakpoints import environment_of
-from studio.core.agent.values.events import CallCheck
+from studio.core.agent.values.events import CallCheck, CallsChecked
 from studio.core.agent.values.expressions import ExpressionError, parse_expression
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
@@ -20,11 +20,19 @@ def check_calls(
     toolbox: RunToolbox,
     options: RunOptions,
     ran: AbstractSet[tuple[str, str]],
-) -> tuple[CallCheck, ...]:
-    """What is wrong with each call, and which need the user's word."""
-    return tuple(
-        _check(state, index, toolbox, options, ran) for index in range(len(state.step.calls))
+) -> CallsChecked:
+    """What is wrong with each call, which need the user's word, and whether all may run at once.
+
+    Where one of them waits for the user, none runs beside it: what the user sees of the first may
+    change what is allowed of the next.
+    """
+    calls = state.step.calls
+    checks = tuple(_check(state, index, toolbox, options, ran) for index in range(len(calls)))
+    waits = any(
+        check.needs_approval or (call.needs_approval and call.status != "asked")
+        for call, check in zip(calls, checks, strict=True)
     )
+    return CallsChecked(checks, at_once=not waits)
 
 
 def _check(

@@ -16,6 +16,7 @@ from studio.core.agent.values.events import (
     Event,
     Failed,
     Forked,
+    OutcomeLost,
     Resumed,
     Stopped,
     ToolCalled,
@@ -38,6 +39,8 @@ class EventLog:
         """Where the run is."""
         self.ran = RanCalls(past)
         """The calls that were made, on any branch."""
+        self.lost: set[tuple[str, str]] = set()
+        """Calls that were interrupted, and of which nobody has said yet what became of them."""
         self.effects: Effects = pending(self.state)
         """What the last fact asked for."""
         self._past = PastStates(past)
@@ -50,9 +53,13 @@ class EventLog:
         """Go where a fact leads; whether that is a place."""
         before = self.state
         if isinstance(event, Forked):
+            calls = before.step.calls
+            self.lost |= {call_key(call) for call in calls if call.status == "unknown"}
             before = self._past.at(event.checkpoint)
         if isinstance(event, ToolCalled):
             self.ran.add(call_key(before.step.calls[event.call]))
+        if isinstance(event, ToolCalled | OutcomeLost):
+            self.lost.discard(call_key(before.step.calls[event.call]))
         self.events = self.events.plus((event,))
         self.state, self.effects = advance(before, event)
         self._past.note(event, self.state)

@@ -18,11 +18,11 @@ from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.run.calls import check_calls, denied_reply, denied_request
+from studio.core.agent.run.pace import ReplyPace
 from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.effects import CallModel, ReadReply
 from studio.core.agent.values.events import (
     AnswerChecked,
-    CallsChecked,
     ContextTrimmed,
     Event,
     Failed,
@@ -124,6 +124,9 @@ class Performer:
     asked_at: float | None = None
     """When the reply under way was asked for, by the monotonic clock; None before the first."""
 
+    pace: ReplyPace = field(default_factory=lambda: ReplyPace(time.monotonic()))
+    """How fast the reply under way comes."""
+
     rendered: frozenset[int] = frozenset()
     """Places in the source of the role markers whose messages were rendered."""
 
@@ -179,7 +182,7 @@ class Performer:
         request = self.secrets.request(request_of(state), state.released)
         self.emit(ModelCalled(effect.attempt))
         started = self.asked_at = time.monotonic()
-        self.partial = None
+        self.partial, self.pace = None, ReplyPace(started)
         try:
             reply, was_cut = await self._stream(request)
         except ModelError as error:
@@ -196,7 +199,10 @@ class Performer:
         self.partial = None
         by = self._stopped_by(request, reply, was_cut=was_cut)
         origin = self.model.origin if isinstance(self.model, RecordedModel) else "live"
-        self.emit(ModelReplied(reply, _since(started), origin, by))
+        seconds = _since(started)
+        pace = self.pace if origin == "live" else ReplyPace(started)
+        rate = pace.rate(reply.usage, seconds)
+        self.emit(ModelReplied(reply, seconds, origin, by, pace.first_seconds, rate))
 
     @property
     def seconds(self) -> float:
@@ -211,6 +217,7 @@ class Performer:
                 for delta in mask.feed(came):
                     reply = accumulate(reply, delta)
                     self.partial = reply
+                    self.pace.note(delta)
                     self._watch(delta, reply)
                 if self._invents(request, reply):
                     return replace(reply, finish_reason="stop"), True
@@ -252,8 +259,9 @@ class Performer:
         if may_pass and attempt < attempts:
             retry = min(self.options.backoff * 2 ** (attempt - 1), _LONGEST_WAIT)
         return ModelFailed(
-            error.kind, error.message, error.hint, error.retryable, self.partial, seconds, retry
-        )
+            error.kind, error.message, error.hint, error.retryable, self.partial, seconds, retry,
+            self.pace.first_seconds,
+        )  # fmt: skip
 
     def _watch(self, delta: ReplyDelta, reply: Reply | None = None) -> None:
         if self.stream is not None:
@@ -271,10 +279,12 @@ class Performer:
 
     def check_calls(self, state: RunState) -> None:
         """Check the step's calls against tools, schemas and rules."""
-        self.emit(CallsChecked(check_calls(state, self.toolbox, self.options, self.ran)))
+        self.emit(check_calls(state, self.toolbox, self.options, self.ran))
 
     async def run_tools(self, state: RunState, calls: tuple[int, ...]) -> None:
         """Run calls; several at once. One that fails stops no sibling."""
+        if not calls:
+            return
         if len(calls) == 1:
             await self._run_tool(state, calls[0])
             return

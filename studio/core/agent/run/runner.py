@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from studio.core.agent.loop.flow import Effects
+from studio.core.agent.loop.steps import call_key
 from studio.core.agent.past.tree import Past, RunTree
 from studio.core.agent.run.dependencies import RunDependencies
 from studio.core.agent.run.effect_task import EffectTask
@@ -42,6 +43,7 @@ from studio.core.agent.values.events import (
     Logged,
     ModelFailed,
     ModelReplied,
+    OutcomeLost,
     Paused,
     Resumed,
     Started,
@@ -275,7 +277,7 @@ class Run:
             case DecideCall(call=index):
                 self._decide(index)
             case RunTools(calls=calls):
-                await performer.run_tools(state, calls)
+                await performer.run_tools(state, self._without_lost(calls))
             case AskOutcome():
                 if state.error is not None:
                     self._emit(Failed(state.error))
@@ -286,6 +288,23 @@ class Run:
                 self._emit(passing(state, place, headless=headless, accepted=self._is_accepted))
             case _:
                 assert_never(effect)
+
+    def _without_lost(self, calls: tuple[int, ...]) -> tuple[int, ...]:
+        """The calls that can be made; of one that was interrupted the user is asked first.
+
+        That is a call with effects on another branch, which died with the program or was stopped;
+        it is not asked about twice where the gate did.
+        """
+        effects = {tool.name for tool in self._dependencies.toolbox.specs if tool.has_effects}
+        made: list[int] = []
+        for index in calls:
+            call = self.state.step.calls[index]
+            is_lost = call_key(call) in self._event_log.lost and call.tool in effects
+            if is_lost and not call.again:
+                self._emit(OutcomeLost(index))
+            else:
+                made.append(index)
+        return tuple(made)
 
     def _decide(self, index: int) -> None:
         """The gate was passed: the call runs, unless it wants a word that nobody can give."""

@@ -103,6 +103,13 @@ class ModelReplied(EventBase):
     stopped_by: Literal["", "server", "studio", "user"] = ""
     """Whether it ended at a stop sequence sent, was cut by us, or was cut off by the user."""
 
+    first_seconds: float | None = None
+    """Seconds from the request to the first piece of the reply; None where nobody measured."""
+
+    tokens_per_second: float | None = None
+    """Output tokens a second, from the first piece to the last; of a reply in one piece, from the
+    request on. None where the tokens were not counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelFailed(EventBase):
@@ -128,6 +135,9 @@ class ModelFailed(EventBase):
 
     retry_in: float | None = None
     """Seconds until it is tried again by itself; None: it is not."""
+
+    first_seconds: float | None = None
+    """Seconds from the request to the first piece of the reply; None where none came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +180,10 @@ class CallsChecked(EventBase):
 
     checks: tuple[CallCheck, ...]
     """One for each call, in order."""
+
+    at_once: bool = True
+    """Whether they may run at the same time in a run that allows it: no call waits for the user's
+    word."""
 
 
 @dataclass(frozen=True, slots=True)

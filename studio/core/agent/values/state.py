@@ -223,6 +223,15 @@ class Step:
     seconds_tools: float = 0.0
     """Time of the tool calls, added up."""
 
+    first_seconds: float | None = None
+    """Seconds from the request to the first piece of the reply; None where nobody measured."""
+
+    tokens_per_second: float | None = None
+    """Output tokens a second while the reply came; None where that is not known."""
+
+    at_once: bool = True
+    """Whether its calls may run at the same time in a run that allows it."""
+
     stopped_by: Literal["", "server", "studio", "user"] = ""
     """Whether the reply ended at a stop sequence sent, or was cut by us or by the user."""
 
@@ -345,6 +354,11 @@ class RunState:
     def is_over(self) -> bool:
         """Whether nothing more will happen by itself."""
         return self.status != "running"
+
+    @property
+    def runs_at_once(self) -> bool:
+        """Whether the calls of the current step run at the same time."""
+        return self.setup.parallel and self.step.at_once
 
     @property
     def protocol(self) -> ProtocolName:

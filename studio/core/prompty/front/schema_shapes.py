@@ -73,7 +73,8 @@ _AGENT = (
     Key("max_seconds", "How long models and tools may work in a run before it pauses.",
         ("number",)),
     Key("stop", "Texts at which the model's reply is cut.", ("list", "text")),
-    Key("parallel_tool_calls", "Whether several tools may run at once.", ("boolean",)),
+    Key("parallel_tool_calls", "Whether the calls of one reply may run at once, and the "
+        "model may ask for several. A call that waits for approval runs alone.", ("boolean",)),
     Key("final_words", "Labels that begin the final answer.", ("list", "text")),
     Key("compose", "Template of one more step that writes the answer, where the model ends with "
         "`final_answer` and no words."),

@@ -156,7 +156,7 @@ def test_a_reply_tells_its_tokens_time_and_cost() -> None:
     paid = replace(step.reply, usage=Usage(100, 20, cost=0.0125))
     live = replace(step, reply=paid, seconds_model=1.5, reply_origin="live")
     (card,) = [one for one in cards_of_step(live) if one.kind == "thought"]
-    assert card.facts == "20 tok · 1.5 s · $0.0125"
+    assert card.facts == "20 tok · 1.5 s · 13 tok/s · $0.0125"
     (again,) = [
         one
         for one in cards_of_step(replace(live, reply_origin="recorded"))

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from studio.core.agent.loop.machine import fold
+from studio.core.agent.loop.steps import request_of
 from studio.core.agent.past.tree import branch_path, state_at, walk
 from studio.core.agent.run.requests import NotAllowedError, allowed, choice_at
 from studio.core.agent.values.breakpoints import Breakpoint
@@ -36,13 +37,14 @@ from studio.core.agent.values.commands import (
     TellOutcome,
     TreatAsFinal,
 )
-from studio.core.agent.values.events import Logged, ModelFailed, ToolCalled
+from studio.core.agent.values.events import Logged, ModelFailed, ModelReplied, ToolCalled
 from studio.core.agent.values.options import Guard, RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Limits
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.prompty.messages import ToolCallPart
+from studio.core.text.values import Json
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import (
@@ -157,6 +159,56 @@ async def test_parallel_calls_overlap_and_keep_their_order():
     state = await asyncio.wait_for(run.go(), patience.SECONDS)
     assert state.status == "done"
     assert [message.text for message in model.requests[1].messages[-2:]] == ["1", "2"]
+
+
+async def test_calls_wait_for_one_another_where_one_of_them_asks():
+    """The document allows them at once, but the user has not allowed the second one yet."""
+    two = calling(call("look", '{"query": "1"}', "1"), call("change", '{"query": "2"}', "2"))
+
+    def look(query: str) -> str:
+        return "seen"
+
+    def change(query: str) -> str:
+        return "changed"
+
+    tools = Functions(look, change, ask=("change",))
+    session = Session.over(
+        NATIVE, [two, "ok"], tools=tools, options=RunOptions(parallel=True)
+    )  # fmt: skip
+    assert await session.until_still() == PausePoint.TOOL_CALL
+    assert [name for name, _ in tools.called] == ["look"]
+    assert session.run.state.step.calls[0].observation == "seen"
+    assert await session.send(Approve(1)) == "done"
+    assert [name for name, _ in tools.called] == ["look", "change"]
+    assert fold(session.run.events) == session.run.state
+
+
+def test_a_prompt_says_in_two_places_whether_its_calls_run_at_once_and_it_is_sent():
+    def made(front: str) -> tuple[bool, Json]:
+        run, _ = run_of(NATIVE.replace("name: Caller", f"name: Caller\n{front}"), [])
+        return run.state.setup.parallel, request_of(run.state).options
+
+    assert made("x: 1") == (False, None)
+    agent = "metadata: {agent: {parallel_tool_calls: %s}}"
+    assert made(agent % "true") == (True, {"allowMultipleToolCalls": True})
+    assert made(agent % "false") == (False, {"allowMultipleToolCalls": False})
+    option = "model: {id: m, options: {allowMultipleToolCalls: %s}}"
+    assert made(option % "true") == (True, {"allowMultipleToolCalls": True})
+    assert made(f"{option % 'true'}\n{agent % 'false'}") == (
+        False, {"allowMultipleToolCalls": True},
+    )  # fmt: skip
+
+
+async def test_a_reply_tells_when_it_began_and_how_fast_it_came():
+    reply = Reply("One two three", usage=Usage(5, 30))
+    run, _ = run_of(NATIVE, [ScriptedTurn(reply)])
+    state = await run.go()
+    event = next(event for event in run.events if isinstance(event, ModelReplied))
+    assert event.first_seconds is not None
+    assert 0 <= event.first_seconds <= event.seconds
+    assert event.tokens_per_second is not None
+    assert event.tokens_per_second > 0
+    assert state.step.first_seconds == event.first_seconds
 
 
 # Failures are told, not fatal ---------------------------------------------------------------------
@@ -870,6 +922,48 @@ async def test_a_stopped_run_is_taken_up_again_and_asks_about_the_unknown_call()
         await session.send(ForkFrom(at(session, PausePoint.TOOL_CALL).id)) == PausePoint.TOOL_CALL
     )
     assert await session.send(AnswerCall(0, "it did")) == "done"
+
+
+async def interrupted(approve: str) -> tuple[Session, list[str]]:
+    """A run that was stopped while a tool with effects ran, and goes on from the call."""
+    ran: list[str] = []
+
+    async def send(query: str) -> str:
+        ran.append(query)
+        if len(ran) == 1:
+            await asyncio.Event().wait()
+        return "sent"
+
+    tools = Functions(send, has_effects=True)
+    session = Session.over(
+        NATIVE, [calling(call("send")), "ok"], tools=tools, options=RunOptions(approve=approve)
+    )
+    await begun(session, "ToolCalled")
+    assert await session.send(StopRun()) == "stopped"
+    await session.send(ForkFrom(at(session, PausePoint.TOOL_CALL).id))
+    assert await session.send(Continue()) == PausePoint.ERROR
+    assert session.run.state.error.kind == "outcome_unknown"
+    assert "OutcomeLost" in names(session.run)
+    assert len(ran) == 1
+    return session, ran
+
+
+async def test_an_interrupted_call_with_effects_is_asked_about_before_it_is_made_again():
+    session, ran = await interrupted("always")
+    await session.send(TellOutcome(0, "did-not-run"))
+    assert await session.send(Continue()) == "done"
+    assert len(ran) == 2
+    assert fold(branch_path(session.run.events, len(session.run.events))) == session.run.state
+
+
+async def test_an_interrupted_call_that_ran_is_not_made_again():
+    session, ran = await interrupted("ask")
+    await session.send(TellOutcome(0, "result", "sent at noon"))
+    while not session.run.state.is_over:
+        await session.send(Continue())
+    assert session.run.state.answer == "ok"
+    assert len(ran) == 1
+    assert session.model.requests[-1].messages[-1].text == "sent at noon"
 
 
 async def test_an_unknown_checkpoint_is_refused():
