@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip
-from studio.core.prompty.convert.runtime import comparable
+from studio.core.prompty.convert.compare import comparable
 from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
 from studio.core.prompty.reference_values import find_references

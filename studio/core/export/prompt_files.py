@@ -11,7 +11,7 @@ from studio.core.export.round_trip import (
     verify,
 )
 from studio.core.export.target import ExportResult, ExportSource, TargetGroup, result, unique
-from studio.core.prompty.convert.runtime import RUNTIMES
+from studio.core.prompty.convert.compare import RUNTIMES
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import Dialect
 from studio.core.prompty.parse import parse
@@ -102,11 +102,7 @@ class DialectFile:
         if self.dialect in RUNTIMES:
             round_trips = runtime_rounds(made.text, source, self.dialect, round_trips)
         # What is said of the messages, the rounds say with the names of the sets.
-        notes = [
-            note
-            for note in (*made.notes, *made.losses)
-            if not note.startswith("the messages of a preview") and "other messages" not in note
-        ]
+        notes = [note for note in (*made.notes, *made.losses) if note not in made.of_messages]
         return result(
             made.text,
             (*source.document.problems, *faults),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from studio.core.export.target import ExportSource, RoundTrip
-from studio.core.prompty.convert.runtime import RUNTIMES, comparable
+from studio.core.prompty.convert.compare import RUNTIMES, comparable
 from studio.core.prompty.document import Dialect
 from studio.core.prompty.meaning import first_difference, tool_difference
 from studio.core.prompty.messages import Message

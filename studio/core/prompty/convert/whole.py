@@ -5,19 +5,24 @@ from __future__ import annotations
 import difflib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from studio.core.prompty.convert.body import convert_body, write_user_after_threads
+from studio.core.prompty.convert.compare import (
+    RUNTIMES,
+    Compared,
+    differences,
+    old_runtime_difference,
+    runtime_difference,
+)
 from studio.core.prompty.convert.front import convert_front
 from studio.core.prompty.convert.legacy import convert_to_legacy
 from studio.core.prompty.convert.parameters import parameters_to_inputs
 from studio.core.prompty.convert.runtime import (
-    Compared,
     complete_for_runtimes,
-    differences,
     format_string_as_jinja,
-    runtime_difference,
+    take_byte_order_mark_out,
 )
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
@@ -52,6 +57,9 @@ class Conversion:
     losses: tuple[str, ...] = ()
     """What the converted file does not carry, or what its readers make of it otherwise."""
 
+    of_messages: tuple[str, ...] = ()
+    """Those of the notes and losses that speak of the messages of a preview."""
+
 
 def convert(
     document: PromptDocument, to: Dialect, references: ReferenceContext | None = None
@@ -78,6 +86,8 @@ def convert(
     _rewrite(draft, document, to, references)
     if to == "prompty":
         complete_for_runtimes(draft)
+    if to in RUNTIMES:
+        take_byte_order_mark_out(draft)
     if draft.text == old:
         return Conversion((), old, (), True)
     return _proven(draft, before, to, references)
@@ -127,15 +137,46 @@ def _proven(
     )
     own = messages_to_json(pair.before.messages, "prompty")
     same = own == messages_to_json(pair.after.messages, "prompty")
+    of_messages: list[str] = []
     if not same:
-        draft.notes.append("the messages of a preview differ; compare them before you keep this")
+        of_messages.append("the messages of a preview differ; compare them before you keep this")
+        draft.notes += of_messages
     if to != "section":
         draft.losses += differences(pair) if to == "prompty" else ()
         told = runtime_difference(pair, to)
+        bare = _without_stand_ins(pair, values, context) if not told else None
+        told = runtime_difference(bare, to) if bare is not None else told
         if told:
             draft.losses.append(told)
+        noted = old_runtime_difference(bare or pair) if to == "prompty" else ""
+        if noted:
+            draft.notes.append(noted)
+        # What keeps a reader from taking the file is no matter of these values alone.
+        of_messages += [each for each in (told, noted) if each and "does not take" not in each]
     edits = line_edits(before.source.text, draft.text)
-    return Conversion(edits, draft.text, tuple(draft.notes), same, tuple(draft.losses))
+    return Conversion(
+        edits, draft.text, tuple(draft.notes), same, tuple(draft.losses), tuple(of_messages)
+    )
+
+
+def _without_stand_ins(
+    pair: Compared, values: Mapping[str, Json], context: ReferenceContext | None
+) -> Compared | None:
+    """The same prompts with nothing where a preview here puts a text of its own; None: nowhere.
+
+    No other program knows such texts: what it is not given is empty.
+    """
+    before = pair.before
+    sampled = {item.name for item in before.document.inputs if item.has_sample}
+    names = before.samples - sampled - values.keys()
+    if not names:
+        return None
+    given = {**values, **dict.fromkeys(names, "")}
+    return replace(
+        pair,
+        before=prepare(before.document, given, references=context, preview=True),
+        after=prepare(pair.after.document, given, references=context, preview=True),
+    )
 
 
 def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:

@@ -43,6 +43,9 @@ def check_file(document: PromptDocument) -> Iterator[str]:
     """What keeps the runtime from loading the file, a sentence each."""
     text = document.source.text
     own = split_front_matter(text)
+    if text.startswith("\ufeff"):
+        yield "it begins with a byte order mark, and the runtime finds no front matter behind one"
+        return
     if own.front is None:
         yield "it has no front matter, and the runtime finds no body then"
         return

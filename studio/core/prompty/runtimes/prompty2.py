@@ -41,6 +41,9 @@ def check_file(document: PromptDocument) -> Iterator[str]:
         document: As parsed, with the references to files resolved where that is possible.
     """
     text = document.source.text
+    if text.startswith("\ufeff"):
+        yield "it begins with a byte order mark, and the runtime finds no front matter behind one"
+        return
     if _OPENING.match(text) is None:
         yield "it has no front matter, and the runtime reads the whole file as YAML then"
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.values import Json, JsonObject
@@ -19,11 +19,19 @@ def load_faults(data: JsonObject) -> Iterator[str]:
         data: The front matter, references to files resolved where that is possible; a reference
             that stays is taken to give what is wanted.
     """
+    yield from _empty(data, ("template", "model", "inputs", "outputs", "tools"), "")
     yield from _template(data.get("template"))
     yield from _model(data.get("model"))
     for block in ("inputs", "outputs"):
         yield from _properties(data.get(block), block)
     yield from _tools(data.get("tools"))
+
+
+def _empty(data: JsonObject, keys: Collection[str], path: str) -> Iterator[str]:
+    """Keys that are written without a value: the runtime reads no block out of nothing."""
+    for key in keys:
+        if key in data and data[key] is None:
+            yield f"{path}{key} has no value"
 
 
 def _is_open(value: Json) -> bool:
@@ -54,10 +62,11 @@ def _model(value: Json) -> Iterator[str]:
     if not isinstance(value, Mapping):
         yield "model is neither an id nor a block"
         return
-    if "connection" in value:
+    yield from _empty(value, ("connection", "options"), "model.")
+    if value.get("connection") is not None:
         yield from _connection(value["connection"], "model.connection")
         yield from _trust(value["connection"])
-    if "options" in value and not _is_block(value["options"]):
+    if value.get("options") is not None and not _is_block(value["options"]):
         yield "model.options is no block"
 
 
@@ -90,7 +99,7 @@ def _trust(value: Json) -> Iterator[str]:
     if not isinstance(value, Mapping) or value.get("kind") == "reference":
         return
     key = value.get("apiKey") if value.get("kind") == "key" else None
-    if isinstance(key, str) and key.strip() and whole_reference(key) is None:
+    if isinstance(key, str) and key.strip() and not (key.startswith("${") and key.endswith("}")):
         return
     for name in ("endpoint", "tokenUrl"):
         place = value.get(name)
@@ -136,6 +145,7 @@ def _property(value: Json, path: str) -> Iterator[str]:
             elif kind == "array":
                 yield from _property(value["items"], f"{path}.items")
             if kind == "object":
+                yield from _empty(value, ("properties",), f"{path}.")
                 yield from _properties(value.get("properties"), f"{path}.properties")
         case _:
             yield f"{path} declares nothing"
@@ -157,6 +167,7 @@ def _tools(value: Json) -> Iterator[str]:
         if not isinstance(item, Mapping):
             yield f"{path} is no block"
         elif item.get("kind") == "function":
+            yield from _empty(item, ("parameters",), f"{path}.")
             yield from _properties(item.get("parameters"), f"{path}.parameters")
         elif item.get("connection") is None:
             yield f"{path}.connection is missing, which a tool of kind {item.get('kind')!r} wants"

@@ -186,3 +186,62 @@ def test_a_file_that_is_right_stays_as_it_is(tmp_path: Path) -> None:
     made = converted(tmp_path, text)
     assert made.text == text
     assert not made.edits
+
+
+def test_blocks_that_are_left_empty_are_taken_out(tmp_path: Path) -> None:
+    text = (
+        "---\nmodel:\n  parameters:\n    tools:\n    - type: function\n      function: {name: f}\n"
+        "inputs:\n---\nsystem:\nHi\n"
+    )
+    agent, messages = kept(tmp_path, text)
+    assert [tool.name for tool in agent.tools] == ["f"]
+    assert messages == [("system", "Hi")]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ['"a\n      --- b\n\n      c"', "|\n      a\n      --- b\n", ">-\n      a\n      --- b\n\n",
+     "'a ----- +++ b'"],
+)  # fmt: skip
+def test_dashes_in_texts_of_several_lines_are_written_so_that_they_stay(
+    written: str, tmp_path: Path
+) -> None:
+    text = f"---\n{MODEL}inputs:\n  q:\n    type: string\n    default: {written}\n---\n{{{{q}}}}\n"
+    expected = parse(text).inputs[0].default
+    agent, _ = kept(tmp_path, text)
+    assert agent.inputs[0].default == expected
+
+
+def test_a_byte_order_mark_is_taken_out(tmp_path: Path) -> None:
+    made = converted(tmp_path, f"\ufeff---\n{MODEL}---\nsystem:\nHi\n")
+    assert read_again(tmp_path, made)[1] == [("system", "Hi")]
+    assert any("byte order mark" in note for note in made.notes)
+
+
+def test_an_empty_last_message_that_prompty_1_leaves_out_is_named(tmp_path: Path) -> None:
+    body = "system:\nBe kind.\n\nuser:\n{{question}}\n"
+    made = converted(tmp_path, f"---\n{MODEL}---\n{body}")
+    assert [loss for loss in made.losses if "give 'question' a value" in loss]
+    assert read_again(tmp_path, made)[1] == [("system", "Be kind."), ("user", "")]
+    kept(tmp_path, f"---\n{MODEL}sample:\n  question: Why?\n---\n{body}")
+    undecided = converted(tmp_path, f"---\nname: x\n---\n{body}")
+    assert [note for note in undecided.notes if "give 'question' a value" in note]
+    assert not undecided.losses
+
+
+def test_what_both_runtimes_write_of_a_boolean_is_no_difference(tmp_path: Path) -> None:
+    text = f"---\n{MODEL}sample:\n  a: false\n  b: 80.0\n---\nsystem:\n{{{{a}}}} {{{{b}}}}\n"
+    assert kept(tmp_path, text)[1] == [("system", "False 80.0")]
+
+
+def test_the_method_of_a_text_is_named_without_its_address(tmp_path: Path) -> None:
+    body = "{% for i in a %}{{i.title}}{% endfor %}"
+    made = converted(tmp_path, f"---\n{MODEL}sample:\n  a: [x]\n---\nsystem:\n{body}\n")
+    assert [loss for loss in made.losses if "method of a text" in loss]
+    assert "0x" not in "".join(made.losses)
+
+
+def test_front_matter_that_prompty_1_cut_short_is_named(tmp_path: Path) -> None:
+    made = converted(tmp_path, f"---\ndescription: a --- b\n{MODEL}---\nsystem:\nHi\n")
+    assert read_again(tmp_path, made)[1] == [("system", "Hi")]
+    assert [note for note in made.notes if "ended the front matter at the first ---" in note]

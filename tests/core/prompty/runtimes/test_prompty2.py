@@ -79,6 +79,18 @@ FRONTS = {
     "other endpoint with a key": (
         f"model: {{connection: {{kind: key, endpoint: 'https://a.b/v1', apiKey: k}}}}\n{TEMPLATE}"
     ),
+    "empty model": f"model:\n{TEMPLATE}",
+    "empty template": "template:\n",
+    "empty inputs": f"inputs:\n{TEMPLATE}",
+    "empty outputs": f"outputs:\n{TEMPLATE}",
+    "empty tools": f"tools:\n{TEMPLATE}",
+    "empty connection": f"model: {{id: m, connection: }}\n{TEMPLATE}",
+    "empty options": f"model: {{id: m, options: }}\n{TEMPLATE}",
+    "empty parameters": f"tools:\n- {{name: f, kind: function, parameters: }}\n{TEMPLATE}",
+    "empty properties": f"inputs: {{a: {{kind: object, properties: }}}}\n{TEMPLATE}",
+    "endpoint in braces": (
+        "model: {connection: {kind: key, endpoint: '${URL}', apiKey: '${KEY}'}}\n" + TEMPLATE
+    ),
     "options of a word": f"model: {{id: m, options: fast}}\n{TEMPLATE}",
 }
 # fmt: on
@@ -111,8 +123,10 @@ def never_renders(path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Hi", "system:\nHi\n", "---\nname: x\n---\n", "+++\nname: x\n+++\na"]
-)
+    "text",
+    ["", "Hi", "system:\nHi\n", "---\nname: x\n---\n", "+++\nname: x\n+++\na",
+     f"\ufeff{HEAD}---\nsystem:\nHi\n"],
+)  # fmt: skip
 def test_files_without_front_matter_or_body_are_refused(text: str, tmp_path: Path) -> None:
     assert list(check_file(parse(text, tmp_path / "a.prompty")))
 

@@ -1,0 +1,176 @@
+"""What a conversion says otherwise: by the studio's rules, and by those of the runtimes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from studio.core.prompty.document import Dialect
+from studio.core.prompty.front.declarations import output_schema
+from studio.core.prompty.meaning import first_difference, tool_difference
+from studio.core.prompty.messages import MediaPart, Message, TextPart
+from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.runtimes import prompty1, prompty2
+from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The prompt before a conversion and after it, prepared with the same values."""
+
+    before: Prepared
+    """As it was."""
+
+    after: Prepared
+    """As it was converted."""
+
+    loose: bool = False
+    """Blanks at the ends of messages do not count: Prompty 1 took them off."""
+
+
+def differences(pair: Compared) -> Iterator[str]:
+    """What the converted file says otherwise, a sentence each."""
+    before, after = pair.before.document, pair.after.document
+    told = tool_difference(before.tools, after.tools)
+    if told:
+        yield told
+    if output_schema(before.outputs) != output_schema(after.outputs):
+        yield "the schema of the outputs is different."
+    changed = [
+        key
+        for key in dict.fromkeys((*before.model.options, *after.model.options))
+        if before.model.options.get(key) != after.model.options.get(key)
+    ]
+    if changed:
+        yield f"the model options are different: {', '.join(changed)}."
+
+
+def runtime_difference(pair: Compared, to: Dialect) -> str:
+    """What Prompty's own runtime makes of the converted file otherwise; empty where nothing.
+
+    A Prompty 1 file says what its own runtime makes of it, where that one takes it: both are
+    compared with the same values.
+    """
+    name, prepare_as_runtime = RUNTIMES[to]
+    loose = pair.loose or to == "legacy"
+    try:
+        got = comparable(prepare_as_runtime(pair.after, forgiving=True), loose=loose)
+    except RuntimeRefusal as error:
+        return f"{name} does not take the file: {error}"
+    own = comparable(pair.before.messages.messages, loose=loose)
+    old = _as_before(pair) if to == "prompty" and pair.before.document.dialect == "legacy" else None
+    if old is None:
+        told = first_difference(own, got)
+        return f"{name} makes other messages of it: {told}" if told else ""
+    plain = _without_addresses(got)
+    told = first_difference(_without_addresses(old), plain)
+    if told:
+        told = f"{name} makes other messages of it than {prompty1.RUNTIME}: {told}"
+        return _left_out(pair, old, got) or told
+    if plain != got:
+        return "a value is a method of a text there, and both runtimes write its address"
+    return ""
+
+
+def old_runtime_difference(pair: Compared) -> str:
+    """What Prompty 1's runtime read otherwise than the studio, for a file that it may be of too."""
+    document = pair.before.document
+    front = document.front_matter
+    if front is None or document.dialect == "prompty":
+        return ""
+    if document.dialect == "legacy":
+        written = document.source.slice(front)
+        told = f"{prompty1.RUNTIME} ended the front matter at the first ---; now it is read whole"
+        return told if _DASHES_INSIDE.search(written) else ""
+    old = _as_before(pair)
+    if old is None or "template" in document.data:
+        return ""
+    return _left_out(pair, old, comparable(pair.after.messages.messages, loose=True))
+
+
+def _as_before(pair: Compared) -> tuple[Message, ...] | None:
+    """What Prompty 1's runtime makes of the file as it was; None where it does not take it."""
+    try:
+        return comparable(prompty1.prepare_as_runtime(pair.before, forgiving=True), loose=True)
+    except RuntimeRefusal:
+        return None
+
+
+_DASHES_INSIDE = re.compile(r"---|\+\+\+")
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
+
+
+def _without_addresses(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Messages without the places in memory that Python writes of methods."""
+    return tuple(
+        replace(
+            message,
+            parts=tuple(
+                replace(part, text=_ADDRESS.sub(">", part.text))
+                if isinstance(part, TextPart)
+                else part
+                for part in message.parts
+            ),
+        )
+        for message in messages
+    )
+
+
+def _left_out(pair: Compared, old: tuple[Message, ...], got: tuple[Message, ...]) -> str:
+    """An empty section at the end, which Prompty 1's runtime alone leaves out."""
+    if len(got) != len(old) + 1 or got[-1].parts or first_difference(old, got[:-1]):
+        return ""
+    names = ", ".join(repr(each) for each in _names_at_the_end(pair.before))
+    return (
+        f"{prompty1.RUNTIME} leaves the last message ({got[-1].role}) out where it is empty, and "
+        f"{prompty2.RUNTIME} sends it: give {names or 'it'} a value"
+    )
+
+
+def _names_at_the_end(prepared: Prepared) -> tuple[str, ...]:
+    """The values that the last section is made of."""
+    document = prepared.document
+    start = document.sections[-1].span.start if document.sections else document.body.start
+    found = (item.name for item in document.variables if item.expression.start >= start)
+    return tuple(dict.fromkeys(found))
+
+
+class PrepareAsRuntime(Protocol):
+    """Prepares a prompt as another program does."""
+
+    def __call__(self, prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
+        """The messages.
+
+        Raises:
+            RuntimeRefusal: it cannot load or prepare it.
+        """
+        ...
+
+
+RUNTIMES: Mapping[Dialect, tuple[str, PrepareAsRuntime]] = {
+    "prompty": (prompty2.RUNTIME, prompty2.prepare_as_runtime),
+    "legacy": (prompty1.RUNTIME, prompty1.prepare_as_runtime),
+}
+"""The program that a dialect is for: its name in a sentence, and what it makes of a prompt."""
+
+
+def comparable(messages: tuple[Message, ...], *, loose: bool = False) -> tuple[Message, ...]:
+    """Messages without what no program tells apart: empty texts, texts that stand side by side."""
+    return tuple(replace(message, parts=_parts(message, loose=loose)) for message in messages)
+
+
+def _parts(message: Message, *, loose: bool) -> tuple[TextPart | MediaPart, ...]:
+    found: list[TextPart | MediaPart] = []
+    for part in message.parts:
+        if isinstance(part, TextPart):
+            text = part.text
+            if found and isinstance(found[-1], TextPart):
+                text = found.pop().text + text  # type: ignore[union-attr]
+            found.append(TextPart(text))
+        else:
+            found.append(part)  # type: ignore[arg-type]
+    if loose:
+        found = [TextPart(p.text.strip()) if isinstance(p, TextPart) else p for p in found]
+    return tuple(p for p in found if not isinstance(p, TextPart) or p.text)
