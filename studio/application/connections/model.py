@@ -37,6 +37,9 @@ class RequestedModel:
     trusted: bool = True
     """Whether its folder is trusted: only then are its `${env:}` references read."""
 
+    settled: ModelChoice | None = None
+    """The choice that was made elsewhere, as by a column of an experiment; None where none was."""
+
 
 def asked_by(document: PromptDocument, trust: TrustStore) -> RequestedModel:
     """What a document asks for, as far as its folder is trusted."""
@@ -51,6 +54,8 @@ def choice_of(asked: RequestedModel, connections: Connections, chosen: str = "")
         connections: what the user has set up.
         chosen: name of the connection that the user picked over all; empty for none.
     """
+    if asked.settled is not None:
+        return asked.settled
     return choose_connection(asked.declaration, connections, chosen=chosen, trusted=asked.trusted)
 
 

@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.application.experiments.plan import ExperimentServices
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.stepping import cell_to_step
 from studio.core.agent.values.events import Started
 from studio.core.experiments.results.cells import CellKey
 from studio.core.runs.codec import JournalError, decode_event
@@ -91,18 +93,14 @@ class ExperimentsCoordinator(QObject):
 
     def _step(self, controller: ExperimentController, key: CellKey) -> None:
         """Step through a cell's row live, with the prompt and model of its column."""
-        variant, plan = controller.variant(key), controller.plan
-        if variant is None or plan is None:
+        grid, plan = controller.model.grid, controller.plan
+        if grid is None or plan is None:
             self._run.refuse(self.tr("The experiment's file cannot be run as it is."))
             return
-        row = next((each for each in plan.rows if each.number == key.row), None)
-        if row is None:
-            self._run.refuse(self.tr("The row is not in the dataset any more."))
-            return
-        at = plan.variants.index(variant)
-        if variant.choice is not None:
-            self._connections.choose(variant.choice.connection.name)
-        self._run.start_with(variant.document, dict(plan.values_of(at, row)))
+        try:
+            self._run.start_cell(cell_to_step(plan, grid.variants[key.variant], key.row))
+        except ExperimentError as error:
+            self._run.refuse(str(error))
 
     def _edit(self, controller: ExperimentController, key: CellKey) -> None:
         """Open the prompt of a cell's column; one that is made of an edit as a text of its own."""

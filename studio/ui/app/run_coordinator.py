@@ -11,7 +11,8 @@ from typing import get_args
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
-from studio.application.connections.model import asked_by
+from studio.application.connections.model import RequestedModel, asked_by
+from studio.application.experiments.stepping import SteppedCell
 from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.past.compare import RunComparison
 from studio.application.run.start.plan import OpenToolbox, RunPlan
@@ -106,20 +107,25 @@ class RunCoordinator(QObject):
             self._inputs.keep_history()
             self._run.start(plan, at_entry=at_entry, to=to)
 
-    def start_with(self, document: PromptDocument, values: dict[str, Json]) -> None:
-        """Step through a prompt with values that stand elsewhere, as a row of an experiment.
-
-        Args:
-            document: the prompt, which need not be the one that is shown.
-            values: of its inputs.
-        """
-        asked = asked_by(document, self._trust)
-        if self._questions.asks_first(lambda: self.start_with(document, values), asked):
+    def start_cell(self, cell: SteppedCell) -> None:
+        """Step through a cell of an experiment, with its own model, protocol and mocks."""
+        if self._questions.asks_first(lambda: self.start_cell(cell), cell.asked):
             return
-        plan = self._checked_plan(document, values, lambda: self.start_with(document, values))
-        if plan is not None:
-            self._window.docks.show("run")
-            self._run.start(plan, at_entry=True)
+        document, values = cell.document, dict(cell.values)
+        refusal = refusal_of(document, values)
+        if refusal is not None:
+            self._show_refusal(refusal, lambda: self.start_cell(cell))
+            return
+        plan = self._plan(document, values, cell.asked)
+        if plan is None or plan.open_toolbox is None:
+            return
+        plan = replace(
+            plan,
+            open_toolbox=cell.with_mocks(plan.open_toolbox),
+            options=RunOptions(protocol=cell.protocol),
+        )
+        self._window.docks.show("run")
+        self._run.start(plan, at_entry=True)
 
     def ask_about_other(self, at_entry: bool) -> None:
         """A run of another prompt goes on: it is neither gone on with nor ended by a reflex."""
@@ -236,12 +242,14 @@ class RunCoordinator(QObject):
             return None
         return self._plan(document, values)
 
-    def _plan(self, document: PromptDocument, values: dict[str, Json]) -> RunPlan | None:
+    def _plan(
+        self, document: PromptDocument, values: dict[str, Json], asked: RequestedModel | None = None
+    ) -> RunPlan | None:
         path = document.source.path
         references = self._references(path)
         document = settled_document(document, values, references)
         try:
-            model = self._connections.open(path, asked_by(document, self._trust))
+            model = self._connections.open(path, asked or asked_by(document, self._trust))
         except ModelError as error:
             self._messages.error(error.message, error.hint)
             return None

@@ -82,6 +82,8 @@ class ConnectionsController(QObject):
     def choice_of(self, asked: RequestedModel) -> ModelChoice:
         """The connection for a document, which need not be the open one."""
         choice = choice_of(asked, self._connections, self._chosen)
+        if asked.settled is not None:
+            return choice
         connection = choice.connection
         if self._level is not None and connection.kind == "embedded":
             settings = {**connection.settings, "grammar": self._level}
@@ -276,6 +278,7 @@ class ConnectionsController(QObject):
 
     def _on_picked(self) -> None:
         """The user picked something: a run of the prompt that is open goes on with it."""
+        self._run = replace(self._run, settled=None)  # what is picked now counts over it
         self.changed.emit(self.choice)
         if self._running is None or self._is_other_shown or self.choice_of(self._run).untrusted:
             return

@@ -11,9 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.connections.model import RequestedModel, SwitchedModel
 from studio.core.models.base import ModelError, ModelRequest
+from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.scripted import ScriptedModel
 from studio.core.models.secrets import KEYRING
+from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.parse import parse
 from studio.core.wire.reply import Reply, accumulate
 from studio.viewmodels.app.background import Background
@@ -223,6 +225,28 @@ def test_a_run_keeps_its_own_document_when_another_one_is_opened(
     assert model.label == "Script two.json"
     controller.choose("")
     assert model.label == "Script one.json"
+
+
+def test_a_choice_that_was_made_elsewhere_counts_until_the_user_picks(
+    controller: ConnectionsController, tmp_path: Path
+) -> None:
+    """A cell of an experiment is stepped through with its own model, whatever the toolbar says."""
+    scripts = {name: tmp_path / f"{name}.json" for name in ("column", "toolbar")}
+    for path in scripts.values():
+        path.write_text('["Hi"]', encoding="utf-8")
+    made = [
+        Connection(name, "scripted", settings={"script": str(path)})
+        for name, path in scripts.items()
+    ]
+    keep(controller, *made)
+    controller.choose("toolbar")
+    column = ModelChoice(made[0], ModelDeclaration(id="large-7"), "the experiment names it")
+    asked = RequestedModel(settled=column)
+    assert controller.choice_of(asked) == column
+    model = controller.open(None, asked)
+    assert (model.label, controller.chosen) == ("Script column.json", "toolbar")
+    controller.choose("toolbar")
+    assert model.label == "Script toolbar.json"
 
 
 async def test_a_switched_model_says_so_once() -> None:
