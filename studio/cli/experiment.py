@@ -36,7 +36,9 @@ from studio.cli.exit_codes import (
     UsageError,
 )
 from studio.core.experiments.results.cells import CellKey
-from studio.core.experiments.results.ledger import ExperimentLedger, LedgerError, ResultHead
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.result import ResultHead
 from studio.core.models.base import ModelError
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store

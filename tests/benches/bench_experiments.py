@@ -23,7 +23,9 @@ from studio.application.experiments.plan import ExperimentServices, plan_experim
 from studio.application.experiments.report import report_of  # noqa: E402
 from studio.application.experiments.run import ExperimentRunner  # noqa: E402
 from studio.core.experiments.results.cells import CellKey, CellState  # noqa: E402
-from studio.core.experiments.results.ledger import ExperimentLedger, NewResult, ResultRow  # noqa: E402
+from studio.core.experiments.results.ledger import ExperimentLedger  # noqa: E402
+from studio.core.experiments.results.result import NewResult, ResultRow  # noqa: E402
+from studio.core.experiments.results.totals import sum_up  # noqa: E402
 from studio.core.models.connection_file import Connections  # noqa: E402
 from studio.core.models.connections import EMBEDDED, Connection  # noqa: E402
 from studio.core.models.secrets import secret_store  # noqa: E402
@@ -32,6 +34,17 @@ from studio.core.tools.trust.store import TrustStore  # noqa: E402
 _CELLS = 400
 _BORNE, _ANSWER_SECONDS, _MANY = 12, 0.05, 2000
 _ROWS, _VARIANTS, _REPEATS = 50_000, 5, 4
+
+_missed: list[str] = []
+
+
+def held(what: str, value: float, most: float, unit: str = "") -> None:
+    """Print a figure beside its target, and note a miss."""
+    is_held = value <= most
+    print(f"  {what}: {value:.2f} {unit} (target {most:g}){'' if is_held else '  MISSED'}")
+    if not is_held:
+        _missed.append(what)
+
 
 _SERVER = r"""
 import asyncio, json, sys
@@ -113,8 +126,8 @@ def overhead(folder: Path) -> None:
     asyncio.run(_bare(folder))
     bare = (time.process_time() - began) / _CELLS
     mine = (whole - bare) * 1000
-    print(f"a cell: {whole * 1000:.1f} ms of CPU, its request alone {bare * 1000:.1f} ms: "
-          f"{mine:.1f} ms beyond it (target 2 ms)")  # fmt: skip
+    print(f"a cell: {whole * 1000:.1f} ms of CPU, its request alone {bare * 1000:.1f} ms")
+    held("beyond its request", mine, 2, "ms")
 
 
 async def _bare(folder: Path) -> None:
@@ -150,8 +163,9 @@ def limited(folder: Path) -> None:
     """A server that bears some at once: near the ideal time, and nothing is given up."""
     took, given_up = asyncio.run(against_server(folder, _BORNE, _ANSWER_SECONDS, _MANY))
     ideal = _MANY * _ANSWER_SECONDS / _BORNE
-    print(f"{_MANY} cells, {_BORNE} at once borne: {took:.1f} s, {took / ideal:.2f} of the ideal "
-          f"(target 1.25), {given_up} given up (target 0)")  # fmt: skip
+    print(f"{_MANY} cells, {_BORNE} at once borne: {took:.1f} s")
+    held("of the ideal", took / ideal, 1.25)
+    held("cells given up", given_up, 0)
 
 
 def million(folder: Path) -> None:
@@ -178,24 +192,27 @@ def million(folder: Path) -> None:
     import zlib
 
     packed = zlib.compress(marks.encode())
-    run = ledger._connection.execute  # as many finished cells, without a transaction for each
-    run("BEGIN")
-    run(
-        "UPDATE cell SET state = ?, passed = (row * 7 + variant + repeat) % 3 > 0, score = 1, "
-        "cost = 0.001, in_tokens = 100, out_tokens = 20, ms = 900, steps = 1",
-        (int(CellState.DONE),),
-    )
-    run("INSERT INTO mark SELECT experiment, repeat, row, variant, ? FROM cell", (packed,))
-    run("COMMIT")
-    ledger.end(number, "done")
+    with ledger._transaction() as run:  # as many finished cells, without a transaction for each
+        run.execute(
+            "UPDATE cell SET state = ?, passed = (row * 7 + variant + repeat) % 3 > 0, score = 1, "
+            "cost = 0.001, in_tokens = 100, out_tokens = 20, ms = 900, steps = 1",
+            (int(CellState.DONE),),
+        )
+        run.execute(
+            "INSERT INTO mark SELECT experiment, repeat, row, variant, ? FROM cell", (packed,)
+        )
+        sum_up(run, number)
     ledger.close()
     size = path.stat().st_size / 1_000_000
     began = time.perf_counter()
     ledger = ExperimentLedger(path)
     opened = time.perf_counter() - began
     began = time.perf_counter()
-    ledger.variant_totals(number)
+    assert sum(each.done for each in ledger.variant_totals(number)) == 1_000_000
     summary = time.perf_counter() - began
+    began = time.perf_counter()
+    report_of(ledger, number)
+    whole = time.perf_counter() - began
     began = time.perf_counter()
     first = random.Random(1).randrange(1, _ROWS - 40)
     ledger.rows(number, first, first + 40)
@@ -203,10 +220,12 @@ def million(folder: Path) -> None:
         ledger.outcome(number, CellKey(1, row, 0))
     screen = time.perf_counter() - began
     ledger.close()
-    print(
-        f"1,000,000 cells: {size:.0f} MB (target 250), opened in {opened * 1000:.0f} ms (1,000), "
-        f"summary {summary * 1000:.0f} ms (300), a screen {screen * 1000:.0f} ms (20)"
-    )
+    print("1,000,000 cells")
+    held("file", size, 250, "MB")
+    held("opened", opened * 1000, 1000, "ms")
+    held("summary while it runs", summary * 1000, 300, "ms")
+    held("a screen", screen * 1000, 20, "ms")
+    print(f"  whole report, at most a tenth of the time while it runs: {whole * 1000:.0f} ms")
 
 
 def grid() -> None:
@@ -250,8 +269,9 @@ def grid() -> None:
     application.exec()
     gaps.sort()
     p99 = gaps[int(0.99 * len(gaps))]
-    print(f"grid of 10,000 × 6, 500 cells/s, scrolled: gap p99 {p99:.0f} ms "
-          f"(target 33), longest {gaps[-1]:.0f} ms (66)")  # fmt: skip
+    print("grid of 10,000 × 6, 500 cells/s, scrolled")
+    held("gap p99", p99, 33, "ms")
+    held("longest gap", gaps[-1], 66, "ms")
 
 
 if __name__ == "__main__":
@@ -262,3 +282,4 @@ if __name__ == "__main__":
         limited(place)
         million(place)
     grid()
+    sys.exit(1 if _missed else 0)

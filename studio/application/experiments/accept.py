@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.application.words import translate
-from studio.core.experiments.results.ledger import ResultRow
+from studio.core.experiments.results.result import ResultRow
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, TypeAlias
@@ -12,7 +12,8 @@ from studio.application.experiments.exports.cells import row_title
 from studio.application.experiments.report import pass_rule_of
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, RowTotal
 from studio.core.experiments.results.comparison import row_passes
-from studio.core.experiments.results.ledger import ExperimentLedger, ResultRow
+from studio.core.experiments.results.ledger import CellStanding, ExperimentLedger
+from studio.core.experiments.results.result import ResultRow
 from studio.core.experiments.values import PassRule
 
 RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "errors"]
@@ -108,6 +109,21 @@ class ExperimentGrid:
         self._states[at] = state
         self._scores[at] = score
 
+    def fill(self, cells: Iterable[CellStanding]) -> None:
+        """Set many cells, as a ledger gives them."""
+        columns, repeats, states, scores = (
+            len(self.variants), self.repeats, self._states, self._scores
+        )  # fmt: skip
+        dots = {
+            (int(state), passed): dot_state(state, None if passed is None else bool(passed))
+            for state in CellState
+            for passed in (None, 0, 1)
+        }
+        for repeat, row, variant, state, passed, score in cells:
+            at = ((row - 1) * columns + variant) * repeats + repeat - 1
+            states[at] = dots[state, passed]
+            scores[at] = score or 0.0
+
     def cell(self, row: int, variant: int) -> GridCell:
         """All repeats of a row (from 1) and variant (from 0)."""
         at = self._at(row, variant)
@@ -199,8 +215,7 @@ def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
         pass_rule_of(head.spec),
         names.index(baseline) if baseline in names else None,
     )
-    for key, state, passed, score in ledger.states(result):
-        grid.put(key, dot_state(state, passed), score)
+    grid.fill(ledger.states(result))
     return grid
 
 

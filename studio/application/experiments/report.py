@@ -17,7 +17,8 @@ from studio.core.experiments.results.comparison import (
     row_verdicts,
 )
 from studio.core.experiments.results.gates import GateCheck, GateSubject, check_gates
-from studio.core.experiments.results.ledger import ExperimentLedger, ResultHead, ResultRow
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.result import ResultHead, ResultRow
 from studio.core.experiments.statistics import quantile, wilson
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
@@ -151,10 +152,11 @@ def report_of(
     head = ledger.result(result)
     names = ledger.variants(result)
     rows = ledger.rows(result)
-    verdicts = verdicts_of(ledger, head, rows)
+    row_totals = ledger.row_totals(result)
+    verdicts = _verdicts(row_totals, head, rows)
     totals = ledger.variant_totals(result)
     by_variant: dict[int, list[RowTotal]] = {}
-    for row_total in ledger.row_totals(result):
+    for row_total in row_totals:
         by_variant.setdefault(row_total.variant, []).append(row_total)
     wanted = str(head.spec.get("baseline") or "") if baseline is None else baseline
     title, bases = _bases(ledger, head, names, verdicts, wanted)
@@ -191,9 +193,15 @@ def verdicts_of(
     ledger: ExperimentLedger, head: ResultHead, rows: Sequence[ResultRow]
 ) -> dict[int, dict[str, RowVerdict]]:
     """Whether each row passes, by variant and key."""
+    return _verdicts(ledger.row_totals(head.id), head, rows)
+
+
+def _verdicts(
+    totals: Sequence[RowTotal], head: ResultHead, rows: Sequence[ResultRow]
+) -> dict[int, dict[str, RowVerdict]]:
     keys = {row.number: row.key for row in rows}
     thresholds = {row.number: _number(row.facts.get("threshold")) for row in rows}
-    return row_verdicts(ledger.row_totals(head.id), keys, pass_rule_of(head.spec), thresholds)
+    return row_verdicts(totals, keys, pass_rule_of(head.spec), thresholds)
 
 
 def pass_rule_of(spec: Mapping[str, Json]) -> PassRule:

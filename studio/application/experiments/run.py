@@ -33,7 +33,8 @@ from studio.core.experiments.results.cells import (
     calls_of,
     facts_of,
 )
-from studio.core.experiments.results.ledger import ExperimentLedger, NewResult, ResultRow
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.result import NewResult, ResultRow
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.capabilities import facts_of as facts_of_model
 from studio.core.models.prices import Price

@@ -40,6 +40,10 @@ KeySource: TypeAlias = Callable[[], Awaitable[SecretLookup]]
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 20.0
 _MOST_WAITING = 1000
+_LAST_BYTES_SECONDS = 0.05
+"""How long the last bytes after `[DONE]` may take; a connection that was read to its end serves
+the next request too, without another handshake."""
+
 _ANTHROPIC_VERSION = "2023-06-01"
 
 
@@ -76,12 +80,12 @@ class EventStream:
         """
         if self._reading is None:
             self._reading = asyncio.create_task(self._read_on())
-        if not self._come and not self._reading.done():
+        if not self._come and not self.is_done and not self._reading.done():
             self._news.clear()
             await self._news.wait()
         taken, self._come = self._come, []
         self._room.set()
-        if not taken:
+        if not taken and not self.is_done:
             await self._reading  # it is over; what broke it is raised here
         return taken
 
@@ -93,8 +97,8 @@ class EventStream:
                 for event in events.feed(piece):
                     self._take(event)
                 if self.is_done:
-                    return
-                if len(self._come) >= _MOST_WAITING:
+                    self._news.set()
+                elif len(self._come) >= _MOST_WAITING:
                     self._room.clear()
                     await self._room.wait()
             last = events.close()
@@ -129,8 +133,10 @@ class EventStream:
             raise self._client.fault(error) from None
 
     async def close(self) -> None:
-        """Break off; the server sees the connection close."""
+        """Break off: the server sees the connection close, unless it has said all."""
         if self._reading is not None:
+            if self.is_done:
+                await asyncio.wait({self._reading}, timeout=_LAST_BYTES_SECONDS)
             self._reading.cancel()
             await asyncio.wait({self._reading})
             if not self._reading.cancelled():

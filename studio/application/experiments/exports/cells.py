@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from studio.application.experiments.report import ExperimentReport
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome
-from studio.core.experiments.results.ledger import ExperimentLedger, ResultRow
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.result import ResultRow
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,14 @@ from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
     CellState,
+    VariantTotal,
     calls_of,
     facts_of,
 )
-from studio.core.experiments.results.ledger import (
-    ExperimentLedger,
-    LedgerError,
-    NewResult,
-    ResultRow,
-)
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.result import NewResult, ResultRow
+from studio.core.experiments.results.totals import TOTALS
 from studio.core.text.span import Span
 
 
@@ -100,7 +99,7 @@ def test_runs_are_kept_small_beside_a_sibling(tmp_path: Path) -> None:
     for key in keys:
         ledger.finish(number, key, _outcome(), texts[key])
     assert all(ledger.journal(number, key) == texts[key] for key in keys)
-    ((size,),) = ledger._all("SELECT avg(length(data)) FROM journal")
+    ((size,),) = ledger._read("SELECT avg(length(data)) FROM journal")
     assert size < 200
     ledger.close()
 
@@ -130,6 +129,35 @@ def test_totals_add_up(tmp_path: Path) -> None:
     assert ledger.reopen(number, errors=True) == 1
     assert ledger.reopen(number, failed=True) == 3
     assert ledger.waiting(number) == 4
+    ledger.close()
+
+
+def test_kept_totals_are_those_of_the_cells_whatever_happens_to_them(tmp_path: Path) -> None:
+    """The summary of a million cells adds nothing up; it must not drift from them."""
+    ledger = ExperimentLedger(tmp_path / "ledger.db")
+    number = _begun(ledger, rows=4, repeats=2)
+
+    def agree() -> bool:
+        added = [VariantTotal(*each) for each in ledger._read(TOTALS, number)]
+        return ledger.variant_totals(number) == added
+
+    assert agree()
+    keys = ledger.lease(number, 16)
+    outcomes = [
+        _outcome(), _outcome(passed=False), _outcome(passed=None, cost=None),
+        _outcome(is_cached=True), CellOutcome(CellState.ERROR, error="no"),
+    ]  # fmt: skip
+    for at, key in enumerate(keys):
+        ledger.finish(number, key, outcomes[at % len(outcomes)])
+        assert agree()
+    ledger.finish(number, keys[0], _outcome(passed=False))  # by two windows
+    assert agree()
+    ledger.reopen(number, errors=True, failed=True)
+    assert agree()
+    for key in ledger.lease(number, 16):
+        ledger.finish(number, key, _outcome())
+    assert agree()
+    assert sum(each.passed for each in ledger.variant_totals(number)) == 16
     ledger.close()
 
 
