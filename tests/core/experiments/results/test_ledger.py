@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -138,8 +139,12 @@ def test_kept_totals_are_those_of_the_cells_whatever_happens_to_them(tmp_path: P
     number = _begun(ledger, rows=4, repeats=2)
 
     def agree() -> bool:
+        """All but the last digits of dollars, which are added in another order."""
         added = [VariantTotal(*each) for each in ledger._read(TOTALS, number)]
-        return ledger.variant_totals(number) == added
+        kept = ledger.variant_totals(number)
+        return [replace(each, cost=round(each.cost, 9)) for each in kept] == [
+            replace(each, cost=round(each.cost, 9)) for each in added
+        ]
 
     assert agree()
     keys = ledger.lease(number, 16)
