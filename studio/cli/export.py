@@ -93,6 +93,9 @@ def _export(options: argparse.Namespace) -> int:
     for each in made.round_trips:
         state = "same messages and tools" if each.is_same else each.difference
         print(f"prompt-studio: round trip, {each.name}: {state}", file=sys.stderr)
+    if made.round_trips:
+        told = f"by the rules of {made.judge}" if made.judge else "by this program only"
+        print(f"prompt-studio: read back {told}", file=sys.stderr)
     for loss in made.losses:
         print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
     if options.run_in is not None and not _judged(options, source, made):

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from studio.application.words import translate
 from studio.core.export.source import ExportValues, make_source
-from studio.core.export.target import ExportResult, ExportTarget
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.export.targets import all_targets
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.document import InputDeclaration, PromptDocument
@@ -64,6 +64,12 @@ def targets() -> Sequence[ExportTarget]:
 
 def make_export(order: ExportJob) -> ExportResult:
     """Make the text. Never raises for any document, and never reads a secret."""
+    made = make_checked(order.target, source_of(order))
+    return replace(made, problems=with_fixes(made.problems, order.document))
+
+
+def source_of(order: ExportJob) -> ExportSource:
+    """The prompt with the values of the job: what its target makes the text of."""
     document = order.document
     # The connection speaks OpenAI's forms: its address and model say nothing of Anthropic's.
     is_other = order.target.name.endswith("anthropic")
@@ -72,9 +78,7 @@ def make_export(order: ExportJob) -> ExportResult:
         "" if is_other else order.base_url, "" if is_other else order.model,
     )  # fmt: skip
     references = references_beside(document.source.path, trusted=order.trusted, masked=True)
-    source = make_source(document, order.target, values, references)
-    made = make_checked(order.target, source)
-    return replace(made, problems=with_fixes(made.problems, document))
+    return make_source(document, order.target, values, references)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from studio.application.exchange.export import ExportJob, source_of
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip
 from studio.core.prompty.convert.compare import comparable
 from studio.core.prompty.meaning import first_difference
@@ -131,6 +132,23 @@ def run_in(
         )
     ]
     return Judgment(f"prompty {version}", tuple(found))
+
+
+def judge_of(form: str) -> JudgeName | None:
+    """The program that can be asked about an export form; None where there is none."""
+    return next((name for name in judge_names() if JUDGES[name] == form), None)
+
+
+def judge_export(order: ExportJob, made: ExportResult) -> Judgment:
+    """Let the program that a form is for read what was made of a job.
+
+    Raises:
+        NoJudgeError: there is no such program, or it gave no answer.
+    """
+    name = judge_of(order.target.name)
+    if name is None:
+        raise NoJudgeError(f"No program can be asked about {order.target.label}.")
+    return run_in(name, source_of(order), made)
 
 
 def find_python(name: JudgeName) -> Path:

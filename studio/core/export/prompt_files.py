@@ -99,7 +99,9 @@ class DialectFile:
             if item.severity is Severity.ERROR and (item.code, item.message) not in own
         ]
         round_trips = prompt_round_trips(made.text, source)
+        judge = ""
         if self.dialect in RUNTIMES:
+            judge, _ = RUNTIMES[self.dialect]
             round_trips = runtime_rounds(made.text, source, self.dialect, round_trips)
         # What is said of the messages, the rounds say with the names of the sets.
         notes = [note for note in (*made.notes, *made.losses) if note not in made.of_messages]
@@ -109,4 +111,5 @@ class DialectFile:
             notes,
             round_trips,
             before=document.source.text,
+            judge=judge,
         )

@@ -135,6 +135,10 @@ class ExportResult:
     before: str | None = None
     """The text that this one was made from, where a comparison by lines says something."""
 
+    judge: str = ""
+    """The program whose own rules the rounds follow, as a sentence names it. Empty: the file was
+    read back by the studio only, which proves nothing about another program."""
+
     @property
     def content(self) -> bytes:
         """The bytes of the file.
@@ -231,6 +235,7 @@ def result(
     *,
     data: bytes | None = None,
     before: str | None = None,
+    judge: str = "",
 ) -> ExportResult:
     """A result that is blocked by any error among its problems.
 
@@ -247,6 +252,7 @@ def result(
         compared,
         data,
         before,
+        judge,
     )
 
 

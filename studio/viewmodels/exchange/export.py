@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.exchange.export import Difference, ExportJob, difference, make_export
+from studio.application.exchange.judge import Judgment, NoJudgeError, judge_export
 from studio.core.export.target import ExportResult
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.viewmodels.app.jobs import LatestJob
@@ -17,6 +18,7 @@ class ExportController(QObject):
 
     made = Signal(ExportResult)
     compared = Signal(Difference)
+    judged = Signal(Judgment)  # what the program itself made of it
     failed = Signal(str)  # sentence for the user
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -28,9 +30,18 @@ class ExportController(QObject):
         self._comparison.finished.connect(self.compared)
         self._comparison.failed.connect(self._on_failed)
 
+        self._judgment: LatestJob[Judgment] = LatestJob(self)
+        self._judgment.finished.connect(self.judged)
+        self._judgment.failed.connect(self._on_failed)
+
     def order(self, order: ExportJob) -> None:
         """Make an export; the newest order wins."""
+        self._judgment.drop()
         self._job.submit(lambda: make_export(order))
+
+    def judge(self, order: ExportJob, result: ExportResult) -> None:
+        """Let the program that the form is for read what was made."""
+        self._judgment.submit(lambda: judge_export(order, result))
 
     def compare(self, result: ExportResult, path: Path | None) -> None:
         """Compare with what writing it would replace."""
@@ -40,6 +51,7 @@ class ExportController(QObject):
         """Forget what is under way."""
         self._job.drop()
         self._comparison.drop()
+        self._judgment.drop()
 
     def write(self, path: Path, result: ExportResult) -> str:
         """Write the file whole or not at all; returns what went wrong, empty when nothing did."""
@@ -57,6 +69,9 @@ class ExportController(QObject):
         return ""
 
     def _on_failed(self, error: Exception) -> None:
+        if isinstance(error, NoJudgeError):
+            self.failed.emit(str(error))
+            return
         self.failed.emit(
             self.tr("The export could not be made ({error}); please report it.").format(
                 error=type(error).__name__

@@ -156,7 +156,7 @@ class LangChainPrompt:
             )
         )
         losses = (*template.losses, *made.losses, *unlisted_tools(source))
-        return result(text, problems, losses, round_trips)
+        return result(text, problems, losses, round_trips, judge="langchain-core")
 
 
 class _LangChain:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from studio.application.exchange.export import Difference, ExportJob, targets
+from studio.application.exchange.judge import Judgment, judge_of
 from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
@@ -43,6 +44,7 @@ class ExportDialog(QDialog):
         self._subject = subject
         self._messages = messages
         self._result: ExportResult | None = None
+        self._job: ExportJob | None = None
         self._controller = ExportController(self)
         self._waiting = QTimer(self)
         self._waiting.setSingleShot(True)
@@ -151,8 +153,10 @@ class ExportDialog(QDialog):
         self.forms.target_chosen.connect(lambda _: self._on_target())
         self._controller.made.connect(self._show)
         self._controller.compared.connect(self._on_compared)
+        self._controller.judged.connect(self._on_judged)
         self._controller.failed.connect(self._on_failed)
         self._waiting.timeout.connect(self._say_waiting)
+        self.tabs.ask.clicked.connect(self._ask)
         self.checks.fix_chosen.connect(self._on_fix)
         self.consent.toggled.connect(lambda _: self._offer())
         self.errors.changed.connect(self._offer)
@@ -184,20 +188,23 @@ class ExportDialog(QDialog):
         self.errors.show_errors({})
         self._offer()
         self._waiting.start()
-        self._controller.order(
-            ExportJob(
-                subject.document, target, subject.inputs, subject.tools, subject.sets,
-                subject.base_url, subject.model, subject.trusted,
-            )
+        self._job = ExportJob(
+            subject.document, target, subject.inputs, subject.tools, subject.sets,
+            subject.base_url, subject.model, subject.trusted,
         )  # fmt: skip
+        self._controller.order(self._job)
 
     def _show(self, result: ExportResult) -> None:
         self._waiting.stop()
         self._result = result
         self.tabs.show_text(result.text)
         self.checks.show_result(result, self._subject.document.source)
-        self.tabs.show_round_trips(result.round_trips)
+        self.tabs.show_round_trips(result.round_trips, is_judged=bool(result.judge))
         self._show_state(result)
+        target = self.target
+        may_ask = target is not None and judge_of(target.name) is not None
+        self.tabs.ask.setVisible(may_ask and result.content_is_there and self._subject.trusted)
+        self.tabs.ask.setEnabled(True)
         count = len(result.losses)
         self.errors.show_errors({} if result.is_impossible else result.errors)
         self.consent.setVisible(bool(count) and not result.is_impossible)
@@ -218,12 +225,15 @@ class ExportDialog(QDialog):
         elif result.needs_consent:
             said = self.tr("Can be exported, but not everything comes along as it is")
             self.state.say("triangle-alert", "warning", said)
+        elif result.round_trips and result.judge:
+            said = self.tr("Checked by the rules of {program}: messages and tools are the same")
+            self.state.say("circle-check", "success", said.format(program=result.judge))
         elif result.round_trips:
-            said = self.tr("Checked, and proven: read back, the messages and tools are the same")
-            self.state.say("circle-check", "success", said)
+            said = self.tr("Checked, and read back by this program only: nothing differs")
+            self.state.say("info", "muted", said)
         else:
-            said = self.tr("Checked: nothing stands in the way")
-            self.state.say("circle-check", "success", said)
+            said = self.tr("Checked: nothing stands in the way. No program read it back")
+            self.state.say("info", "muted", said)
 
     def _on_place(self) -> None:
         """Compare with the file that would be replaced, and name the button after what it does."""
@@ -253,11 +263,31 @@ class ExportDialog(QDialog):
     def _say_waiting(self) -> None:
         self.state.say("loader", "muted", self.tr("Checking…"))
 
+    def _ask(self) -> None:
+        if self._job is not None and self._result is not None:
+            self.tabs.ask.setEnabled(False)
+            self.state.say("loader", "muted", self.tr("The program reads the file…"))
+            self._controller.judge(self._job, self._result)
+
+    def _on_judged(self, found: Judgment) -> None:
+        """Show what the program itself made of the file."""
+        self.tabs.ask.setEnabled(True)
+        self.tabs.show_round_trips(found.rounds, is_judged=True)
+        self.tabs.setCurrentWidget(self.round_trips)
+        if all(each.is_same for each in found.rounds):
+            said = self.tr("{program} read the file: the messages are the same")
+            self.state.say("circle-check", "success", said.format(program=found.program))
+        else:
+            said = self.tr("{program} reads something else, as the round trips say")
+            self.state.say("triangle-alert", "warning", said.format(program=found.program))
+
     def _on_failed(self, sentence: str) -> None:
         self._waiting.stop()
         self.state.say("circle-x", "error", sentence)
-        self.text.clear()
-        self.checks.hide()
+        self.tabs.ask.setEnabled(True)
+        if self._result is None:
+            self.text.clear()
+            self.checks.hide()
 
     def _on_fix(self, fix: Fix) -> None:
         self.request_fix.emit(fix)

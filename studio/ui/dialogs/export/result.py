@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPlainTextEdit, QTabWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QTabWidget,
+)
 
 from studio.core.export.target import VALUES_OF_NOW, RoundTrip
 from studio.ui.dialogs.diff_view import DiffView
@@ -34,6 +41,14 @@ class ResultTabs(QTabWidget):
         self.round_trips.setAccessibleName(self.tr("Round trip"))
         self.round_trips.setWordWrap(True)
         self.round_trips.setIconSize(QSize(16, 16))
+        self._is_judged = False
+        self.ask = QPushButton(self.tr("Read it in the program itself"))
+        self.ask.setAutoDefault(False)
+        self.ask.setToolTip(
+            self.tr("Let the installed package load the file, and compare the messages")
+        )
+        self.ask.hide()
+        self.setCornerWidget(self.ask)
         self.setDocumentMode(True)
         self.addTab(self.text, self.tr("Result"))
         self.addTab(self.diff, self.tr("Difference"))
@@ -46,9 +61,15 @@ class ResultTabs(QTabWidget):
             text = f"{text[:_SHOWN]}\n{more}"
         self.text.setPlainText(text)
 
-    def show_round_trips(self, round_trips: Sequence[RoundTrip]) -> None:
-        """Show each comparison, and how many are fine in the tab's title."""
+    def show_round_trips(self, round_trips: Sequence[RoundTrip], *, is_judged: bool) -> None:
+        """Show each comparison, and how many are fine in the tab's title.
+
+        Args:
+            round_trips: The comparisons.
+            is_judged: Whether another program, or its rules, made them; else none gets a tick.
+        """
         self.round_trips.clear()
+        self._is_judged = is_judged
         same = sum(item.is_same for item in round_trips)
         title = self.tr("Round trip {same}/{count}").format(same=same, count=len(round_trips))
         self.setTabText(2, title if round_trips else self.tr("Round trip"))
@@ -72,7 +93,8 @@ class ResultTabs(QTabWidget):
 
     def _paint(self) -> None:
         theme = self._theme
-        same, other = icon("circle-check", theme.success), icon("triangle-alert", theme.warning)
+        same = icon("circle-check", theme.success) if self._is_judged else icon("info", theme.muted)
+        other = icon("triangle-alert", theme.warning)
         for item in map(self.round_trips.item, range(self.round_trips.count())):
             is_same = item.data(_IS_SAME)
             if is_same is not None:

@@ -19,6 +19,7 @@ from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.import_prompt import ImportDialog
 from studio.ui.style.theme import DARK, LIGHT
 from tests.support.drop import drop_files
+from tests.support.patience import MS
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -169,6 +170,36 @@ def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_pa
         f"{name}: the same (2 messages, 1 tools)" for name in ("Values of now", "north", "south")
     ]
     assert dialog.tabs.tabText(2) == "Round trip 3/3"
+    assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {window.theme.success}
+    dialog.close()
+
+
+def test_a_tick_needs_another_program(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    open_prompt(window, qtbot, tmp_path / "a.prompty", "---\nname: a\n---\nsystem:\nHi\n")
+    dialog = export_dialog(window, qtbot)
+    for target in TARGETS:
+        choose(dialog, target.name, qtbot)
+        made = dialog.made
+        assert made is not None
+        if not made.needs_consent and not made.blocked:
+            said = dialog.state.text()
+            assert ("by the rules of" in said) is bool(made.judge), (target.name, said)
+            assert made.judge or "this program only" in said or "No program" in said
+        assert dialog.tabs.ask.isVisible() is (target.name in ("prompty", "legacy"))
+    dialog.close()
+
+
+def test_the_program_itself_is_asked_in_the_dialog(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    pytest.importorskip("prompty")
+    open_prompt(window, qtbot, tmp_path / "a.prompty", "---\nname: a\n---\nsystem:\nHi\n")
+    dialog = export_dialog(window, qtbot)
+    choose(dialog, "prompty", qtbot)
+    qtbot.mouseClick(dialog.tabs.ask, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "read the file" in dialog.state.text(), timeout=MS)
+    assert dialog.state.text().startswith("prompty 2.1")
+    assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {window.theme.success}
     dialog.close()
 
 
@@ -204,8 +235,8 @@ def test_another_theme_reaches_what_is_already_shown(
         heading, form = dialog.forms.item(0), dialog.forms.item(1)
         assert heading.foreground().color().name() == theme.muted
         assert colors_of(form.icon().pixmap(16, 16)) == {theme.muted}
-        assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {theme.success}
-        assert colors_of(dialog.state.mark.pixmap()) <= {theme.success, theme.warning}
+        assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {theme.muted}
+        assert colors_of(dialog.state.mark.pixmap()) <= {theme.muted, theme.warning}
         assert colors_of(dialog.state.mark.pixmap())
         row = dialog.checks.rows[0]
         assert colors_of(row.mark.pixmap()) <= {theme.warning, theme.hint}
