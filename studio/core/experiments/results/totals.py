@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from studio.core.experiments.results.cells import CellOutcome, CellState
 
 TOTALS = """
-SELECT variant, count(*), sum(state = 2), coalesce(sum(state = 2 AND passed = 1), 0), sum(state IN (3, 4)),
+SELECT variant, count(*), sum(state = 2), coalesce(sum(state = 2 AND passed = 1), 0),
+  sum(state IN (3, 4)),
   sum(state = 2 AND passed IS NULL), sum(cached),
   coalesce(sum(CASE WHEN state >= 2 AND cached = 0 THEN cost END), 0.0),
   coalesce(sum(CASE WHEN state >= 2 AND cached = 0 THEN in_tokens + out_tokens END), 0),
