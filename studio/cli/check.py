@@ -9,19 +9,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.document.findings import findings_of
+from studio.application.document.checked_file import CheckedFile, check_text, fix_all
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.arguments import add_trust, read_text, trust_of
-from studio.cli.check_formats import FORMATS, CheckedFile, as_text, unreadable
+from studio.cli.check_formats import FORMATS, as_text, unreadable
 from studio.cli.check_settings import CheckSettings, settings_for
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
-from studio.core.prompty.parse import parse
-from studio.core.text.problem import Severity, TextEdit, apply_edits
+from studio.core.text.problem import Severity
 from studio.core.tools.trust.store import TrustStore
 
 _STDIN = Path("-")
-_ROUNDS = 20
-"""A fix may make room for the next; no file needs more."""
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
@@ -120,7 +117,7 @@ def _look(path: Path, options: argparse.Namespace, trust: TrustStore) -> Checked
     if path == _STDIN:
         name = options.stdin_name.resolve() if options.stdin_name else None
         try:
-            return _read(sys.stdin.buffer.read().decode("utf-8"), name, trust)
+            return check_text(sys.stdin.buffer.read().decode("utf-8"), name, trust)
         except UnicodeDecodeError:
             return unreadable(name or _STDIN, "the text on stdin is not UTF-8")
     return _read_file(path, trust)
@@ -131,43 +128,18 @@ def _read_file(path: Path, trust: TrustStore) -> CheckedFile:
         text = read_text(path)
     except UsageError as error:
         return unreadable(path, str(error).partition(": ")[2] or str(error))
-    return _read(text, path.resolve(), trust)
-
-
-def _read(text: str, path: Path | None, trust: TrustStore) -> CheckedFile:
-    document = parse(text, path)
-    return CheckedFile(document.source, findings_of(document, trust))
+    return check_text(text, path.resolve(), trust)
 
 
 def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFile:
     """Make the fixes of a file that are shown, and write it where one was made."""
     from studio.core.export.write import write_atomically
 
-    one = _read_file(path, trust)
-    before = one.source.text
-    for _ in range(_ROUNDS):
-        text = _with_fixes(one, settings)
-        if text == one.source.text:
-            break
-        one = _read(text, path.resolve(), trust)
-    if one.source.text != before:
+    before = _read_file(path, trust)
+    one, made = fix_all(before, trust, settings.shows)
+    if made:
         write_atomically(path, one.source.text)
     return one
-
-
-def _with_fixes(one: CheckedFile, settings: CheckSettings) -> str:
-    """The text with the first fix of each finding; one that overlaps waits for the next round."""
-    edits: list[TextEdit] = []
-    for problem in one.problems:
-        if not settings.shows(problem) or not problem.fixes:
-            continue
-        tried = [*edits, *problem.fixes[0].edits]
-        try:
-            apply_edits(one.source.text, tried)
-        except ValueError:
-            continue
-        edits = tried
-    return apply_edits(one.source.text, edits)
 
 
 def _has_colors() -> bool:

@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 from studio import __version__
+from studio.application.document.checked_file import CheckedFile, finding_as_json
 from studio.cli.findings import shown_path
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedFile:
-    """What was found in one file."""
-
-    source: SourceText
-    """The file's text; empty for one that cannot be read."""
-
-    problems: tuple[Problem, ...]
-    """The findings, in source order."""
 
 
 def unreadable(path: Path, reason: str) -> CheckedFile:
@@ -52,7 +41,10 @@ def as_text(found: Sequence[CheckedFile], *, color: bool = False) -> str:
 
 def as_json(found: Sequence[CheckedFile]) -> str:
     """A list of findings."""
-    made = [_as_json(file, problem) for file, problem in _each(found)]
+    made = [
+        finding_as_json(file, problem, shown_path(file.source.path))
+        for file, problem in _each(found)
+    ]
     return json.dumps(made, ensure_ascii=False, indent=2) + "\n"
 
 
@@ -155,21 +147,6 @@ FORMATS: Mapping[str, Callable[[Sequence[CheckedFile]], str]] = MappingProxyType
 
 def _each(found: Iterable[CheckedFile]) -> Iterable[tuple[CheckedFile, Problem]]:
     return ((file, problem) for file in found for problem in file.problems)
-
-
-def _as_json(file: CheckedFile, problem: Problem) -> dict[str, Json]:
-    start, end = _place(file, problem.span.start), _place(file, problem.span.end)
-    return {
-        "file": shown_path(file.source.path),
-        "line": start[0],
-        "column": start[1],
-        "endLine": end[0],
-        "endColumn": end[1],
-        "severity": str(problem.severity),
-        "code": problem.code,
-        "message": problem.message,
-        "fixes": [fix.title for fix in problem.fixes],
-    }
 
 
 def _place(file: CheckedFile, offset: int) -> tuple[int, int]:

@@ -6,21 +6,16 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
 
-from studio.application.connections.tools import tool_session
-from studio.application.document.findings import merged
-from studio.application.preview.build import PreviewJob, prepare_order, supplied_values
-from studio.application.run.start.readiness import refusal_of
-from studio.application.trust import is_trusted, references_of
+from studio.application.preview.shown import shown_prompt
+from studio.application.tools.offered import asks_sources, registry_of
 from studio.cli.arguments import allow_named, given_inputs, load, trust_of
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.tools.document import declared_tools, named_sources
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.trust.store import TrustStore
 
@@ -37,8 +32,7 @@ def report_sources(sources: Iterable[SourceStatus]) -> None:
 def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     """The prompt of the arguments as the window's preview shows it, and its tools; no secrets.
 
-    Samples stand where values are missing; each is named on standard error, for no run takes one,
-    and what a run is refused for is among the problems.
+    Each sample that stands where a value is missing is named on standard error.
 
     Args:
         options: with `file`, `input`, `inputs` and `trust`.
@@ -47,43 +41,18 @@ def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSp
     values = given_inputs(options, document)
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)
-    order = PreviewJob(
-        document,
-        values,
-        offered_tools(document, trust),
-        trusted=is_trusted(document.source.path, trust),
-    )
-    shown, tools = prepare_order(order)
-    supplied, _ = supplied_values(order, tools)
-    samples = {name: shown.inputs[name] for name in shown.samples & shown.inputs.keys()}
-    context = references_of(document.source.path, trust, masked=True)
-    prepared = prepare(document, samples | supplied | values, references=context)
-    refusal = refusal_of(document, values)
-    refused = refusal.problems if refusal is not None and refusal.missing else ()
-    problems = merged(refused, prepared.problems)
-    prepared = replace(prepared, samples=shown.samples, problems=problems)
-    named = {tool.name for tool in tools}
-    hoisted = declared_tools(document, prepared.messages.tools)
-    tools = (*tools, *(tool for tool in hoisted if tool.name not in named))
-    if prepared.samples:
-        names = ", ".join(sorted(prepared.samples))
+    shown = shown_prompt(document, values, offered_tools(document, trust), trust)
+    if shown[0].samples:
+        names = ", ".join(sorted(shown[0].samples))
         print(f"prompt-studio: sample, not sent by a run: {names}", file=sys.stderr)
-    return prepared, tools
+    return shown
 
 
 def offered_tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec, ...] | None:
     """What the prompt's sources offer, where they may be asked; None where there are none."""
-    if not named_sources(document) or not is_trusted(document.source.path, trust):
+    if not asks_sources(document, trust):
         return None
-
-    async def ask() -> tuple[ToolSpec, ...]:
-        connections = read_connections(user_paths().config / "connections.toml")
-        session = tool_session(trust, connections, secret_store())
-        try:
-            registry = await session.load(document)
-            report_sources(registry.sources)
-            return registry.specs
-        finally:
-            await session.close()
-
-    return asyncio.run(ask())
+    connections = read_connections(user_paths().config / "connections.toml")
+    registry = asyncio.run(registry_of(document, trust, connections, secret_store()))
+    report_sources(registry.sources)
+    return registry.specs

@@ -18,9 +18,9 @@ from studio.application.run.past.again import PastRun, exactly
 from studio.application.run.start.begin import begin_run, tools_of
 from studio.application.run.start.plan import RunPlan
 from studio.application.run.start.readiness import Refusal, refusal_of
+from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
 from studio.application.trust import references_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
-from studio.cli.commands import CommandError, breakpoint_of, target_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.findings import report
 from studio.cli.past_runs import past_to_fork, past_to_replay

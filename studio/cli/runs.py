@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import get_args
 
 from studio import __version__
+from studio.application.history.find import find_run
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.printer import printable
 from studio.core.agent.loop.steps import steps_of
@@ -130,14 +131,10 @@ def found_run(store: RunStore, name: str) -> RunSummary:
     Raises:
         UsageError: there is none, or more than one.
     """
-    exact = store.summary(name)
-    if exact is not None:
-        return exact
-    found = [run for run in store.runs(RunFilter(limit=-1)) if run.id.startswith(name)]
-    if len(found) != 1:
-        few = "no run of the history begins" if not found else f"{len(found)} runs begin"
-        raise UsageError(f"{few} with {name!r}; see `runs list`")
-    return found[0]
+    try:
+        return find_run(store, name)
+    except LookupError as error:
+        raise UsageError(str(error)) from None
 
 
 def _events(store: RunStore, run: RunSummary) -> list[Event]:

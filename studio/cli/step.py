@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping
 from typing import TextIO
 
-from studio.cli.commands import CommandError, command_of
+from studio.application.run.text_commands import CommandError, command_of
 from studio.cli.printer import printable
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.cli.commands import CommandError, target_of
+from studio.application.run.text_commands import CommandError, target_of
 from studio.core.agent.run.gate import RunTarget
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import RunTo, StepOn

@@ -1,4 +1,4 @@
-"""What is said to a run in the terminal: a line, and the command or the breakpoint that it is."""
+"""What is said to a run in words: a line, and the command or the breakpoint that it is."""
 
 from __future__ import annotations
 

@@ -1,0 +1,102 @@
+"""A file that was checked: what is wrong with it, as other programs read it, and its fixes made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.application.document.findings import findings_of
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import Problem, TextEdit, apply_edits
+from studio.core.text.source import SourceText
+from studio.core.text.values import Json
+from studio.core.tools.trust.store import TrustStore
+
+_ROUNDS = 20
+"""A fix may make room for the next; no file needs more."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """What was found in one file."""
+
+    source: SourceText
+    """The file's text; empty for one that cannot be read."""
+
+    problems: tuple[Problem, ...]
+    """The findings, in source order."""
+
+
+def check_text(text: str, path: Path | None, trust: TrustStore) -> CheckedFile:
+    """Check the text of a prompt file.
+
+    Args:
+        text: the text.
+        path: its whole path; None for a text without a file.
+        trust: folders whose files and variables may be read.
+    """
+    document = parse(text, path)
+    return CheckedFile(document.source, findings_of(document, trust))
+
+
+def fix_all(
+    one: CheckedFile, trust: TrustStore, wanted: Callable[[Problem], bool]
+) -> tuple[CheckedFile, tuple[str, ...]]:
+    """Make the first fix of each finding until none is left.
+
+    Args:
+        one: the file as it was checked.
+        trust: folders whose files and variables may be read.
+        wanted: which findings are fixed.
+
+    Returns:
+        The file with its fixes made, and the titles of these in order.
+    """
+    made: list[str] = []
+    for _ in range(_ROUNDS):
+        text, titles = _with_fixes(one, wanted)
+        if text == one.source.text:
+            break
+        made += titles
+        one = check_text(text, one.source.path, trust)
+    return one, tuple(made)
+
+
+def _with_fixes(one: CheckedFile, wanted: Callable[[Problem], bool]) -> tuple[str, list[str]]:
+    """The text with the first fix of each finding; one that overlaps waits for the next round."""
+    edits: list[TextEdit] = []
+    titles: list[str] = []
+    for problem in one.problems:
+        if not problem.fixes or not wanted(problem):
+            continue
+        tried = [*edits, *problem.fixes[0].edits]
+        try:
+            apply_edits(one.source.text, tried)
+        except ValueError:
+            continue
+        edits = tried
+        titles.append(problem.fixes[0].title)
+    return apply_edits(one.source.text, edits), titles
+
+
+def finding_as_json(one: CheckedFile, problem: Problem, file: str) -> dict[str, Json]:
+    """A finding as `check --json` and the MCP server give it.
+
+    Args:
+        one: the file that it was found in.
+        problem: the finding.
+        file: what the file is called there.
+    """
+    start, end = one.source.position(problem.span.start), one.source.position(problem.span.end)
+    return {
+        "file": file,
+        "line": start.line,
+        "column": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+        "severity": str(problem.severity),
+        "code": problem.code,
+        "message": problem.message,
+        "fixes": [fix.title for fix in problem.fixes],
+    }

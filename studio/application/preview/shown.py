@@ -1,0 +1,49 @@
+"""A prompt as the preview shows it, for doors without a window: samples marked, secrets masked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from studio.application.document.findings import merged
+from studio.application.preview.build import PreviewJob, prepare_order, supplied_values
+from studio.application.run.start.readiness import refusal_of
+from studio.application.trust import is_trusted, references_of
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.values import Json
+from studio.core.tools.document import declared_tools
+from studio.core.tools.trust.store import TrustStore
+
+
+def shown_prompt(
+    document: PromptDocument,
+    values: Mapping[str, Json],
+    offered: tuple[ToolSpec, ...] | None,
+    trust: TrustStore,
+) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+    """The messages with samples where values are missing, and the tools that go with them.
+
+    No run takes a sample; what a run is refused for is among the problems.
+
+    Args:
+        document: the prompt.
+        values: the values that are given.
+        offered: what the prompt's sources offer; None while only its own tools are known.
+        trust: folders whose files and variables may be read.
+    """
+    trusted = is_trusted(document.source.path, trust)
+    order = PreviewJob(document, values, offered, trusted=trusted)
+    shown, tools = prepare_order(order)
+    supplied, _ = supplied_values(order, tools)
+    samples = {name: shown.inputs[name] for name in shown.samples & shown.inputs.keys()}
+    context = references_of(document.source.path, trust, masked=True)
+    prepared = prepare(document, {**samples, **supplied, **values}, references=context)
+    refusal = refusal_of(document, values)
+    refused = refusal.problems if refusal is not None and refusal.missing else ()
+    problems = merged(refused, prepared.problems)
+    prepared = replace(prepared, samples=shown.samples, problems=problems)
+    named = {tool.name for tool in tools}
+    hoisted = declared_tools(document, prepared.messages.tools)
+    return prepared, (*tools, *(tool for tool in hoisted if tool.name not in named))
