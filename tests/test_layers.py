@@ -13,7 +13,7 @@ STUDIO = Path(__file__).resolve().parent.parent / "studio"
 ONE_DOOR = {
     "openai": ("core/models/",),
     "genai_prices": ("core/models/",),
-    "mcp": ("core/tools/",),
+    "mcp": ("core/tools/", "servers/mcp/"),
     "xllamacpp": ("core/models/embedded/",),
     "llguidance": ("core/models/embedded/",),
     "keyring": ("core/models/",),

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
             "connections:add_connections",
         ),
         "lsp": ("the language server, for editors", "lsp:add_lsp"),
+        "mcp": ("the server for coding agents (MCP)", "mcp:add_mcp"),
         "plugins": ("the installed plug-ins, and what is wrong with them", "main:add_plugins"),
     }
 )

@@ -13,7 +13,7 @@ from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
-_ROUNDS = 20
+MOST_ROUNDS = 20
 """A fix may make room for the next; no file needs more."""
 
 
@@ -41,7 +41,10 @@ def check_text(text: str, path: Path | None, trust: TrustStore) -> CheckedFile:
 
 
 def fix_all(
-    one: CheckedFile, trust: TrustStore, wanted: Callable[[Problem], bool]
+    one: CheckedFile,
+    trust: TrustStore,
+    wanted: Callable[[Problem], bool],
+    rounds: int = MOST_ROUNDS,
 ) -> tuple[CheckedFile, tuple[str, ...]]:
     """Make the first fix of each finding until none is left.
 
@@ -49,12 +52,13 @@ def fix_all(
         one: the file as it was checked.
         trust: folders whose files and variables may be read.
         wanted: which findings are fixed.
+        rounds: how often what is left is looked at again.
 
     Returns:
         The file with its fixes made, and the titles of these in order.
     """
     made: list[str] = []
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         text, titles = _with_fixes(one, wanted)
         if text == one.source.text:
             break

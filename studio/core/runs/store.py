@@ -197,6 +197,14 @@ class RunStore:
             )
             self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
 
+    def is_driven_elsewhere(self, run: str) -> bool:
+        """Whether another process that lives is at work on a run."""
+        row = self._connection.execute(
+            "SELECT owner FROM runs WHERE id = ? AND (status = 'running' OR status IS NULL)", (run,)
+        ).fetchone()
+        owner = row[0] if row is not None else ""
+        return bool(owner) and owner != self._session and is_held(self._lock_path(owner))
+
     def mark_interrupted(self) -> tuple[str, ...]:
         """End the runs whose process has died, so that they can be opened and forked.
 

@@ -1,0 +1,43 @@
+"""`mcp`: the server for coding agents."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from studio.cli.arguments import add_trust, trust_of
+from studio.cli.exit_codes import FINE, UsageError
+
+
+def add_mcp(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `mcp`."""
+    parser.add_argument(
+        "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER",
+        help="the folder that is served; the working directory otherwise",
+    )  # fmt: skip
+    parser.add_argument(
+        "--http", type=_port, metavar="PORT",
+        help="over HTTP on this machine, with a token (0: any free port); otherwise stdio",
+    )  # fmt: skip
+    parser.add_argument(
+        "--yes", action="store_true",
+        help="allow what the user would be asked: sending to models, tool calls, exported files",
+    )  # fmt: skip
+    add_trust(parser, "its tools may run, and what its prompts refer to is read and sent")
+    parser.set_defaults(action=_mcp)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text) < 65_536):
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; write 0 or 8765")
+    return int(text)
+
+
+def _mcp(options: argparse.Namespace) -> int:
+    if not options.folder.is_dir():
+        raise UsageError(f"{options.folder}: no such folder")
+    from studio.servers.mcp.server import serve
+
+    trust = trust_of(options, options.folder.resolve())
+    serve(options.folder, port=options.http, allow_all=options.yes, trust=trust)
+    return FINE

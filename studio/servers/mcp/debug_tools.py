@@ -1,0 +1,353 @@
+"""The debugger as tools: runs that an agent starts, steps through, edits, forks and compares."""
+
+# The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
+# in them. As texts it could not look up the functions that ask.
+
+from dataclasses import asdict, replace
+from typing import Annotated, Literal, TypeAlias
+
+from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from studio.application.history.find import find_run
+from studio.application.run.past.compare import RunSide, compare
+from studio.application.run.text_commands import CommandError, breakpoint_of, command_of
+from studio.core.agent.run.requests import NotAllowedError, choice_at
+from studio.core.agent.values import commands
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.commands import Command
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
+from studio.core.runs.codec import JournalError
+from studio.core.runs.store import RunFilter, StoreError
+from studio.servers.mcp.consent import Consent, ask, needs
+from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
+from studio.servers.mcp.prompt_tools import READS, Answer, File, Inputs
+from studio.servers.mcp.run_state import masked, state_as_json
+from studio.servers.mcp.served_folder import ServedFolder
+
+OUTWARD = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
+"""For tools that may ask a model or call a tool."""
+
+RunName: TypeAlias = Annotated[str, Field(description="A run's id, or the beginning of it")]
+Connection: TypeAlias = Annotated[
+    str, Field(description="Name of a connection, over the prompt's own choice")
+]
+Model: TypeAlias = Annotated[str, Field(description="Id of a model, over the prompt's own")]
+Wait: TypeAlias = Annotated[
+    float, Field(description="Seconds to wait for it to stand still", ge=0, le=3600)
+]
+Breaks: TypeAlias = Annotated[
+    list[str] | None,
+    Field(
+        description="Where to stand still: PLACE or TOOL, with :CONDITION if wanted, such as "
+        "'tool_call', 'search:args.n > 3'. Places: " + ", ".join(each.word for each in PausePoint)
+    ),
+]
+EditKind: TypeAlias = Literal[
+    "reply", "arguments", "observation", "answer", "message", "refuse", "skip", "result", "repair",
+    "outcome_ran", "outcome_did_not_run",
+]  # fmt: skip
+
+_WORDS: dict[EditKind, str] = {
+    "reply": "reply", "arguments": "args", "observation": "obs", "answer": "final",
+    "message": "say", "refuse": "no", "skip": "skip", "result": "as", "repair": "repair",
+    "outcome_ran": "ran", "outcome_did_not_run": "not-run",
+}  # fmt: skip
+
+
+def add_debug_tools(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
+    """Give a server the tools on runs."""
+    _add_start(server, folder, runs)
+    _add_moves(server, runs)
+    _add_decisions(server, folder, runs)
+    _add_state(server, folder, runs)
+    _add_fork(server, folder, runs)
+    _add_history(server, folder, runs)
+
+
+def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
+    async def may_send(
+        ctx: Context, file: str, connection: str, model: str
+    ) -> Elicit[Consent] | Consent:
+        return ask_to_send(folder, ctx, file, connection, model)
+
+    @server.tool(annotations=OUTWARD)
+    async def run(
+        file: File,
+        consent: Annotated[Consent, Resolve(may_send)],
+        inputs: Inputs = None,
+        connection: Connection = "",
+        model: Model = "",
+        max_steps: Annotated[int | None, Field(description="Model calls at most", ge=1)] = None,
+        wait: Wait = 300,
+    ) -> Answer:
+        """Run a prompt or agent until it ends, or stands still because it needs a decision."""
+        needs(consent)
+        wish = wish_for(folder, file, inputs, connection, model)
+        live = await runs.begin(replace(wish, most_steps=max_steps))
+        await live.settle(wait)
+        return runs.told(live)
+
+    @server.tool(annotations=OUTWARD)
+    async def start(
+        file: File,
+        consent: Annotated[Consent, Resolve(may_send)],
+        inputs: Inputs = None,
+        connection: Connection = "",
+        model: Model = "",
+        breakpoints: Breaks = None,
+        wait: Wait = 60,
+    ) -> Answer:
+        """Start a run in the debugger; it stands still before its first request."""
+        needs(consent)
+        wish = wish_for(folder, file, inputs, connection, model)
+        made = _breakpoints(breakpoints or [])
+        live = await runs.begin(replace(wish, breakpoints=made, stops_first=True))
+        await live.settle(wait)
+        return runs.told(live)
+
+
+def ask_to_send(
+    folder: ServedFolder, context: Context, file: str, connection: str, model: str
+) -> Elicit[Consent] | Consent:
+    """Ask whether a prompt may be sent; a model on this machine needs no word."""
+    choice = folder.choice(folder.document(file), connection, model)
+    if not choice.connection.is_remote:
+        return Consent(allow=True)
+    named = choice.declaration.id or choice.connection.model or "its model"
+    question = f"May {file!r} be run with {named} at {choice.connection.name!r}? It is sent there."
+    return ask(folder, context, question)
+
+
+def _breakpoints(texts: list[str]) -> tuple[Breakpoint, ...]:
+    try:
+        return tuple(breakpoint_of(text, number) for number, text in enumerate(texts, 1))
+    except CommandError as error:
+        raise ToolError(str(error)) from None
+
+
+def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
+    @server.tool(annotations=OUTWARD)
+    async def step(
+        run: RunName,
+        how: Annotated[
+            Literal["into", "over", "out"],
+            Field(description="into: the next place; over: past a model call or tool; out: the "
+                  "end of this step"),
+        ] = "into",
+        wait: Wait = 60,
+    ) -> Answer:  # fmt: skip
+        """Go on to a nearby place of a run, and say where it stands then."""
+        return await _told(runs, run, commands.StepOn(how), wait)
+
+    @server.tool(name="continue", annotations=OUTWARD)
+    async def go_on(run: RunName, wait: Wait = 300) -> Answer:
+        """Go on to the next breakpoint, problem or end of a run."""
+        return await _told(runs, run, commands.Continue(), wait)
+
+    @server.tool(annotations=OUTWARD)
+    async def stop(run: RunName) -> Answer:
+        """End a run now; what is under way is cancelled."""
+        return await _told(runs, run, commands.StopRun(), 30)
+
+    @server.tool(annotations=OUTWARD)
+    async def edit(
+        run: RunName,
+        what: Annotated[EditKind, Field(description="What is put in the place of the run's own")],
+        text: Annotated[
+            str, Field(description="The new text; arguments as a JSON object; the name of a repair")
+        ] = "",
+    ) -> Answer:
+        """Change what a run goes on with where it stands; `continue` or `step` then goes on."""
+        live = runs.get(run)
+        try:
+            command = command_of(f"{_WORDS[what]} {text}".rstrip(), live.run.state, live.run.tree)
+        except CommandError as error:
+            raise ToolError(str(error)) from None
+        if isinstance(command, str):
+            raise ToolError(f"{what!r} needs a text.")
+        return await _told(runs, run, command, 10)
+
+    @server.tool(annotations=READS)
+    def breakpoints(run: RunName, set: Breaks = None) -> Answer:  # noqa: A002 - reads as an ask
+        """The breakpoints of a run, or other ones in their place."""
+        live = runs.get(run)
+        gate = live.run.gate
+        if set is not None:
+            gate.options = replace(gate.options, breakpoints=_breakpoints(set))
+        return {"run": live.run.state.setup.run, "breakpoints": [
+            {"id": each.id, "places": sorted(place.word for place in each.places),
+             "tool": each.tool, "condition": each.condition}
+            for each in gate.options.breakpoints
+        ]}  # fmt: skip
+
+
+async def _told(runs: LiveRuns, name: str, command: Command, wait: float) -> Answer:
+    live = runs.get(name)
+    try:
+        live.run.send(command)
+    except NotAllowedError as error:
+        raise ToolError(f"{error} The run: {_place_of(live.run.state)}.") from None
+    await live.settle(wait)
+    return runs.told(live)
+
+
+def _place_of(state: RunState) -> str:
+    if state.is_over:
+        return f"it is over ({state.status})"
+    return f"step {state.iteration}, {state.place.word}" if state.place else "it is working"
+
+
+def _add_decisions(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
+    async def may_decide(ctx: Context, run: str) -> Elicit[Consent] | Consent:
+        return ask(folder, ctx, _question(runs.get(run)))
+
+    @server.tool(annotations=OUTWARD)
+    async def allow(
+        run: RunName, consent: Annotated[Consent, Resolve(may_decide)], wait: Wait = 60
+    ) -> Answer:
+        """Ask the user for what a run waits for: a tool call, or more steps."""
+        live = runs.get(run)
+        state = live.run.state
+        if not consent.allow:
+            raise ToolError("The user did not allow it. `edit` can refuse the call, or answer it.")
+        if choice_at(state) == "approval":
+            return await _told(runs, run, commands.Approve(state.call or 0), wait)
+        if state.error is None or state.error.code != "iterations":
+            raise ToolError("This limit is raised in Prompt Studio: open the run in its history.")
+        more = (state.limits.iterations or state.iteration) + 5
+        await _told(runs, run, commands.RaiseLimit("iterations", more), 1)
+        return await _told(runs, run, commands.Continue(), wait)
+
+
+def _question(live: LiveRun) -> str:
+    state = live.run.state
+    match choice_at(state):
+        case "approval":
+            call = state.step.calls[state.call or 0]
+            why = f" ({call.why.splitlines()[0]})" if call.why else ""
+            return f"May the agent call {call.tool} with {call.text}?{why}"
+        case "limit":
+            return f"The run reached a limit: {state.error.message if state.error else ''} Go on?"
+        case _:
+            raise ToolError("The run waits for no decision of the user.")
+
+
+def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
+    @server.tool(annotations=READS)
+    async def state(
+        run: RunName,
+        steps: Annotated[bool, Field(description="Also the steps that are done")] = False,
+        wait: Wait = 0,
+    ) -> Answer:
+        """Where a run stands, live or of the history."""
+        if not runs.holds(run):
+            return _past_state(folder, run, steps=steps)
+        live = runs.get(run)
+        await live.settle(wait)
+        return runs.told(live, steps=steps)
+
+
+def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
+    async def may_fork(
+        ctx: Context, run: str, file: str, connection: str, model: str
+    ) -> Elicit[Consent] | Consent:
+        if runs.holds(run) or not file:
+            return Consent(allow=True)
+        return ask_to_send(folder, ctx, file, connection, model)
+
+    @server.tool(annotations=OUTWARD)
+    async def fork(
+        run: RunName,
+        step: Annotated[int, Field(description="The step to go back to", ge=1)],
+        consent: Annotated[Consent, Resolve(may_fork)],
+        place: Annotated[str, Field(description="A place of the step")] = "before_request",
+        file: Annotated[
+            str, Field(description="For a run of the history: the prompt file it goes on with")
+        ] = "",
+        connection: Connection = "",
+        model: Model = "",
+    ) -> Answer:
+        """Go back to a step of a run and stand there as a new branch; what was is kept."""
+        needs(consent)
+        at = PausePoint.of(place)
+        if at is None:
+            raise ToolError(f"{place!r} is no place of a run.")
+        if not runs.holds(run):
+            if not file:
+                raise ToolError("A run of the history needs `file`, the prompt it goes on with.")
+            wish = wish_for(folder, file, None, connection, model)
+            live = await runs.fork(run, step, at, wish)
+        else:
+            live = runs.get(run)
+            found = live.run.tree.find(step, at)
+            if found is None:
+                raise ToolError(f"The run has no step {step} {at.word}.")
+            command = commands.ForkFrom(found.id)
+            if live.run.state.is_over:
+                live.go(command)
+            else:
+                live.run.send(command)
+        await live.settle(30)
+        return runs.told(live)
+
+
+def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
+    @server.tool(name="compare", annotations=READS)
+    def compare_runs(run: RunName, other: RunName) -> Answer:
+        """Put two runs side by side, step by step, and say where they part."""
+        sides = [RunSide(name, _state_of(folder, runs, name)) for name in (run, other)]
+        found = compare(*sides)
+        rows = [
+            {
+                "match": row.match,
+                "step": (row.left or row.right).step,  # type: ignore[union-attr]
+                "left": row.left.summary if row.left else None,
+                "right": row.right.summary if row.right else None,
+            }
+            for row in found.rows
+        ]
+        told: Answer = masked({"summary": found.summary, "rows": rows}, folder.secrets.masker.mask)
+        return told
+
+    @server.tool(name="runs", annotations=READS)
+    def list_runs(
+        words: Annotated[str, Field(description="Only runs with all these words")] = "",
+        limit: Annotated[int, Field(ge=1, le=500)] = 20,
+    ) -> Answer:
+        """The history of runs of prompts in the served folder, newest first."""
+        found = folder.history.runs(RunFilter(words, limit=-1))
+        inside = [line for line in found if line.path and folder.name(folder.root / line.path)]
+        lines = [asdict(line) for line in inside[:limit]]
+        told: Answer = masked({"runs": lines}, folder.secrets.masker.mask)
+        return told
+
+
+def _past_state(folder: ServedFolder, name: str, *, steps: bool) -> Answer:
+    line, found = _kept(folder, name)
+    shown = state_as_json(line, found, is_working=False, steps=steps)
+    told: Answer = masked(shown, folder.secrets.masker.mask)
+    return told
+
+
+def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:
+    return runs.get(name).run.state if runs.holds(name) else _kept(folder, name)[1]
+
+
+def _kept(folder: ServedFolder, name: str) -> tuple[str, RunState]:
+    """A run of the history, by its id; only of a prompt in the served folder.
+
+    Raises:
+        ToolError: there is none, or it cannot be read.
+    """
+    try:
+        line = find_run(folder.history, name)
+        found = folder.history.open(line.id).state
+    except (LookupError, JournalError, StoreError) as error:
+        raise ToolError(str(error)) from None
+    if found is None or not folder.name(folder.root / line.path):
+        raise ToolError(f"No run {name!r} of this folder is kept.")
+    return line.id, found

@@ -1,0 +1,189 @@
+"""Experiments as tools: what a run would send, the run itself, and its results."""
+
+# The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
+# in them. As texts it could not look up the functions that ask.
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from studio.application.experiments.exports.forms import summary_of
+from studio.application.experiments.plan import (
+    ExperimentChoices,
+    ExperimentPlan,
+    ExperimentServices,
+    plan_experiment,
+)
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.report import ledger_path, report_of
+from studio.application.experiments.run import ExperimentRunner
+from studio.core.experiments.results.ledger import ExperimentLedger, LedgerError
+from studio.core.models.base import ModelError
+from studio.core.tools.source import ToolSourceError
+from studio.servers.mcp.consent import Consent, ask, needs
+from studio.servers.mcp.debug_tools import OUTWARD
+from studio.servers.mcp.prompt_tools import READS, Answer
+from studio.servers.mcp.run_state import masked
+from studio.servers.mcp.served_folder import ServedFolder
+
+ExperimentFile: TypeAlias = Annotated[
+    str, Field(description="An .experiment.yaml file, relative to the served folder")
+]
+Variants: TypeAlias = Annotated[
+    list[str] | None, Field(description="Names of variants; all of the file's otherwise")
+]
+_MOST = 50
+"""Cells that fail which are told whole."""
+
+
+def add_experiment_tools(server: MCPServer, folder: ServedFolder) -> None:
+    """Give a server the tools on experiments."""
+    _add_plan(server, folder)
+    _add_run(server, folder)
+    _add_results(server, folder)
+
+
+def _add_plan(server: MCPServer, folder: ServedFolder) -> None:
+    @server.tool(annotations=READS)
+    async def experiment_plan(file: ExperimentFile, variants: Variants = None) -> Answer:
+        """What an experiment would send and cost. Nothing is sent."""
+        with _opened(folder, file) as ledger:
+            plan = _plan(folder, file, variants)
+            runner = ExperimentRunner(plan, _services(folder), ledger)
+            try:
+                estimate = await runner.prepare()
+            except (ModelError, ToolSourceError) as error:
+                raise ToolError(str(error)) from None
+            finally:
+                await runner.close()
+        return {
+            "rows": len(plan.rows),
+            "repeats": plan.repeats,
+            "variants": [
+                {"name": each.name, "connection": each.choice.connection.name,
+                 "model": each.choice.declaration.id, "why": each.choice.reason}
+                if each.choice is not None else {"name": each.name, "connection": "echo"}
+                for each in plan.variants
+            ],
+            "to_send": estimate.to_send,
+            "equal": estimate.equal,
+            "tokens": estimate.tokens,
+            "cost": estimate.cost,
+            "warnings": [str(each) for each in plan.warnings],
+            "faults": list(estimate.faults),
+        }  # fmt: skip
+
+
+def _add_run(server: MCPServer, folder: ServedFolder) -> None:
+    async def may_send(
+        ctx: Context, file: str, variants: list[str] | None
+    ) -> Elicit[Consent] | Consent:
+        plan = _plan(folder, file, variants)
+        asked = [each.choice for each in plan.variants if each.choice is not None]
+        for choice in asked:
+            if choice.connection.key and not folder.trust.is_trusted(folder.path(file).parent):
+                raise ToolError(
+                    f"The folder of {file!r} is not trusted, so no key is read for it. The user "
+                    "can trust it in Prompt Studio, or start this server with --trust."
+                )
+        remote = sorted({one.connection.name for one in asked if one.connection.is_remote})
+        if not remote:
+            return Consent(allow=True)
+        cells = len(plan.rows) * len(plan.variants) * plan.repeats
+        return ask(folder, ctx, f"May {cells} cells of {file!r} be sent to {', '.join(remote)}?")
+
+    @server.tool(annotations=OUTWARD)
+    async def experiment_run(
+        ctx: Context,
+        file: ExperimentFile,
+        consent: Annotated[Consent, Resolve(may_send)],
+        variants: Variants = None,
+    ) -> Answer:
+        """Ask every cell of an experiment, mark the answers, and compare the variants."""
+        needs(consent)
+        with _opened(folder, file) as ledger:
+            plan = _plan(folder, file, variants)
+            runner = ExperimentRunner(plan, _services(folder), ledger)
+            try:
+                await runner.prepare()
+                result = runner.begin()
+                await ctx.report_progress(0, len(plan.rows) * len(plan.variants) * plan.repeats)
+                await runner.run(result)
+            except (ModelError, ToolSourceError) as error:
+                raise ToolError(str(error)) from None
+            finally:
+                await runner.close()
+            return _result(folder, ledger, result, "")
+
+
+def _add_results(server: MCPServer, folder: ServedFolder) -> None:
+    @server.tool(annotations=READS)
+    def experiment_results(
+        file: ExperimentFile,
+        result: Annotated[int, Field(description="Its number; the newest otherwise", ge=0)] = 0,
+        baseline: Annotated[
+            str, Field(description="What is compared with: a variant, #number, label or accepted")
+        ] = "",
+    ) -> Answer:
+        """A result of an experiment: passed rows, comparison, gates, and the cells that failed."""
+        with _opened(folder, file) as ledger:
+            heads = ledger.results(str(folder.path(file)))
+            found = next((head.id for head in heads if result in (0, head.id)), None)
+            if found is None:
+                raise ToolError("There is no such result of this experiment yet.")
+            return _result(folder, ledger, found, baseline)
+
+
+def _result(folder: ServedFolder, ledger: ExperimentLedger, result: int, baseline: str) -> Answer:
+    from studio.application.experiments.exports.cells import cells_of
+
+    report = report_of(ledger, result, baseline) if baseline else report_of(ledger, result)
+    failed = [
+        {
+            "row": cell.row.number,
+            "variant": cell.variant,
+            "answer": cell.outcome.output,
+            "error": cell.outcome.error,
+            "assertions": [
+                {"state": str(each.state), "assertion": each.label, "reason": each.reason}
+                for each in cell.outcome.results
+            ],
+        }
+        for cell in cells_of(ledger, report)
+        if not cell.outcome.passed
+    ]
+    whole = {**summary_of(report), "failed": failed[:_MOST], "failed_in_all": len(failed)}
+    told: Answer = masked(whole, folder.secrets.masker.mask)
+    return told
+
+
+def _services(folder: ServedFolder) -> ExperimentServices:
+    return ExperimentServices(
+        folder.trust, folder.connections, folder.secrets, folder.embedded, approve=False
+    )
+
+
+def _plan(folder: ServedFolder, file: str, variants: list[str] | None) -> ExperimentPlan:
+    choices = ExperimentChoices(tuple(variants or ()))
+    try:
+        return plan_experiment(folder.existing(file), _services(folder), choices)
+    except (ExperimentError, ModelError) as error:
+        raise ToolError(str(error)) from None
+
+
+@contextmanager
+def _opened(folder: ServedFolder, file: str) -> Iterator[ExperimentLedger]:
+    path: Path = folder.existing(file)
+    try:
+        ledger = ExperimentLedger(ledger_path(path))
+    except LedgerError as error:
+        raise ToolError(str(error)) from None
+    try:
+        yield ledger
+    finally:
+        ledger.close()

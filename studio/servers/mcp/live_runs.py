@@ -1,0 +1,281 @@
+"""The runs that an agent began or went on with through this server, and how they are driven.
+
+Each is written to the history that the window shows, and locked there by this process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from studio.application.connections.tools import tool_session
+from studio.application.history.find import find_run
+from studio.application.run.past.again import past_run
+from studio.application.run.start.begin import begin_run
+from studio.application.run.start.plan import RunPlan
+from studio.application.run.start.readiness import refusal_of
+from studio.application.trust import references_of
+from studio.core.agent.loop.setup import limits_of
+from studio.core.agent.run.requests import NotAllowedError
+from studio.core.agent.run.runner import Run
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.commands import Command, ForkFrom
+from studio.core.agent.values.events import Event
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
+from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.choice import ModelChoice
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.prepare import prepare, settled_document
+from studio.core.runs.codec import JournalError
+from studio.core.runs.store import StoreError
+from studio.core.text.values import Json
+from studio.core.tools.session import ToolSession
+from studio.core.tools.source import ToolSourceError
+from studio.servers.mcp.run_state import masked, state_as_json
+from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
+
+_MOST = 20
+"""Runs that are held at once; those that are over leave first."""
+
+
+@dataclass(frozen=True)
+class RunWish:
+    """What a run is to be started with."""
+
+    document: PromptDocument
+    """The prompt."""
+
+    inputs: Mapping[str, Json]
+    """The values of its inputs."""
+
+    choice: ModelChoice
+    """What answers."""
+
+    breakpoints: tuple[Breakpoint, ...] = ()
+    """Where it stands still."""
+
+    stops_first: bool = False
+    """Whether it stands still before the first request."""
+
+    most_steps: int | None = None
+    """Model calls at most; None takes the prompt's own number."""
+
+
+@dataclass(eq=False)
+class LiveRun:
+    """One run that this process drives."""
+
+    run: Run
+    """The run."""
+
+    tools: ToolSession
+    """Its tools."""
+
+    model: ChatModel
+    """What answers it."""
+
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set with every fact of the run."""
+
+    task: asyncio.Task[RunState] | None = None
+    """What drives it."""
+
+    fault: str = ""
+    """What broke it off from outside; empty where nothing did."""
+
+    @property
+    def is_working(self) -> bool:
+        """Whether it goes on by itself at the moment."""
+        task = self.task
+        if task is None or task.done():
+            return False
+        stands = self.run.state.pause is not None and self.run.state.place is not None
+        return self.run.is_working or not stands
+
+    def go(self, *first: Command) -> None:
+        """Drive it, on from its end where it is over."""
+        self.task = asyncio.create_task(self._drive(*first))
+
+    async def _drive(self, *first: Command) -> RunState:
+        try:
+            return await self.run.go(*first)
+        except (ModelError, ToolSourceError, NotAllowedError, StoreError) as error:
+            self.fault = str(error)
+            return self.run.state
+        finally:
+            self.changed.set()
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until it stands still or is over, or the time is."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.sleep(0)  # a command that was just sent is taken first
+                while self.is_working:
+                    self.changed.clear()
+                    await self.changed.wait()
+                    await asyncio.sleep(0)
+
+    async def close(self) -> None:
+        """Stop it where it goes on, and let go of what it holds."""
+        if self.task is not None and not self.task.done():
+            self.task.cancel()
+            await asyncio.wait({self.task})
+        await self.tools.close()
+        await self.model.close()
+
+
+class LiveRuns:
+    """The runs of this server, by their ids."""
+
+    def __init__(self, folder: ServedFolder) -> None:
+        self._folder = folder
+        self._runs: dict[str, LiveRun] = {}
+
+    def get(self, name: str) -> LiveRun:
+        """The run of an id, or of the beginning of one.
+
+        Raises:
+            ToolError: this server drives none.
+        """
+        found = [live for run, live in self._runs.items() if name and run.startswith(name)]
+        if len(found) != 1:
+            known = ", ".join(self._runs) or "none"
+            raise ToolError(f"This server drives no run {name!r}; it drives: {known}.")
+        return found[0]
+
+    def holds(self, name: str) -> bool:
+        """Whether this server drives a run of that id, or of the beginning of one."""
+        return sum(run.startswith(name) for run in self._runs) == 1
+
+    def told(self, live: LiveRun, *, steps: bool = False) -> dict[str, Any]:
+        """Where a run stands, without secrets."""
+        state = live.run.state
+        found = state_as_json(state.setup.run, state, is_working=live.is_working, steps=steps)
+        if live.fault:
+            found |= {"status": "failed", "fault": live.fault}
+        hidden: dict[str, Any] = masked(found, self._folder.secrets.masker.mask)
+        return hidden
+
+    async def begin(self, wish: RunWish) -> LiveRun:
+        """Start a run.
+
+        Raises:
+            ToolError: the prompt cannot be run as it stands, or its model or tools cannot be had.
+        """
+        refusal = refusal_of(wish.document, wish.inputs)
+        if refusal is not None:
+            raise ToolError(f"{refusal.text} {refusal.hint}")
+        plan, tools, model = await self._plan(wish)
+        return await self._take(plan, tools, model)
+
+    async def fork(self, name: str, step: int, place: PausePoint, wish: RunWish) -> LiveRun:
+        """Go on with a run of the history from one of its steps, as a new branch of it.
+
+        Raises:
+            ToolError: there is no such run or step, or another process drives it.
+        """
+        history = self._folder.history
+        try:
+            line = find_run(history, name)
+            whole = history.open(line.id)
+        except (LookupError, JournalError) as error:
+            raise ToolError(str(error)) from None
+        if history.is_driven_elsewhere(line.id):
+            raise ToolError("Another process drives this run (an open window, perhaps).")
+        found = whole.tree.find(step, place)
+        past = past_run(whole, found.id) if found is not None else None
+        if found is None or past is None:
+            raise ToolError(f"The run has no step {step} {place.word}.")
+        plan, tools, model = await self._plan(wish)
+        return await self._take(
+            replace(plan, past=past.to_take_up), tools, model, ForkFrom(found.id)
+        )
+
+    async def close(self) -> None:
+        """Stop all that still go on."""
+        for live in tuple(self._runs.values()):
+            await live.close()
+        self._runs.clear()
+
+    async def _plan(self, wish: RunWish) -> tuple[RunPlan, ToolSession, ChatModel]:
+        folder = self._folder
+        trusted = folder.is_trusted(wish.document)
+        path = wish.document.source.path
+        references = references_of(path, folder.trust, masker=folder.secrets.masker)
+        document = settled_document(wish.document, wish.inputs, references)
+        limits = limits_of(document)
+        if wish.most_steps is not None:
+            limits = replace(limits, iterations=wish.most_steps)
+        options = RunOptions(
+            limits=limits, breakpoints=wish.breakpoints, stop_at_entry=wish.stops_first
+        )
+        tools = tool_session(folder.trust, folder.connections, folder.secrets)
+        try:
+            how = "The user can add a connection for it in Prompt Studio."
+            model = folder.answerers.open(wish.choice, path, trusted=trusted, how=how)
+            prepared = prepare(document, wish.inputs, references=references)
+            await tools.load(document, prepared.messages.tools)
+        except (ModelError, ToolSourceError) as error:
+            await tools.close()
+            raise ToolError(str(error)) from None
+        toolbox = tools.toolbox(prepared.inputs)
+        plan = RunPlan(
+            document, wish.inputs, model, toolbox, options=options, references=references
+        )
+        return plan, tools, model
+
+    async def _take(
+        self, plan: RunPlan, tools: ToolSession, model: ChatModel, *first: Command
+    ) -> LiveRun:
+        changed = asyncio.Event()
+        writers: list[Any] = []
+
+        def write(event: Event) -> None:
+            for writer in writers:
+                writer.write(event)
+
+        try:
+            assert plan.toolbox is not None
+            run = begin_run(plan, plan.toolbox, journal=write, shown=lambda _event: changed.set())
+            writers.append(self._folder.history.journal(run.state.setup.run))
+        except (ModelError, StoreError, ValueError) as error:
+            await tools.close()
+            await model.close()
+            raise ToolError(str(error)) from None
+        live = LiveRun(run, tools, model, changed)
+        await self._make_room()
+        self._runs[run.state.setup.run] = live
+        live.go(*first)
+        return live
+
+    async def _make_room(self) -> None:
+        over = [run for run, live in self._runs.items() if live.run.state.is_over]
+        while len(self._runs) >= _MOST:
+            if not over:
+                raise ToolError(f"{_MOST} runs stand still; stop one first.")
+            await self._runs.pop(over.pop(0)).close()
+
+
+def wish_for(
+    folder: ServedFolder,
+    file: str,
+    inputs: Mapping[str, Json] | None,
+    connection: str,
+    model: str,
+) -> RunWish:
+    """A run of a file, as a tool asks for it.
+
+    Raises:
+        ToolError: it names something that is not there.
+    """
+    document = folder.document(file)
+    return RunWish(
+        document, checked_inputs(document, inputs), folder.choice(document, connection, model)
+    )

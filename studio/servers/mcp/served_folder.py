@@ -1,0 +1,202 @@
+"""The folder that the server works in: its files, what the user allowed of them, and services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from mcp.server.mcpserver.exceptions import ToolError
+
+from studio.application.connections.model import Answerers, asked_by, choice_of
+from studio.application.document.prompt_files import prompt_files
+from studio.application.tools.offered import asks_sources, registry_of
+from studio.application.trust import is_trusted
+from studio.core.models.choice import ModelChoice
+from studio.core.models.connection_file import Connections, read_connections
+from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.models.secrets import SecretStore, secret_store
+from studio.core.paths import user_paths
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.runs.database import StoreError
+from studio.core.runs.store import RunStore
+from studio.core.text.values import Json
+from studio.core.tools.trust.store import TrustStore
+
+
+@dataclass(frozen=True)
+class ServedFolder:
+    """One folder, and all that tools need to work in it."""
+
+    root: Path
+    """The folder, whole and without links; no tool reads or writes a file outside of it."""
+
+    allow_all: bool = False
+    """Whether what would be asked of the user is allowed (`--yes`)."""
+
+    trust: TrustStore = field(default_factory=TrustStore)
+    """The folders that the user trusts; no tool adds one."""
+
+    @cached_property
+    def secrets(self) -> SecretStore:
+        """Where keys are."""
+        return secret_store()
+
+    @cached_property
+    def embedded(self) -> EmbeddedServer:
+        """The one embedded model of the server; it starts when it is first asked."""
+        return EmbeddedServer()
+
+    @cached_property
+    def history(self) -> RunStore:
+        """The history that the window shows, too.
+
+        Raises:
+            ToolError: it cannot be opened.
+        """
+        try:
+            return RunStore(user_paths().data / "runs.sqlite")
+        except (StoreError, OSError) as error:
+            raise ToolError(f"The history of runs cannot be opened: {error}") from None
+
+    @property
+    def connections(self) -> Connections:
+        """What the user has set up, as it is now."""
+        return read_connections(user_paths().config / "connections.toml")
+
+    @property
+    def answerers(self) -> Answerers:
+        """What models are opened with."""
+        return Answerers(self.connections, self.secrets, self.embedded)
+
+    async def close(self) -> None:
+        """End what was started."""
+        if "embedded" in self.__dict__:
+            await self.embedded.stop()
+        if "history" in self.__dict__:
+            self.history.close()
+
+    # Files ----------------------------------------------------------------------------------------
+
+    def path(self, name: str) -> Path:
+        """The whole path of a file that a tool names.
+
+        Raises:
+            ToolError: it lies outside of the folder.
+        """
+        path = (self.root / name).resolve()
+        if not path.is_relative_to(self.root):
+            raise ToolError(f"{name!r} lies outside of the folder that is served ({self.root}).")
+        return path
+
+    def existing(self, name: str) -> Path:
+        """The whole path of a file that is there.
+
+        Raises:
+            ToolError: it is not, or lies outside of the folder.
+        """
+        path = self.path(name)
+        if not path.is_file():
+            raise ToolError(f"There is no file {name!r} in {self.root}.")
+        return path
+
+    def name(self, path: Path | None) -> str:
+        """What a file is called in arguments and results."""
+        if path is None:
+            return ""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else ""
+
+    def text(self, name: str) -> str:
+        """The text of a file.
+
+        Raises:
+            ToolError: it cannot be read.
+        """
+        path = self.existing(name)
+        try:
+            return path.read_bytes().decode("utf-8")
+        except OSError as error:
+            raise ToolError(f"{name!r} cannot be read: {error.strerror or error}.") from None
+        except UnicodeDecodeError:
+            raise ToolError(f"{name!r} is not UTF-8; save it as UTF-8 first.") from None
+
+    def document(self, name: str, text: str | None = None) -> PromptDocument:
+        """A prompt file, parsed.
+
+        Args:
+            name: the file.
+            text: another text in its place, which is not saved.
+
+        Raises:
+            ToolError: there is no such file, or it cannot be read.
+        """
+        if text is not None:
+            return parse(text, self.path(name))
+        return parse(self.text(name), self.path(name))
+
+    def prompts(self) -> list[Path]:
+        """The prompt files of the folder, in order; none that leads out of it."""
+        found = prompt_files([self.root])
+        return [path for path in found if path.resolve().is_relative_to(self.root)]
+
+    # Models and tools -----------------------------------------------------------------------------
+
+    def is_trusted(self, document: PromptDocument) -> bool:
+        """Whether the user trusts a prompt's folder."""
+        return is_trusted(document.source.path, self.trust)
+
+    def choice(
+        self, document: PromptDocument, connection: str = "", model: str = ""
+    ) -> ModelChoice:
+        """The connection that answers a prompt, as in the window.
+
+        Args:
+            document: the prompt.
+            connection: the name of one, over the prompt's own.
+            model: a model's id, over the prompt's and the connection's own.
+
+        Raises:
+            ToolError: there is none of that name, or it has a key and the folder is not trusted.
+        """
+        connections = self.connections
+        if connection and connections.named(connection) is None:
+            known = ", ".join(repr(each.name) for each in connections.connections)
+            raise ToolError(f"There is no connection {connection!r}; there are {known}.")
+        choice = choice_of(asked_by(document, self.trust), connections, connection)
+        if model:
+            choice = replace(choice, declaration=replace(choice.declaration, id=model))
+        if choice.connection.key and not self.is_trusted(document):
+            raise ToolError(
+                f"The folder of {self.name(document.source.path)!r} is not trusted, so no key is "
+                f"read for it, and {choice.connection.name!r} needs one. The user can trust the "
+                "folder in Prompt Studio, or start this server with --trust."
+            )
+        return choice
+
+    async def offered_tools(self, document: PromptDocument) -> tuple[ToolSpec, ...] | None:
+        """What a trusted prompt's sources offer; None where only its own tools are known."""
+        if not asks_sources(document, self.trust):
+            return None
+        registry = await registry_of(document, self.trust, self.connections, self.secrets)
+        return registry.specs
+
+
+def checked_inputs(document: PromptDocument, inputs: Mapping[str, Json] | None) -> dict[str, Json]:
+    """The inputs of a call.
+
+    Raises:
+        ToolError: the prompt knows no input of a name.
+    """
+    given = dict(inputs or {})
+    known = {item.name for item in document.inputs} | {each.name for each in document.variables}
+    known |= {each.name for each in document.parameters}
+    known |= {name for tool in document.tools for name in tool.bindings.values()}
+    known |= {"question", "input", "thread", "history", "chat_history"}
+    strange = sorted(given.keys() - known)
+    if strange:
+        names = ", ".join(sorted(item.name for item in document.inputs)) or "none"
+        raise ToolError(f"The prompt has no input {strange[0]!r}; its inputs are: {names}.")
+    return given

@@ -1,0 +1,125 @@
+"""`prompt-studio mcp`: the studio for coding agents, over the Model Context Protocol.
+
+Over standard input and output, or over HTTP on this machine alone, where each request carries a
+token that only whoever started the server knows.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+from mcp.server.mcpserver import Context, MCPServer
+from mcp_types import GetPromptResult, InputRequiredResult, Prompt
+
+from studio import __version__
+from studio.core.tools.trust.store import TrustStore
+from studio.servers.mcp.debug_tools import add_debug_tools
+from studio.servers.mcp.experiment_tools import add_experiment_tools
+from studio.servers.mcp.folder_prompts import listed_prompts, prompt_messages
+from studio.servers.mcp.live_runs import LiveRuns
+from studio.servers.mcp.prompt_tools import add_prompt_tools
+from studio.servers.mcp.served_folder import ServedFolder
+from studio.servers.mcp.token import TokenGuard
+
+_INSTRUCTIONS = """\
+Prompt Studio works on .prompty files in one folder. `check` finds their problems and `fix` makes \
+the fixes; `messages` and `request` show exactly what a model would get, and `explain_value` which \
+text of the file made a piece of it. `start`, `step`, `continue`, `edit` and `fork` are a debugger \
+for prompts and agents. `experiment_run` proves a change. What leaves the machine, and each tool \
+call that needs approval, is asked of the user. Every run stands in the history of the Prompt \
+Studio window."""
+
+LOOPBACK = "127.0.0.1"
+"""The only address that is listened on."""
+
+
+class StudioServer(MCPServer[Any]):
+    """The server with its tools, and the prompts of its folder as they are when they are asked."""
+
+    def __init__(self, folder: ServedFolder) -> None:
+        super().__init__(
+            "prompt-studio",
+            title="Prompt Studio",
+            instructions=_INSTRUCTIONS,
+            version=__version__,
+            log_level="WARNING",
+        )
+        self._folder = folder
+        self._runs = LiveRuns(folder)
+        add_prompt_tools(self, folder)
+        add_debug_tools(self, folder, self._runs)
+        add_experiment_tools(self, folder)
+
+    async def list_prompts(self) -> list[Prompt]:
+        """The prompts of the folder."""
+        return await anyio.to_thread.run_sync(listed_prompts, self._folder)
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
+    ) -> GetPromptResult | InputRequiredResult:
+        """The messages of one.
+
+        Raises:
+            MCPError: there is no such prompt, or a value is missing or wrong.
+        """
+        del context
+        return await anyio.to_thread.run_sync(
+            partial(prompt_messages, self._folder, name, arguments)
+        )
+
+    async def close(self) -> None:
+        """Stop the runs that go on, and end what was started."""
+        await self._runs.close()
+        await self._folder.close()
+
+
+def serve(root: Path, *, port: int | None, allow_all: bool, trust: TrustStore) -> None:
+    """Serve a folder until the client leaves, or the process is interrupted.
+
+    Args:
+        root: the folder.
+        port: a port for HTTP, 0 for any free one; None for standard input and output.
+        allow_all: whether what would be asked of the user is allowed.
+        trust: the folders that the user trusts.
+    """
+    # A library that prints would break the stream; what is logged goes to standard error.
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    anyio.run(_serve, ServedFolder(root.resolve(), allow_all, trust), port)
+
+
+async def _serve(folder: ServedFolder, port: int | None) -> None:
+    server = StudioServer(folder)
+    try:
+        if port is None:
+            await server.run_stdio_async()
+        else:
+            await _serve_http(server, port)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await server.close()
+
+
+async def _serve_http(server: StudioServer, port: int) -> None:
+    import socket
+
+    import uvicorn
+
+    token = secrets.token_urlsafe(32)
+    listening = socket.create_server((LOOPBACK, port))
+    address = f"http://{LOOPBACK}:{listening.getsockname()[1]}/mcp"
+    app = TokenGuard(server.streamable_http_app(host=LOOPBACK), token)
+    config = uvicorn.Config(app, log_level="warning")
+    print(f"{address}\nAuthorization: Bearer {token}", file=sys.stderr, flush=True)  # noqa: T201
+    with listening:
+        await uvicorn.Server(config).serve([listening])

@@ -1,0 +1,123 @@
+"""Which text of a prompt file made a piece of the request: its origins, read backwards."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from studio.application.preview.places import ValueSource, source_of
+from studio.application.preview.requests import request_preview
+from studio.application.preview.value import Preview, PreviewTarget, RequestPreview
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.core.wire.request import Provider, provider_of
+
+_MOST = 600
+"""Characters of a quote that are followed, each to its own place."""
+
+
+@dataclass(slots=True)
+class _Piece:
+    text: str
+    source: ValueSource | None
+
+    def takes(self, source: ValueSource | None) -> bool:
+        """Whether the next character belongs to this piece, too."""
+        mine = self.source
+        if source is None or mine is None or source.span is None or mine.span is None:
+            return source is mine
+        if source.input != mine.input:
+            return False
+        is_next = bool(not source.input and source.span.start in (mine.span.end, mine.span.end + 1))
+        return source.span == mine.span or is_next
+
+    def take(self, character: str, source: ValueSource | None) -> None:
+        """Add a character."""
+        self.text += character
+        if source is not None and source.span is not None and self.source is not None:
+            start = self.source.span.start if self.source.span is not None else 0
+            self.source = ValueSource(Span(start, max(start, source.span.end)), source.input)
+
+
+def origins_of(
+    prepared: Prepared,
+    tools: tuple[ToolSpec, ...],
+    quote: str,
+    occurrence: int,
+    provider: Provider | None,
+) -> dict[str, Any] | None:
+    """Where a quote of the request comes from, in pieces; None where the request does not hold it.
+
+    Args:
+        prepared: the prompt with its values.
+        tools: its tools.
+        quote: a text as it reads in the body, without JSON's escapes.
+        occurrence: which of several, from 1.
+        provider: whose form of the body; None for the prompt's own.
+    """
+    document = prepared.document
+    request = request_preview(
+        provider or provider_of(document.model),
+        prepared,
+        tools,
+        document.model,
+        choose_protocol(document),
+        PreviewTarget(),
+    )
+    at = _place(request.text, _escaped(quote), occurrence)
+    if at is None or not quote:
+        return None
+    preview = Preview(document, prepared.messages, document)
+    pieces = _pieces(preview, request, quote, at)
+    return {
+        "quote": quote[:_MOST],
+        "pieces": [_as_json(document.source, piece) for piece in pieces],
+    }
+
+
+def _pieces(preview: Preview, request: RequestPreview, quote: str, at: int) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for character in quote[:_MOST]:
+        source = source_of(preview, request, at)
+        if pieces and pieces[-1].takes(source):
+            pieces[-1].take(character, source)
+        else:
+            pieces.append(_Piece(character, source))
+        at += len(_escaped(character))
+    return pieces
+
+
+def _as_json(source: SourceText, piece: _Piece) -> dict[str, Any]:
+    found = piece.source
+    if found is None or found.span is None:
+        return {"text": piece.text, "from": "nobody wrote it: the studio or the connection set it"}
+    # A literal character's place is where it begins; its text ends one further on.
+    last = found.span.end if found.input else min(found.span.end + 1, len(source.text))
+    start, end = source.position(found.span.start), source.position(last)
+    return {
+        "text": piece.text,
+        "from": f"the input {found.input!r}" if found.input else "the prompt's own text",
+        "input": found.input,
+        "line": start.line,
+        "column": start.column,
+        "endLine": end.line,
+        "endColumn": end.column,
+        "source": source.text[found.span.start : last],
+    }
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _place(text: str, wanted: str, occurrence: int) -> int | None:
+    at = -1
+    for _ in range(occurrence):
+        at = text.find(wanted, at + 1)
+        if at < 0:
+            return None
+    return at
