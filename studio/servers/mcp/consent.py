@@ -12,13 +12,13 @@ from pydantic import BaseModel, Field
 from studio.servers.mcp.served_folder import ServedFolder
 
 
-class Consent(BaseModel):
+class UserConsent(BaseModel):
     """The user's word on one act."""
 
     allow: bool = Field(title="Allow", description="Whether this may be done now")
 
 
-def ask(folder: ServedFolder, context: Context, question: str) -> Elicit[Consent] | Consent:
+def ask(folder: ServedFolder, context: Context, question: str) -> Elicit[UserConsent] | UserConsent:
     """Ask the user for an act; nothing is asked where it was allowed at the start of the server.
 
     Args:
@@ -30,7 +30,7 @@ def ask(folder: ServedFolder, context: Context, question: str) -> Elicit[Consent
         ToolError: the client cannot ask.
     """
     if folder.allow_all:
-        return Consent(allow=True)
+        return UserConsent(allow=True)
     capabilities = context.client_capabilities
     asked = capabilities.elicitation if capabilities is not None else None
     if asked is None or (asked.form is None and asked.url is not None):
@@ -38,10 +38,10 @@ def ask(folder: ServedFolder, context: Context, question: str) -> Elicit[Consent
             f"This needs the user's consent, and this client cannot ask for it: {question} "
             "The user can allow it by starting the server with --yes."
         )
-    return Elicit(question, Consent)
+    return Elicit(question, UserConsent)
 
 
-def needs(consent: Consent) -> None:
+def needs(consent: UserConsent) -> None:
     """Go on only with consent.
 
     Raises:

@@ -22,7 +22,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, StoreError
-from studio.servers.mcp.consent import Consent, ask, needs
+from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
 from studio.servers.mcp.prompt_tools import READS, Answer, File, Inputs
 from studio.servers.mcp.run_state import masked, state_as_json
@@ -32,7 +32,7 @@ OUTWARD = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_worl
 """For tools that may ask a model or call a tool."""
 
 RunName: TypeAlias = Annotated[str, Field(description="A run's id, or the beginning of it")]
-Connection: TypeAlias = Annotated[
+ConnectionName: TypeAlias = Annotated[
     str, Field(description="Name of a connection, over the prompt's own choice")
 ]
 Model: TypeAlias = Annotated[str, Field(description="Id of a model, over the prompt's own")]
@@ -46,12 +46,12 @@ Breaks: TypeAlias = Annotated[
         "'tool_call', 'search:args.n > 3'. Places: " + ", ".join(each.word for each in PausePoint)
     ),
 ]
-EditKind: TypeAlias = Literal[
+EditedThing: TypeAlias = Literal[
     "reply", "arguments", "observation", "answer", "message", "refuse", "skip", "result", "repair",
     "outcome_ran", "outcome_did_not_run",
 ]  # fmt: skip
 
-_WORDS: dict[EditKind, str] = {
+_WORDS: dict[EditedThing, str] = {
     "reply": "reply", "arguments": "args", "observation": "obs", "answer": "final",
     "message": "say", "refuse": "no", "skip": "skip", "result": "as", "repair": "repair",
     "outcome_ran": "ran", "outcome_did_not_run": "not-run",
@@ -71,15 +71,15 @@ def add_debug_tools(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> 
 def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     async def may_send(
         ctx: Context, file: str, connection: str, model: str
-    ) -> Elicit[Consent] | Consent:
+    ) -> Elicit[UserConsent] | UserConsent:
         return ask_to_send(folder, ctx, file, connection, model)
 
     @server.tool(annotations=OUTWARD)
     async def run(
         file: File,
-        consent: Annotated[Consent, Resolve(may_send)],
+        consent: Annotated[UserConsent, Resolve(may_send)],
         inputs: Inputs = None,
-        connection: Connection = "",
+        connection: ConnectionName = "",
         model: Model = "",
         max_steps: Annotated[int | None, Field(description="Model calls at most", ge=1)] = None,
         wait: Wait = 300,
@@ -94,9 +94,9 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     @server.tool(annotations=OUTWARD)
     async def start(
         file: File,
-        consent: Annotated[Consent, Resolve(may_send)],
+        consent: Annotated[UserConsent, Resolve(may_send)],
         inputs: Inputs = None,
-        connection: Connection = "",
+        connection: ConnectionName = "",
         model: Model = "",
         breakpoints: Breaks = None,
         wait: Wait = 60,
@@ -112,11 +112,11 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
 
 def ask_to_send(
     folder: ServedFolder, context: Context, file: str, connection: str, model: str
-) -> Elicit[Consent] | Consent:
+) -> Elicit[UserConsent] | UserConsent:
     """Ask whether a prompt may be sent; a model on this machine needs no word."""
     choice = folder.choice(folder.document(file), connection, model)
     if not choice.connection.is_remote:
-        return Consent(allow=True)
+        return UserConsent(allow=True)
     named = choice.declaration.id or choice.connection.model or "its model"
     question = f"May {file!r} be run with {named} at {choice.connection.name!r}? It is sent there."
     return ask(folder, context, question)
@@ -156,7 +156,9 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
     @server.tool(annotations=OUTWARD)
     async def edit(
         run: RunName,
-        what: Annotated[EditKind, Field(description="What is put in the place of the run's own")],
+        what: Annotated[
+            EditedThing, Field(description="What is put in the place of the run's own")
+        ],
         text: Annotated[
             str, Field(description="The new text; arguments as a JSON object; the name of a repair")
         ] = "",
@@ -202,12 +204,12 @@ def _place_of(state: RunState) -> str:
 
 
 def _add_decisions(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
-    async def may_decide(ctx: Context, run: str) -> Elicit[Consent] | Consent:
+    async def may_decide(ctx: Context, run: str) -> Elicit[UserConsent] | UserConsent:
         return ask(folder, ctx, _question(runs.get(run)))
 
     @server.tool(annotations=OUTWARD)
     async def allow(
-        run: RunName, consent: Annotated[Consent, Resolve(may_decide)], wait: Wait = 60
+        run: RunName, consent: Annotated[UserConsent, Resolve(may_decide)], wait: Wait = 60
     ) -> Answer:
         """Ask the user for what a run waits for: a tool call, or more steps."""
         live = runs.get(run)
@@ -254,21 +256,21 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
 def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
     async def may_fork(
         ctx: Context, run: str, file: str, connection: str, model: str
-    ) -> Elicit[Consent] | Consent:
+    ) -> Elicit[UserConsent] | UserConsent:
         if runs.holds(run) or not file:
-            return Consent(allow=True)
+            return UserConsent(allow=True)
         return ask_to_send(folder, ctx, file, connection, model)
 
     @server.tool(annotations=OUTWARD)
     async def fork(
         run: RunName,
         step: Annotated[int, Field(description="The step to go back to", ge=1)],
-        consent: Annotated[Consent, Resolve(may_fork)],
+        consent: Annotated[UserConsent, Resolve(may_fork)],
         place: Annotated[str, Field(description="A place of the step")] = "before_request",
         file: Annotated[
             str, Field(description="For a run of the history: the prompt file it goes on with")
         ] = "",
-        connection: Connection = "",
+        connection: ConnectionName = "",
         model: Model = "",
     ) -> Answer:
         """Go back to a step of a run and stand there as a new branch; what was is kept."""

@@ -25,16 +25,16 @@ from studio.application.experiments.run import ExperimentRunner
 from studio.core.experiments.results.ledger import ExperimentLedger, LedgerError
 from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
-from studio.servers.mcp.consent import Consent, ask, needs
+from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.debug_tools import OUTWARD
 from studio.servers.mcp.prompt_tools import READS, Answer
 from studio.servers.mcp.run_state import masked
 from studio.servers.mcp.served_folder import ServedFolder
 
-ExperimentFile: TypeAlias = Annotated[
+ExperimentPath: TypeAlias = Annotated[
     str, Field(description="An .experiment.yaml file, relative to the served folder")
 ]
-Variants: TypeAlias = Annotated[
+VariantNames: TypeAlias = Annotated[
     list[str] | None, Field(description="Names of variants; all of the file's otherwise")
 ]
 _MOST = 50
@@ -50,7 +50,7 @@ def add_experiment_tools(server: MCPServer, folder: ServedFolder) -> None:
 
 def _add_plan(server: MCPServer, folder: ServedFolder) -> None:
     @server.tool(annotations=READS)
-    async def experiment_plan(file: ExperimentFile, variants: Variants = None) -> Answer:
+    async def experiment_plan(file: ExperimentPath, variants: VariantNames = None) -> Answer:
         """What an experiment would send and cost. Nothing is sent."""
         with _opened(folder, file) as ledger:
             plan = _plan(folder, file, variants)
@@ -82,7 +82,7 @@ def _add_plan(server: MCPServer, folder: ServedFolder) -> None:
 def _add_run(server: MCPServer, folder: ServedFolder) -> None:
     async def may_send(
         ctx: Context, file: str, variants: list[str] | None
-    ) -> Elicit[Consent] | Consent:
+    ) -> Elicit[UserConsent] | UserConsent:
         plan = _plan(folder, file, variants)
         asked = [each.choice for each in plan.variants if each.choice is not None]
         for choice in asked:
@@ -93,16 +93,16 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
                 )
         remote = sorted({one.connection.name for one in asked if one.connection.is_remote})
         if not remote:
-            return Consent(allow=True)
+            return UserConsent(allow=True)
         cells = len(plan.rows) * len(plan.variants) * plan.repeats
         return ask(folder, ctx, f"May {cells} cells of {file!r} be sent to {', '.join(remote)}?")
 
     @server.tool(annotations=OUTWARD)
     async def experiment_run(
         ctx: Context,
-        file: ExperimentFile,
-        consent: Annotated[Consent, Resolve(may_send)],
-        variants: Variants = None,
+        file: ExperimentPath,
+        consent: Annotated[UserConsent, Resolve(may_send)],
+        variants: VariantNames = None,
     ) -> Answer:
         """Ask every cell of an experiment, mark the answers, and compare the variants."""
         needs(consent)
@@ -124,7 +124,7 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
 def _add_results(server: MCPServer, folder: ServedFolder) -> None:
     @server.tool(annotations=READS)
     def experiment_results(
-        file: ExperimentFile,
+        file: ExperimentPath,
         result: Annotated[int, Field(description="Its number; the newest otherwise", ge=0)] = 0,
         baseline: Annotated[
             str, Field(description="What is compared with: a variant, #number, label or accepted")

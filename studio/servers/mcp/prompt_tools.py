@@ -35,7 +35,7 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.request import Provider, provider_of
-from studio.servers.mcp.consent import Consent, ask, needs
+from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
 from studio.servers.mcp.value_origin import origins_of
 
@@ -43,13 +43,13 @@ Answer: TypeAlias = dict[str, Any]
 """What a tool answers: a JSON object."""
 
 File: TypeAlias = Annotated[str, Field(description="A prompt file, relative to the served folder")]
-Text: TypeAlias = Annotated[
+UnsavedText: TypeAlias = Annotated[
     str | None, Field(description="Look at this text in the file's place; it is not saved")
 ]
 Inputs: TypeAlias = Annotated[
     dict[str, Any] | None, Field(description="Values of the prompt's inputs, by name")
 ]
-Form: TypeAlias = Annotated[
+BodyForm: TypeAlias = Annotated[
     Provider | None, Field(description="Whose form of the body; the prompt's own otherwise")
 ]
 
@@ -74,7 +74,7 @@ def _add_check(server: MCPServer, folder: ServedFolder) -> None:
         file: Annotated[
             str, Field(description="A prompt file or a folder; the whole served folder if empty")
         ] = "",
-        text: Text = None,
+        text: UnsavedText = None,
     ) -> Answer:
         """Find the problems of prompt files, each with its code, place, message and fixes."""
         found = _checked(folder, file, text)
@@ -90,7 +90,7 @@ def _add_check(server: MCPServer, folder: ServedFolder) -> None:
         file: File,
         code: Annotated[str, Field(description="Fix findings of this code only")] = "",
         line: Annotated[int, Field(description="Fix findings of this line only", ge=0)] = 0,
-        text: Text = None,
+        text: UnsavedText = None,
         write: Annotated[
             bool, Field(description="Save the file; otherwise the new text is only returned")
         ] = False,
@@ -129,7 +129,7 @@ def _add_check(server: MCPServer, folder: ServedFolder) -> None:
 
 def _add_shown(server: MCPServer, folder: ServedFolder) -> None:
     @server.tool(annotations=READS)
-    async def messages(file: File, inputs: Inputs = None, text: Text = None) -> Answer:
+    async def messages(file: File, inputs: Inputs = None, text: UnsavedText = None) -> Answer:
         """The messages that a model would get; samples stand where values are missing."""
         prepared, _ = await _shown(folder, file, inputs, text)
         made = prepared.messages
@@ -142,7 +142,7 @@ def _add_shown(server: MCPServer, folder: ServedFolder) -> None:
 
     @server.tool(annotations=READS)
     async def request(
-        file: File, inputs: Inputs = None, provider: Form = None, text: Text = None
+        file: File, inputs: Inputs = None, provider: BodyForm = None, text: UnsavedText = None
     ) -> Answer:
         """The exact body that the provider would get. Nothing is sent."""
         prepared, tools = await _shown(folder, file, inputs, text)
@@ -169,8 +169,8 @@ def _add_shown(server: MCPServer, folder: ServedFolder) -> None:
         quote: Annotated[str, Field(description="A text of the request, as it reads there")],
         occurrence: Annotated[int, Field(description="Which of several, from 1", ge=1)] = 1,
         inputs: Inputs = None,
-        provider: Form = None,
-        text: Text = None,
+        provider: BodyForm = None,
+        text: UnsavedText = None,
     ) -> Answer:
         """Which text of the prompt file, or which input, made a piece of the request."""
         prepared, tools = await _shown(folder, file, inputs, text)
@@ -205,9 +205,11 @@ def _add_convert(server: MCPServer, folder: ServedFolder) -> None:
 
 
 def _add_export(server: MCPServer, folder: ServedFolder) -> None:
-    async def may_write(ctx: Context, out: str) -> Elicit[Consent] | Consent:
+    async def may_write(ctx: Context, target: str, out: str) -> Elicit[UserConsent] | UserConsent:
+        if find_target(target) is None:
+            raise ToolError(f"There is no target {target!r}.")
         if not out:
-            return Consent(allow=True)
+            return UserConsent(allow=True)
         over = " over the file that is there" if folder.path(out).exists() else ""
         return ask(folder, ctx, f"May the export be written to {out!r}{over}?")
 
@@ -217,7 +219,7 @@ def _add_export(server: MCPServer, folder: ServedFolder) -> None:
         target: Annotated[
             str, Field(description="One of: " + ", ".join(each.name for each in all_targets()))
         ],
-        consent: Annotated[Consent, Resolve(may_write)],
+        consent: Annotated[UserConsent, Resolve(may_write)],
         out: Annotated[str, Field(description="The file to write; empty only returns it")] = "",
         inputs: Inputs = None,
         accept_losses: Annotated[

@@ -17,15 +17,16 @@ from typing import Any
 import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import GetPromptResult, InputRequiredResult, Prompt
+from mcp_types import CallToolResult, GetPromptResult, InputRequiredResult, Prompt, Tool
 
 from studio import __version__
 from studio.core.tools.trust.store import TrustStore
-from studio.servers.mcp.debug_tools import add_debug_tools
+from studio.servers.mcp.debug_tools import OUTWARD, add_debug_tools
 from studio.servers.mcp.experiment_tools import add_experiment_tools
 from studio.servers.mcp.folder_prompts import listed_prompts, prompt_messages
 from studio.servers.mcp.live_runs import LiveRuns
 from studio.servers.mcp.prompt_tools import add_prompt_tools
+from studio.servers.mcp.prompts_as_tools import prompt_tools
 from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.token import TokenGuard
 
@@ -57,6 +58,38 @@ class StudioServer(MCPServer[Any]):
         add_prompt_tools(self, folder)
         add_debug_tools(self, folder, self._runs)
         add_experiment_tools(self, folder)
+        self._own = frozenset(tool.name for tool in self._tool_manager.list_tools())
+        self._prompts: list[str] = []
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools, with the prompts that are tools themselves."""
+        await self._refresh_prompts()
+        return await super().list_tools()
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        context: Context[Any, Any] | None = None,
+    ) -> CallToolResult | InputRequiredResult:
+        """Call a tool.
+
+        Raises:
+            ToolError: there is none of that name, or it fails.
+        """
+        if name not in self._own:  # a prompt: its file is read as it is now
+            await self._refresh_prompts()
+        return await super().call_tool(name, arguments, context)
+
+    async def _refresh_prompts(self) -> None:
+        find = partial(prompt_tools, self._folder, self._runs)
+        found = await anyio.to_thread.run_sync(lambda: list(find()))
+        for name in self._prompts:
+            self.remove_tool(name)
+        offered = [each for each in found if each.name not in self._own]
+        self._prompts = [each.name for each in offered]
+        for each in offered:
+            self.add_tool(each.call, each.name, None, each.description, OUTWARD)
 
     async def list_prompts(self) -> list[Prompt]:
         """The prompts of the folder."""
