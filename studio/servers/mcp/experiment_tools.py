@@ -22,7 +22,8 @@ from studio.application.experiments.plan import (
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ledger_path, report_of
 from studio.application.experiments.run import ExperimentRunner
-from studio.core.experiments.results.ledger import ExperimentLedger, LedgerError
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
 from studio.servers.mcp.consent import UserConsent, ask, needs
