@@ -17,6 +17,7 @@ from studio.application.run.cursor import RunCursor, cursor_at_node, diagram_at
 from studio.application.run.diagram import Node
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.application.run.inspector.tabs import Inspection, InspectorView
+from studio.application.run.offers.offer import Offer
 from studio.application.run.past.compare import BranchView, RunComparison
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
@@ -317,8 +318,8 @@ class RunPane(QWidget):
         self._only_changes = on
         self._ask("messages")
 
-    def _on_wish(self, wish: str) -> None:
-        match wish:
+    def _on_wish(self, offer: Offer) -> None:
+        match offer.ask:
             case "resume":
                 self.request_resume.emit()
             case "rerun":
@@ -328,12 +329,25 @@ class RunPane(QWidget):
             case "values":
                 self.request_values.emit()
             case "again":
-                self._again()
+                self._again(*(offer.commands or (StepOn("over"),)))
+            case "rewrite":
+                self._do_again(partial(self.side.open_edit, "messages"))
             case "connections":
                 self.request_connections.emit()
 
-    def _again(self) -> None:
+    def _again(self, *commands: Command) -> None:
         """Do the request or the call that led to this place once more, as a new branch."""
+
+        def then() -> None:
+            if self._view.choice:
+                self.side.point_out_choice()
+            else:
+                self._tell(*commands)
+
+        self._do_again(then)
+
+    def _do_again(self, then: Callable[[], object]) -> None:
+        """Go back to the request or the call that led to this place, and do something there."""
         state = self._view.state
         if state is None:
             return
@@ -341,7 +355,7 @@ class RunPane(QWidget):
         key = (state.step.number, kind, state.call)
         card = next((each for each in reversed(self.timeline.cards) if each.key == key), None)
         if card is not None:
-            self._go_back(card, partial(self._go_on, StepOn("over")))
+            self._go_back(card, then)
 
     def _on_rerun_from(self, card: StepCard) -> None:
         self._go_back(card, partial(self._go_on, Continue()))

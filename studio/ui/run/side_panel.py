@@ -59,7 +59,7 @@ class SidePanel(QWidget):
     """One question at a time: while something is written, the offers give way to the editor."""
 
     command_given = Signal(tuple)  # Commands for the run
-    wish_given = Signal(str)  # Offer.ask: what the window is asked for
+    wish_given = Signal(Offer)  # one with `ask`: what the window is asked for
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -142,7 +142,7 @@ class SidePanel(QWidget):
             self._pages.setCurrentWidget(self.editor)
             self.editor.open_spec(offer.edit)
         elif offer.ask:
-            self.wish_given.emit(offer.ask)
+            self.wish_given.emit(offer)
         else:
             self.command_given.emit(offer.commands)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from studio.application.run.inspector.tabs import InspectionSources
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.loop.steps import new_state
+from studio.core.agent.loop.steps import flaw_of, new_state
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.values.events import (
     AnswerChecked,
@@ -217,6 +217,29 @@ def at_refused_key() -> RunState:
     hint = "Check the key of the connection."
     fold.take(ModelFailed(kind="unauthorised", message="The server refused the key.", hint=hint))
     return fold.pause("exception")
+
+
+def cut_off() -> RunState:
+    """A native answer that ended at its limit of tokens."""
+    fold = Fold(replace(SETUP, protocol="native"))
+    fold.ask()
+    fold.take(ModelCalled(attempt=1))
+    reply = Reply("The answer is", usage=Usage(412, 38), finish_reason="length")
+    fold.take(ModelReplied(reply=reply, seconds=1.24))
+    fold.read()
+    flaw = flaw_of(fold.state)
+    assert flaw is not None
+    fold.take(AnswerChecked(None, (flaw.message,)))
+    return fold.pause("exception")
+
+
+def refused() -> RunState:
+    fold = Fold(replace(SETUP, protocol="native"))
+    fold.ask()
+    fold.take(ModelCalled(attempt=1))
+    fold.take(ModelReplied(reply=Reply(refusal="I will not.", finish_reason="refusal")))
+    fold.read()
+    return fold.state
 
 
 def at_limit() -> RunState:

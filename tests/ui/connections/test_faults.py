@@ -107,10 +107,7 @@ def test_every_fault_is_a_state_that_says_what_to_do(
         assert state.error is not None
         assert state.error.code == code, name
         assert len(server.requests) == 1, f"{name}: no further tries were allowed"
-        qtbot.waitUntil(lambda: view.view.offers.is_error)
-        shown = view.view.offers.detail
-        assert said in shown, (name, shown)
-        assert hint in shown, (name, shown)
+        until_told(qtbot, workbench, name, said, hint)
         assert view.timeline.cards[-1].phase == "error", name
         workbench.run_pane.timeline.follow()
         assert kept in inspector.text_of("reply"), name
@@ -119,10 +116,23 @@ def test_every_fault_is_a_state_that_says_what_to_do(
         stop(qtbot, workbench)
 
 
+def until_told(qtbot: QtBot, workbench: Workbench, name: str, *words: str) -> None:
+    """Wait for the words themselves: what stands there before is of the fault before."""
+
+    def is_told() -> None:
+        offers = workbench.run_pane.view.offers
+        assert offers.is_error, name
+        assert all(each in offers.detail for each in words), (name, offers.detail)
+
+    qtbot.waitUntil(is_told)
+
+
 def test_what_goes_on_is_told_too(
     qtbot: QtBot, workbench: Workbench, server: ChatServer, user_home: Path
 ) -> None:
     endings_that_are_no_faults(qtbot, workbench, server)
+    a_cut_answer_is_asked_for_again_with_more_room(qtbot, workbench, server)
+    a_refusal_is_asked_again_or_written_differently(qtbot, workbench, server)
     waiting_for_a_further_try_is_seen_and_a_stop_ends_it(qtbot, workbench, server)
     further_tries_are_as_many_as_the_connection_says(qtbot, workbench, server)
     a_parameter_that_is_not_taken_is_left_out(qtbot, workbench, server, user_home)
@@ -157,6 +167,47 @@ def endings_that_are_no_faults(qtbot: QtBot, workbench: Workbench, server: ChatS
         )
         if workbench.run.is_live:
             stop(qtbot, workbench)
+
+
+def take_offer(qtbot: QtBot, workbench: Workbench, label: str) -> None:
+    """Click the button of the action bar, once it is there."""
+    bar = workbench.run_pane.side.actions_bar
+
+    qtbot.waitUntil(lambda: label in [each.text() for each in bar.buttons])
+    next(each for each in bar.buttons if each.text() == label).click()
+
+
+def a_cut_answer_is_asked_for_again_with_more_room(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer
+) -> None:
+    figures = {"prompt_tokens": 5, "completion_tokens": 8}
+    cut = events([chunk({"content": "As far"}), chunk({}, "length"), {"usage": figures}, "[DONE]"])
+    server.script(cut, streamed("All of it."))
+    workbench.run_pane.run_or_continue()
+    take_offer(qtbot, workbench, "Ask again with 16 tokens")
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
+    state = workbench.run.state
+    assert state is not None
+    assert (state.status, state.answer) == ("done", "All of it.")
+    assert server.requests[-1].body["max_completion_tokens"] == 16
+    assert "max_completion_tokens" not in server.requests[-2].body
+
+
+def a_refusal_is_asked_again_or_written_differently(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer
+) -> None:
+    refusal = events([chunk({"refusal": "I will not."}), chunk({}, "stop"), "[DONE]"])
+    server.script(refusal, refusal, streamed("Well then."))
+    pane = workbench.run_pane
+    pane.run_or_continue()
+    take_offer(qtbot, workbench, "Ask again")
+    qtbot.waitUntil(lambda: len(server.requests) >= 2 and not workbench.run.is_live)
+    take_offer(qtbot, workbench, "Change the messages…")
+    qtbot.waitUntil(lambda: pane.side._pages.currentWidget() is pane.side.editor)
+    pane.side.close_editor()
+    take_offer(qtbot, workbench, "Send the request")
+    qtbot.waitUntil(lambda: "Well then." in pane.inspector.text_of("reply"))
+    stop(qtbot, workbench)
 
 
 def waiting_for_a_further_try_is_seen_and_a_stop_ends_it(

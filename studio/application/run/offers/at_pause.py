@@ -63,7 +63,9 @@ def offers_of(state: RunState | None, *, can_reply: bool = True) -> Offers:
 
 
 def _fits(offer: Offer, possible: frozenset[type]) -> bool:
-    """Whether the machine takes what a button would send."""
+    """Whether the machine takes what a button would send; what is asked for first leads there."""
+    if offer.ask:
+        return True
     if offer.edit is not None:
         return COMMAND_OF_EDIT[offer.edit.kind] in possible
     if any(isinstance(command, RaiseLimit) for command in offer.commands):
@@ -92,8 +94,9 @@ def _at_place(state: RunState, place: PausePoint) -> Offers:
 def _after_end(state: RunState) -> Offers:
     """What is said of a run that ended without an answer."""
     if state.error is not None and state.status in ("failed", "incomplete", "refused", "limit"):
+        ways = _after_refusal() if state.status == "refused" else ()
         return Offers(
-            f"{error_title(state.error)}.", detail_of(state.error), state.status == "failed"
+            f"{error_title(state.error)}.", detail_of(state.error), state.status == "failed", ways
         )
     if state.status == "interrupted":
         return Offers(
@@ -103,6 +106,29 @@ def _after_end(state: RunState) -> Offers:
     if state.status == "stopped":
         return Offers(_tr("The run was stopped."))
     return Offers()
+
+
+def _after_refusal() -> tuple[Offer, ...]:
+    """What may get an answer all the same: another try, other words, another model."""
+    return (
+        Offer(
+            _tr("Ask again"),
+            _tr("Send the same request once more, as a new branch."),
+            (Continue(),),
+            ask="again",
+            is_primary=True,
+        ),
+        Offer(
+            _tr("Change the messages…"),
+            _tr("Go back to the request, as a new branch, and write it differently."),
+            ask="rewrite",
+        ),
+        Offer(
+            _tr("Choose a model…"),
+            _tr("Open the connection, which lists its models."),
+            ask="connections",
+        ),
+    )
 
 
 def _at_request(state: RunState) -> Offers:

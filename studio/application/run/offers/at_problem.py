@@ -121,8 +121,37 @@ def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     elif error.kind in ("format", "model"):
         label = _tr("Edit the reply…") if error.kind == "format" else _tr("Answer in its place…")
         offers.append(write_reply(state, label, _tr("Reply of the model")))
+    if error.kind == "format" and was_cut(state):
+        offers.insert(0, _longer_reply(state))
     offers += _answer_offers(error)
     return tuple(offers)
+
+
+_USUAL_REPLY = 4096
+"""Tokens that a reply may be taken to have had where nobody says how many."""
+
+
+def was_cut(state: RunState) -> bool:
+    """Whether the reply that the run stands at ended at its limit of tokens."""
+    reply = state.step.reply
+    return reply is not None and reply.finish_reason == "length"
+
+
+def _longer_reply(state: RunState) -> Offer:
+    """The request once more, with room for twice as much."""
+    usage = state.step.reply.usage if state.step.reply is not None else None
+    said = (
+        state.limits.reply,
+        state.setup.options.get("maxOutputTokens"),
+        usage.output_tokens if usage is not None else None,
+    )
+    now = next((each for each in said if isinstance(each, int) and each > 0), _USUAL_REPLY)
+    return Offer(
+        _tr("Ask again with {count:,} tokens").format(count=2 * now),
+        _tr("Send the request once more, as a new branch; this run keeps the higher limit."),
+        (RaiseLimit("reply", 2 * now), Continue()),
+        ask="again",
+    )
 
 
 _GO_ON = (
@@ -135,7 +164,8 @@ def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     """What fixes an answer that is cut, filtered, empty, or not what the outputs declare."""
     if error.code == "cut_answer":
         tip = _tr("The model goes on where it ended; both pieces are one answer.")
-        return (Offer(_tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),)),)
+        goes_on = Offer(_tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),))
+        return (goes_on, _longer_reply(state))
     told = _ask_again(error)
     again = Offer(_tr("Ask again with the errors"), told, (SendBack(told),))
     answer = state.answer or ""

@@ -26,7 +26,7 @@ class Offer:
     """One sentence on what it does."""
 
     commands: tuple[Command, ...] = ()
-    """What is sent at once, in order."""
+    """What is sent at once, in order; with `ask`, once that is done."""
 
     edit: EditSpec | None = None
     """What is opened for writing, in place of sending."""
@@ -37,11 +37,14 @@ class Offer:
     is_primary: bool = False
     """Whether it is the one that goes on."""
 
-    ask: Literal["", "resume", "rerun", "replay", "values", "again", "connections"] = ""
+    ask: Literal[
+        "", "resume", "rerun", "replay", "values", "again", "rewrite", "connections"
+    ] = ""  # fmt: skip
     """What the window is asked for, where it is no command of the run: to go on with a run of the
     past, to run the prompt again with a run's results, to go through the run once more, to ask
     for the values of secrets that it sends and that are not set here, to do the effect that led
-    to this place (a request, a call) once more as a new branch, or to open the connections."""
+    to this place (a request, a call) once more as a new branch, to edit its messages as a new
+    branch, or to open the connections."""
 
 
 @dataclass(frozen=True, slots=True)

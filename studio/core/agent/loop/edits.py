@@ -105,6 +105,8 @@ def raised(limits: Limits, name: LimitName, to: float | None) -> Limits:
             return replace(limits, cost=to)
         case "seconds":
             return replace(limits, seconds=to)
+        case "reply":
+            return replace(limits, reply=None if to is None else int(to))
         case _:
             assert_never(name)
 

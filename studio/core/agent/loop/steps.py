@@ -31,7 +31,7 @@ from studio.core.agent.values.state import (
 )
 from studio.core.models.base import ModelRequest
 from studio.core.prompty.messages import Message
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Usage
 
 _REPEATS = 3
@@ -70,6 +70,7 @@ def limit_error(state: RunState, limit: LimitName) -> StepError:
         "tokens": f"{state.limits.tokens} tokens",
         "cost": f"{state.limits.cost} US dollars",
         "seconds": f"{state.limits.seconds} seconds",
+        "reply": f"{state.limits.reply} tokens of a reply",
     }[limit]
     message = f"The run has used up its {allowed} without a final answer."
     return StepError("limit", limit, message, "Allow more, answer yourself, or stop.")
@@ -140,7 +141,7 @@ def request_of(state: RunState) -> ModelRequest:
     return ModelRequest(
         messages=state.step.messages,
         tools=() if state.composing else setup.tools,
-        options=setup.options or None,
+        options=_options(state) or None,
         stop=() if state.composing else setup.stop,
         response_schema=setup.response_schema,
         protocol=state.protocol,
@@ -150,6 +151,12 @@ def request_of(state: RunState) -> ModelRequest:
         observations=state.observations,
         question=setup.question,
     )
+
+
+def _options(state: RunState) -> JsonObject:
+    """The prompt's options, with as many tokens of a reply as the user allowed since."""
+    most = state.limits.reply
+    return state.setup.options if most is None else {**state.setup.options, "maxOutputTokens": most}
 
 
 def add_usage(total: Usage, one: Usage | None) -> Usage:

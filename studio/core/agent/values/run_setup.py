@@ -27,6 +27,9 @@ class Limits:
     seconds: float | None = None
     """Time spent in model and tool calls (waiting for the user does not count)."""
 
+    reply: int | None = None
+    """Tokens of one reply, where the user allowed this run more; None: as the prompt says."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadingStyle:

@@ -57,7 +57,7 @@ ErrorKind: TypeAlias = Literal[
 """What a `ERROR` is about; also the names of the exception filters (with `warning`,
 `truncated`)."""
 
-LimitName: TypeAlias = Literal["iterations", "tokens", "cost", "seconds"]
+LimitName: TypeAlias = Literal["iterations", "tokens", "cost", "seconds", "reply"]
 """Allowances of a run."""
 
 PauseReason: TypeAlias = Literal[

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from studio.application.run.edits.in_place import (
 )
 from studio.application.run.offers.at_pause import offers_of
 from studio.application.run.offers.offer import Offer
+from studio.core.agent.loop.steps import request_of
 from studio.core.agent.run.requests import facts_of
 from studio.core.agent.values.commands import (
     AnswerCall,
@@ -48,6 +50,17 @@ def _offer(state: RunState, label: str) -> Offer:
         (run.at_answer, ["Accept", "Edit the answer…", "Send back…"]),
         (run.at_limit, ["Allow 5 more", "No limit", "Stop"]),
         (run.at_refused_key, ["Open the connection…", "Try again", "Answer in its place…"]),
+        (
+            run.cut_off,
+            [
+                "Let it go on",
+                "Ask again with 76 tokens",
+                "Accept as it is",
+                "Edit the answer…",
+                "Send back…",
+            ],
+        ),
+        (run.refused, ["Ask again", "Change the messages…", "Choose a model…"]),
         (run.answering, []),
     ],
 )
@@ -93,6 +106,18 @@ def test_a_limit_is_raised_and_the_run_goes_on() -> None:
     assert _offer(run.at_limit(), "Allow 5 more").commands == (
         RaiseLimit("iterations", 6.0), Continue(),
     )  # fmt: skip
+
+
+def test_a_cut_reply_is_asked_for_again_with_room_for_twice_as_much() -> None:
+    state = run.cut_off()
+    offer = _offer(state, "Ask again with 76 tokens")
+
+    assert offer.ask == "again"
+    assert offer.commands == (RaiseLimit("reply", 76), Continue())
+    raised = replace(state, limits=replace(state.limits, reply=76))
+    assert request_of(raised).options == {"maxOutputTokens": 76}
+    twice = next(each for each in offers_of(raised).offers if each.ask == "again")
+    assert twice.label == "Ask again with 152 tokens"
 
 
 def test_approving_names_the_call() -> None:
