@@ -52,6 +52,9 @@ class Settings:
     show_whitespace: bool = False
     """Whether spaces and tabs are drawn in the editor."""
 
+    inline_values: bool = True
+    """Whether the values of a template stand in grey behind its lines."""
+
     restore_session: bool = True
     """Whether the files of the last time are opened again."""
 

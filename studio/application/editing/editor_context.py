@@ -28,6 +28,9 @@ class EditorContext:
     values: Mapping[str, Json] = field(default_factory=dict)
     """What the user entered for inputs, by name."""
 
+    sets: tuple[Mapping[str, Json], ...] = ()
+    """Values of the saved input sets, and rows of what was loaded from a file."""
+
     tools: tuple[ToolSpec, ...] = ()
     """Every tool that a run would get, those of other sources too."""
 
@@ -39,6 +42,11 @@ class EditorContext:
 
     files: Callable[[], tuple[str, ...]] = _no_files
     """Paths beside the prompt that it can name."""
+
+    @property
+    def given(self) -> tuple[Mapping[str, Json], ...]:
+        """All values that are known besides the file's own, what was entered first."""
+        return (self.values, *self.sets)
 
     def tool(self, name: str) -> ToolSpec | None:
         """The tool of that name."""
@@ -56,6 +64,7 @@ def editor_context_of(
     folder: Path | None,
     *,
     trusted: bool,
+    sets: Iterable[Mapping[str, Json]] = (),
 ) -> EditorContext:
     """What is known around a prompt.
 
@@ -65,6 +74,7 @@ def editor_context_of(
         models: ids that its connection offers.
         folder: where the prompt is; None for one that has no file.
         trusted: whether variables may be looked up, and `.env` beside the prompt be read.
+        sets: values of the saved input sets.
     """
 
     def environment() -> frozenset[str] | None:
@@ -72,7 +82,7 @@ def editor_context_of(
 
         return frozenset(environment_for(folder)) if trusted else None
 
-    return EditorContext(dict(values), tuple(tools), tuple(models), environment)
+    return EditorContext(dict(values), tuple(sets), tuple(tools), tuple(models), environment)
 
 
 _MOST_FILES = 300

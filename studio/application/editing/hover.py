@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
 from studio.application.editing.editor_context import NOTHING, EditorContext
 from studio.application.editing.names import file_at, name_at, variable_at, word_at
+from studio.application.editing.template import loops_at
+from studio.application.editing.words import FILTERS, TESTS
 from studio.application.preview.secrets import mask_secrets
 from studio.application.words import translate
-from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.document import EACH, InputDeclaration, PromptDocument
 from studio.core.prompty.front.schema import key_at
+from studio.core.prompty.known_fields import known_at
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
+from studio.core.text.values import Json
 
 _LONGEST = 240
+_MOST_VALUES = 3
+_TAIL = re.compile(r"[\w-]*$")
+_ASKS = re.compile(r"\bis(\s+not)?$")
 
 
 def hover(
@@ -35,7 +43,9 @@ def hover(
     about = (
         _variable(document, offset, editor_context)
         or _file(document, offset)
+        or _field(document, offset, editor_context)
         or _name(document, offset, editor_context)
+        or _of_template(document, offset)
         or _key(document, offset)
         or _tool(document, offset, editor_context)
     )
@@ -73,6 +83,50 @@ def _file(document: PromptDocument, offset: int) -> str:
     except OSError:
         said = translate("Hover", "there is no such file beside the prompt")
     return f"<b>{escape(name)}</b>: {escape(said)}"
+
+
+def _field(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
+    """A field of a value: what is declared of it, and values that it has."""
+    use = next((each for each in document.fields if each.span.touches(offset)), None)
+    if use is None:
+        return ""
+    known = known_at(document, use.path, editor_context.given)
+    if not known.declared and not known.values:
+        return ""
+    dotted = ".".join(name for name in use.path if name != EACH)
+    kinds = [escape(declared.kind) for declared in known.declared[:1]]
+    lines = [": ".join([f"<b>{escape(dotted)}</b>", *kinds])]
+    lines += [escape(declared.description) for declared in known.declared if declared.description]
+    values = list(dict.fromkeys(_masked(use.path[-1], value) for value in known.values))
+    if values:
+        said = translate("Hover", "Values: <code>{values}</code>")
+        lines.append(said.format(values="</code>, <code>".join(values[:_MOST_VALUES])))
+    return "<br>".join(lines)
+
+
+def _masked(name: str, value: Json) -> str:
+    return _value(mask_secrets({name: value})[name])
+
+
+def _of_template(document: PromptDocument, offset: int) -> str:
+    """A filter, a test, or a name of a loop that the template uses."""
+    if document.template.format != "jinja2" or not document.body.touches(offset):
+        return ""
+    text = document.source.text
+    word = word_at(text, offset)
+    start = text.rfind("{", 0, offset)
+    inside = text[start:offset]
+    if not word or start < 0 or "}" in inside:
+        return ""
+    before = inside[: len(inside) - len(_TAIL.search(inside)[0])].rstrip()  # type: ignore[index]
+    table = FILTERS if before.endswith("|") else TESTS if _ASKS.search(before) else {}
+    if word in table:
+        return f"<b>{escape(word)}</b><br>{escape(table[word])}"
+    for names, source in reversed(loops_at(text, offset)):
+        if word in names:
+            said = translate("Completion", "each of {source}").format(source=source)
+            return f"<b>{escape(word)}</b>: {escape(said)}"
+    return ""
 
 
 def _name(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:

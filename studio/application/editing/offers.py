@@ -87,7 +87,7 @@ def _find(
     else:
         expression = _EXPRESSION.search(line)
         if expression:
-            return expression_words(text, caret, expression, document)
+            return expression_words(text, caret, expression, document, editor_context.given)
     tools = _tools(document, editor_context)
     named = _NAMED.search(line) if line.count("`") % 2 else _TOOL_VALUE.match(line)
     if named and tools:

@@ -8,6 +8,7 @@ from functools import partial
 
 from studio.application.document.findings import provider_problems
 from studio.application.preview.card_list import cards
+from studio.application.preview.inline_values import inline_values
 from studio.application.preview.requests import request_previews
 from studio.application.preview.target import target_of
 from studio.application.preview.value import Preview, PreviewTarget, VariableOrigin, VariableRow
@@ -99,6 +100,7 @@ def build_preview(order: PreviewJob) -> Preview:
         tokens=tokens,
         target=target_of(order.target, model.id),
         protocol=protocol.protocol,
+        inline=inline_values(document, prepared.inputs, prepared.samples),
         samples=prepared.samples,
         is_stale=bool(blockers),
         revision=order.revision,
@@ -149,6 +151,7 @@ def keep_last_good(preview: Preview, last: Preview | None) -> Preview:
         last,
         document=preview.document,
         problems=preview.problems,
+        inline=preview.inline,
         is_stale=True,
         revision=preview.revision,
     )

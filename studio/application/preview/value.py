@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.application.preview.cards import CardData
+from studio.application.preview.inline_values import InlineValue
 from studio.core.models.base import Capabilities, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import PromptMessages
@@ -152,6 +153,9 @@ class Preview:
 
     cards: tuple[CardData, ...] = ()
     """The messages as cards."""
+
+    inline: tuple[InlineValue, ...] = ()
+    """What the editor shows behind the lines of `document`."""
 
     samples: frozenset[str] = frozenset()
     """Names whose value is only a sample: a run does not send it."""

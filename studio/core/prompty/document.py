@@ -149,6 +149,27 @@ class Variable:
     """False where the name may belong to the items of a mustache section instead of an input."""
 
 
+EACH = "*"
+"""In the path of a field: each item of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldUse:
+    """A field that a template reads of a value: `sku` in `{{ item.sku }}`."""
+
+    path: tuple[str, ...]
+    """From the root name to the field, through loops: `("items", "*", "sku")`."""
+
+    span: Span
+    """The field's name as it is written."""
+
+    expression: Span
+    """The whole `{{ … }}` or `{% … %}`."""
+
+    is_guarded: bool = False
+    """Whether the template says what happens without it: a condition, `default`, `is defined`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A name that `${params:name}` takes (seed: "Replacement Constructs").
@@ -237,6 +258,9 @@ class PromptDocument:
 
     variables: tuple[Variable, ...] = ()
     """Every use of a variable that the template itself does not define, in source order."""
+
+    fields: tuple[FieldUse, ...] = ()
+    """Every use of a field of an input, or of what a run supplies, in source order."""
 
     parameters: tuple[Parameter, ...] = ()
     """Every name that a `${params:…}` takes, in order of the first use; declared inputs among

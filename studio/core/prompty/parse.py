@@ -15,7 +15,7 @@ from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.front.front_matter import read_front_matter
 from studio.core.prompty.parameters import find_parameters
 from studio.core.prompty.split import Split, split_front_matter
-from studio.core.prompty.templates import find_variables
+from studio.core.prompty.templates import find_fields, find_variables
 from studio.core.prompty.yaml.places import Places
 from studio.core.prompty.yaml.reader import YamlReading, read_yaml
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
@@ -75,7 +75,11 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
         _sections(body, split.body.start, dialect, form),
         variables,
     )
-    document = replace(document, parameters=find_parameters(document))
+    document = replace(
+        document,
+        fields=find_fields(body, form, split.body.start),
+        parameters=find_parameters(document),
+    )
     template_problems = _as_mustache(document, template_problems)
     found = (*_split_problems(text, split, reading), *reading.problems, *template_problems)
     return check_document(document, found)

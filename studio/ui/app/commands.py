@@ -158,6 +158,7 @@ class Commands(QObject):
             "view.zoom_reset": lambda: self.zoom(0),
             "view.wrap": lambda: self._set(word_wrap=self._is_on("view.wrap")),
             "view.whitespace": lambda: self._set(show_whitespace=self._is_on("view.whitespace")),
+            "view.values": lambda: self._set(inline_values=self._is_on("view.values")),
             "view.problems": lambda: window.docks.show("problems"),
             "view.reset": window.docks.reset,
             "view.side": window.docks.toggle_side,

@@ -99,6 +99,7 @@ class DocumentCoordinator(QObject):
     def show_sets(self) -> None:
         """Offer the saved input sets for comparing."""
         self._preview_pane.set_input_sets(self._inputs.library.sets)
+        self._tell_editor()
 
     def keep_samples(self, values: dict[str, Json]) -> None:
         """Write values into the file, as samples of its inputs."""
@@ -134,6 +135,7 @@ class DocumentCoordinator(QObject):
                 self._connections.models,
                 folder,
                 trusted=is_trusted(path, self._trust),
+                sets=tuple(self._inputs.library.sets.values()),
             )
         )
 
@@ -141,6 +143,9 @@ class DocumentCoordinator(QObject):
         """Show a preview; the tools that it found are loaded."""
         self._preview_pane.show_preview(preview)
         self.problems_found.emit(preview.problems)
+        page = self._window.tabs.current
+        if page is not None and page.controller.path == preview.document.source.path:
+            page.show_values(preview.inline, preview.document.source)
         count = meter(preview)
         self._window.status.set_tokens(count.text, count.detail)
         self._load_tools(preview.document, preview.messages.tools)

@@ -317,6 +317,9 @@ class MainWindow(QMainWindow):
         self.actions_by_id.set_shortcuts(settings.shortcuts)
         self.actions_by_id["view.wrap"].setChecked(settings.word_wrap)
         self.actions_by_id["view.whitespace"].setChecked(settings.show_whitespace)
+        self.actions_by_id["view.values"].setChecked(settings.inline_values)
+        for theme in ("light", "dark", "system"):
+            self.actions_by_id[f"view.{theme}"].setChecked(settings.theme == theme)
         for page in self.tabs.pages():
             page.apply_settings(settings)
         fonts = fonts_of(settings)

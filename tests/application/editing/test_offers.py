@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from studio.application.editing.editor_context import EditorContext
+from studio.application.editing.hover import hover
 from studio.application.editing.offers import complete
 from studio.application.editing.yaml_path import path_at
 from studio.core.prompty.parse import parse
@@ -145,3 +146,49 @@ def test_a_loops_variable_is_offered_inside_the_loop_only() -> None:
     assert {"a", "loop"} <= set(labels(between))
     assert "b" not in labels(between)
     assert not {"a", "loop"} & set(labels(after))
+
+
+DATA = """---
+inputs:
+  items:
+    kind: array
+    items: {kind: object}
+    default:
+      - {sku: A-1, size: {width: 2}}
+  customer:
+    kind: object
+    sample: {name: Ana}
+---
+"""
+
+
+def test_fields_come_from_defaults_samples_sets_and_what_was_entered() -> None:
+    assert labels(DATA + "user:\n{{ customer.¦ }}") == ["name"]
+    assert labels(DATA + "user:\n{% for it in items %}{{ it.¦ }}{% endfor %}") == ["sku", "size"]
+    nested = "user:\n{% for it in items %}{{ it.size.¦ }}{% endfor %}"
+    assert labels(DATA + nested) == ["width"]
+    assert labels(DATA + "user:\n{{ items[0].¦ }}") == ["sku", "size"]
+    around = EditorContext(
+        values={"customer": {"mail": "a@b"}}, sets=({"customer": {"vip": True}},)
+    )
+    text = DATA + "user:\n{{ customer."
+    found = complete(text, len(text), parse(text), asked=True, editor_context=around).items
+    assert [item.label for item in found] == ["mail", "vip", "name"]
+    assert {item.label: item.detail for item in found}["name"] == "Ana"
+
+
+def told(body: str, at: str) -> str:
+    """What hovering tells in the middle of a word of the body."""
+    document = parse(DATA + body)
+    offset = document.source.text.index(at, document.body.start) + 1
+    return hover(document, (), offset)
+
+
+def test_hover_on_fields_filters_tests_and_variables_of_loops() -> None:
+    assert "Ana" in told("user:\n{{ customer.name }}", "name }}")
+    assert "A-1" in told("user:\n{% for it in items %}{{ it.sku }}{% endfor %}", "sku")
+    assert "In capitals" in told("user:\n{{ customer.name | upper }}", "upper")
+    assert "It has a value" in told("user:\n{{ 1 if customer is defined }}", "defined")
+    loop = "user:\n{% for thing in items %}{{ thing }}{% endfor %}"
+    assert "each of items" in told(loop, "thing }}")
+    assert told("user:\nupper and defined\n", "upper") == ""

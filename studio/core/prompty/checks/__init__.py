@@ -9,6 +9,7 @@ from itertools import islice
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.checks.dialects import check_dialect
 from studio.core.prompty.checks.echoes import without_echoes
+from studio.core.prompty.checks.fields import check_fields
 from studio.core.prompty.checks.inputs import check_inputs
 from studio.core.prompty.checks.keys import check_keys
 from studio.core.prompty.checks.loops import check_loop_prompt
@@ -32,6 +33,7 @@ CHECKS: tuple[Check, ...] = (
     check_dialect,
     check_markers,
     check_variables,
+    check_fields,
     check_loop_prompt,
 )
 """Every check, each in a module of its own."""

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import assert_never
 
-from studio.core.prompty.document import TemplateFormat, Variable
+from studio.core.prompty.document import FieldUse, TemplateFormat, Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS, Bounds
 from studio.core.prompty.templates.faults import limit_problem
 from studio.core.prompty.templates.fstring import find_fstring_variables, render_fstring
-from studio.core.prompty.templates.mustache.template import find_mustache_variables, render_mustache
+from studio.core.prompty.templates.mustache.template import (
+    find_mustache_fields,
+    find_mustache_variables,
+    render_mustache,
+)
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-__all__ = ["DEFAULT_BOUNDS", "Bounds", "find_variables", "render_template"]
+__all__ = ["DEFAULT_BOUNDS", "Bounds", "find_fields", "find_variables", "render_template"]
 
 
 def render_template(
@@ -71,6 +75,30 @@ def find_variables(
             return find_mustache_variables(template, offset)
         case "fstring":
             return find_fstring_variables(template, offset)
+        case _:
+            assert_never(format)
+
+
+def find_fields(
+    template: str,
+    format: TemplateFormat,  # noqa: A002
+    offset: int = 0,
+) -> tuple[FieldUse, ...]:
+    """The fields of values that a template reads.
+
+    Of mustache only those of dotted names outside sections: in one, a name may be of any scope.
+    """
+    if len(template) > DEFAULT_BOUNDS.template or "." not in template:
+        return ()
+    match format:
+        case "jinja2":
+            from studio.core.prompty.templates.jinja.template import read_template
+
+            return read_template(template, offset).fields
+        case "mustache":
+            return find_mustache_fields(template, offset)
+        case "fstring":
+            return ()
         case _:
             assert_never(format)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,7 @@ from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.spelling import SpellingController
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from studio.application.preview.inline_values import InlineValue
     from studio.core.settings import Settings
     from studio.core.spelling import Misspelled
     from studio.core.text.source import SourceText
@@ -233,6 +233,7 @@ class EditorPage(QWidget):
         self.editor.set_font_size(settings.editor_font_size, settings.editor_font)
         self.editor.set_wrapped(settings.word_wrap)
         self.editor.set_whitespace(settings.show_whitespace)
+        self.editor.ghosts.set_shown(settings.inline_values)
         self.spelling.set_language(settings.spelling, settings.own_words)
 
     def restore_place(self, caret: int, scroll: int) -> None:
@@ -262,6 +263,21 @@ class EditorPage(QWidget):
             self.spelling.setParent(twin)
             self.editor.prompt.setParent(twin.editor)
         self.editor.rest()
+
+    def show_values(self, values: Sequence[InlineValue], source: SourceText) -> None:
+        """Put what each line's expressions give behind it.
+
+        Args:
+            values: the values of a text.
+            source: that text; nothing is shown where it is not the editor's any more.
+        """
+        if source.text != self.editor.source().text:
+            return  # typed on meanwhile: the next preview follows
+        lines: dict[int, str] = {}
+        for each in values:
+            line = source.line_of(max(each.expression.start, each.expression.end - 1))
+            lines[line] = f"{lines[line]}   {each.text}" if line in lines else each.text
+        self.editor.ghosts.show(lines)
 
     # -- slots ----------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 from studio.application.editing.names import message_on_line, tool_on_line
 from studio.core.text.problem import Problem, Severity
 from studio.ui.editor.text.front_line import FrontLine
+from studio.ui.editor.text.ghost_values import GhostValues
 from studio.ui.editor.text.gutter import Breakpoints, Gutter
 from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
@@ -29,6 +30,7 @@ from studio.ui.style.theme import Theme, mono_font
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
+    from studio.core.text.source import SourceText
 
 _CARET_MS = 30  # the rest of the window follows the caret just behind the key
 _LONG_CARET_MS = 200
@@ -70,6 +72,7 @@ class PromptEditor(TextInput):
         self._front = FrontLine(self, theme)
         self.run_lines = RunLines(self, self._gutter)
         """The lines behind the moment of a run."""
+        self.ghosts = GhostValues(self, theme)
         self._keys = TypingKeys(self)
         self._caret_timer = QTimer(self)
         self._caret_timer.setSingleShot(True)
@@ -79,6 +82,7 @@ class PromptEditor(TextInput):
         self.prompt.shown_in(self)
 
     def _wire(self) -> None:
+        self.document().contentsChanged.connect(self.ghosts.follow_edit)
         self.blockCountChanged.connect(self._fit_gutter)
         self.updateRequest.connect(self._on_update)
         self.cursorPositionChanged.connect(self._on_caret)
@@ -130,6 +134,7 @@ class PromptEditor(TextInput):
             if problem.fixes:
                 fixable.add(line)
         self._gutter.set_marks(severities, frozenset(fixable))
+        self.ghosts.show_fixes(_fixes_by_line(problems, source))
         self.marks.set_problems(problems, source)
 
     # -- breakpoints ----------------------------------------------------------------------------
@@ -170,7 +175,7 @@ class PromptEditor(TextInput):
         self.highlighter.set_theme(theme)
         self.marks.set_theme(theme)
         self._gutter.set_theme(theme)
-        self._front.theme = theme
+        self._front.theme = self.ghosts.theme = theme
         self.set_problems(self._problems)
         self.run_lines.paint_again()
 
@@ -230,6 +235,7 @@ class PromptEditor(TextInput):
             if blocks:
                 self.highlighter.show_range(blocks[0], blocks[-1])
         super().paintEvent(event)
+        self.ghosts.paint(event.rect())
         if len(self.carets):
             self.carets.paint()
         if self.folding.is_closed(0) and self.parsed is not None:
@@ -295,6 +301,17 @@ class PromptEditor(TextInput):
         self._gutter.setGeometry(
             inside.left(), inside.top(), self._gutter.needed_width(), inside.height()
         )
+
+
+def _fixes_by_line(problems: Sequence[Problem], source: SourceText) -> dict[int, str]:
+    """What the first fix of each line with a slip would do."""
+    found: dict[int, str] = {}
+    for problem in sorted(problems, key=_weight):
+        if problem.fixes and problem.severity is not Severity.HINT:
+            found.setdefault(
+                source.line_of(problem.span.start), f"Ctrl+.  {problem.fixes[0].title}"
+            )
+    return found
 
 
 def _weight(problem: Problem) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from studio.core.prompty.document import Variable
+from studio.core.prompty.document import FieldUse, Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import Bounds, Budget
 from studio.core.prompty.templates.faults import FaultList, limit_problem, syntax_problem
@@ -34,6 +34,9 @@ class JinjaTemplate:
     variables: tuple[Variable, ...]
     """Inputs that it reads."""
 
+    fields: tuple[FieldUse, ...]
+    """Fields of their values that it reads."""
+
     problems: tuple[Problem, ...]
     """Syntax errors, unknown filters and tests."""
 
@@ -46,16 +49,16 @@ def read_template(source: str, base: int) -> JinjaTemplate:
 def _read(source: str, base: int) -> JinjaTemplate:
     program = read_program(source, environment(), base)
     try:
-        variables, problems = inspect(program, source)
+        variables, fields, problems = inspect(program, source)
     except RecursionError:
         at = Span(base, base)
-        return JinjaTemplate(program, (), (limit_problem("it is nested too deeply", at),))
+        return JinjaTemplate(program, (), (), (limit_problem("it is nested too deeply", at),))
     if program.error is not None:
         problems = (
             *problems,
             syntax_problem(program.error.message, program.error.span, program.error.fixes),
         )
-    return JinjaTemplate(program, variables, problems)
+    return JinjaTemplate(program, variables, fields, problems)
 
 
 _small = lru_cache(maxsize=64)(_read)

@@ -7,12 +7,13 @@ from typing import Any
 
 from jinja2 import nodes
 
-from studio.core.prompty.document import Variable
+from studio.core.prompty.document import EACH, FieldUse, Variable
 from studio.core.prompty.templates.faults import (
     UNKNOWN_FILTER,
     UNKNOWN_TEST,
     unknown_name_problem,
 )
+from studio.core.prompty.templates.jinja.fields import Bound, DataPath, FieldReader, path_of
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.sandbox import environment
 from studio.core.prompty.templates.jinja.scope import names_in
@@ -41,13 +42,21 @@ def names_read(body: Sequence[Any]) -> frozenset[str]:
     return frozenset(found)
 
 
-def inspect(program: Program, source: str) -> tuple[tuple[Variable, ...], tuple[Problem, ...]]:
-    """Variables that the template does not define itself, and unknown names, in source order."""
+def inspect(
+    program: Program, source: str
+) -> tuple[tuple[Variable, ...], tuple[FieldUse, ...], tuple[Problem, ...]]:
+    """What a template reads and does not define itself: variables, fields of their values.
+
+    Returns:
+        Variables, fields and unknown names, each in source order.
+    """
     inspector = _Inspector(program, source)
-    inspector.body(program.body, set(environment().globals) | {"namespace", "self"})
+    inspector.body(program.body, dict.fromkeys((*environment().globals, "namespace", "self")))
     inspector.variables.sort(key=lambda variable: variable.span.start)
     inspector.problems.sort(key=lambda problem: problem.span.start)
-    return tuple(inspector.variables), tuple(inspector.problems)
+    fields = {use.span: use for use in inspector.fields.uses}
+    found = tuple(fields[span] for span in sorted(fields))
+    return tuple(inspector.variables), found, tuple(inspector.problems)
 
 
 class _Inspector:
@@ -55,26 +64,29 @@ class _Inspector:
         self._program = program
         self._source = source
         self.variables: list[Variable] = []
+        self.fields = FieldReader(program, source)
         self.problems: list[Problem] = []
 
-    def body(self, body: Sequence[Any], bound: set[str]) -> None:
+    def body(self, body: Sequence[Any], bound: Bound) -> None:
         for item in body:
             if isinstance(item, Literal):
                 continue
             if isinstance(item, PlainExpression):
                 self._use(item.path[0], item.offset, item.span, bound)
+                self.fields.read_plain(item, bound)
             elif isinstance(item, Interpolation):
                 self._expression(item.expression, bound)
             else:
                 self._statement(item, bound)
 
-    def _use(self, name: str, offset: int, tag: Span, bound: set[str]) -> None:
+    def _use(self, name: str, offset: int, tag: Span, bound: Bound) -> None:
         if name not in bound:
             self.variables.append(Variable(name, Span(offset, offset + len(name)), tag))
 
-    def _expression(self, node: nodes.Node | None, bound: set[str]) -> None:
+    def _expression(self, node: nodes.Node | None, bound: Bound, *, is_test: bool = False) -> None:
         if node is None:
             return
+        self.fields.read(node, bound, is_guarded=is_test)
         for name in names_in(node):
             tag = self._program.tag_at(name.lineno)
             self._use(name.name, name.lineno + self._program.base, tag, bound)
@@ -94,50 +106,55 @@ class _Inspector:
         names = [name for name in known if name.isidentifier()]
         self.problems.append(unknown_name_problem(code, what, node.name, names, at))
 
-    def _statement(self, node: nodes.Node, bound: set[str]) -> None:
+    def _statement(self, node: nodes.Node, bound: Bound) -> None:
         match node:
             case nodes.If():
                 for branch in (node, *node.elif_):
-                    self._expression(branch.test, bound)
+                    self._expression(branch.test, bound, is_test=True)
+                    self.fields.guard(branch.test, bound)
                     self.body(branch.body, bound)
                 self.body(node.else_, bound)
+                self.fields.leave(len(node.elif_) + 1)
             case nodes.For():
                 self._expression(node.iter, bound)
-                inner = bound | _targets(node.target) | {"loop"}
-                self._expression(node.test, inner)
+                inner = bound | _each(node, bound) | {"loop": None}
+                self._expression(node.test, inner, is_test=True)
                 self.body(node.body, inner)
-                self.body(node.else_, set(bound))
+                self.body(node.else_, dict(bound))
             case nodes.Assign():
                 self._expression(node.node, bound)
-                bound |= _targets(node.target)
+                bound |= _named(node.target, path_of(node.node, bound))
             case nodes.AssignBlock():
                 self._expression(node.filter, bound)
-                self.body(node.body, set(bound))
-                bound |= _targets(node.target)
+                self.body(node.body, dict(bound))
+                bound |= _named(node.target, None)
             case nodes.With():
                 for value in node.values:
                     self._expression(value, bound)
-                inner = bound.union(*(_targets(target) for target in node.targets))
+                inner = dict(bound)
+                for target, value in zip(node.targets, node.values, strict=True):
+                    inner |= _named(target, path_of(value, bound))
                 self.body(node.body, inner)
             case nodes.Macro() | nodes.CallBlock():
                 self._macro(node, bound)
             case _:
                 self._other(node, bound)
 
-    def _macro(self, node: nodes.Macro | nodes.CallBlock, bound: set[str]) -> None:
+    def _macro(self, node: nodes.Macro | nodes.CallBlock, bound: Bound) -> None:
         if isinstance(node, nodes.Macro):
-            bound.add(node.name)
+            bound[node.name] = None
         else:
             self._expression(node.call, bound)
-        inner = bound | _OF_A_MACRO | {parameter.name for parameter in node.args}
+        own = (*_OF_A_MACRO, *(parameter.name for parameter in node.args))
+        inner = bound | dict.fromkeys(own)
         for default in node.defaults:
             self._expression(default, inner)
         self.body(node.body, inner)
 
-    def _other(self, node: nodes.Node, bound: set[str]) -> None:
+    def _other(self, node: nodes.Node, bound: Bound) -> None:
         for name, value in node.iter_fields():
             if name == "body":
-                self.body(value, set(bound))
+                self.body(value, dict(bound))
             elif isinstance(value, nodes.Expr):
                 self._expression(value, bound)
             elif isinstance(value, list):
@@ -146,8 +163,16 @@ class _Inspector:
                         self._expression(item, bound)
 
 
-def _targets(node: nodes.Node) -> set[str]:
-    return {found.name for found in (node, *node.find_all(nodes.Name)) if hasattr(found, "name")}
+def _named(target: nodes.Node, path: DataPath | None) -> Bound:
+    """What a target binds: a name to what it stands for, several to what is not followed."""
+    if isinstance(target, nodes.Name):
+        return {target.name: path}
+    return dict.fromkeys(found.name for found in target.find_all(nodes.Name))
+
+
+def _each(node: nodes.For, bound: Bound) -> Bound:
+    path = path_of(node.iter, bound)
+    return _named(node.target, (*path, EACH) if path is not None else None)
 
 
 def _filters_and_tests(node: nodes.Node) -> Iterator[nodes.Filter | nodes.Test]:

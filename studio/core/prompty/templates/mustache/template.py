@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from studio.core.prompty.document import Variable
+from studio.core.prompty.document import FieldUse, Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
 from studio.core.prompty.templates.faults import FaultList, escaped_hint, limit_problem
@@ -66,6 +66,23 @@ def find_mustache_variables(
             if isinstance(item, Section):
                 open_.append((item.body, certain and item.inverted))
     return tuple(sorted(found, key=lambda variable: variable.span.start)), problems
+
+
+def find_mustache_fields(source: str, base: int) -> tuple[FieldUse, ...]:
+    """Fields of dotted names outside sections, where their root is an input for certain."""
+    body, _ = read_mustache(source, base)
+    found = []
+    for item in body:
+        if not isinstance(item, MustacheVariable):
+            continue
+        path = tuple(item.key.split("."))
+        at = item.name.start
+        for count, name in enumerate(path, 1):
+            if count > 1 and all(path[:count]):
+                place = Span(at, at + len(name))
+                found.append(FieldUse(path[:count], place, item.span))
+            at += len(name) + 1
+    return tuple(found)
 
 
 class _Run:

@@ -1,0 +1,101 @@
+"""Values in a few characters, as completion, hover and the text's margin show them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from studio.application.preview.secrets import mask_secrets
+from studio.application.words import translate
+from studio.core.prompty.document import EACH, PromptDocument
+from studio.core.prompty.known_fields import Known
+from studio.core.text.span import Span
+from studio.core.text.values import Json
+
+_ONE_VALUE = re.compile(
+    r"\{\{\{?[-+&]?\s*[\w.]+(?:\[[\w\"']+\][\w.]*)*\s*[-+]?\}?\}\}|\{%[-+]?\s*for\b[^|(]*%\}"
+)
+"""An expression that names one value, and a loop over one."""
+_LONGEST = 48
+_MOST_ITEMS = 3
+_MOST_SHOWN = 500
+"""Of a text that are given values; the editor shows one screen of it."""
+
+
+def short_value(value: Json, longest: int = _LONGEST) -> str:
+    """A value in one line: text as it is, anything else as JSON."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    line = " ".join(text[: 4 * longest].split())
+    return line if len(line) <= longest and len(text) <= 4 * longest else line[: longest - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class InlineValue:
+    """What is put in for one expression of a template."""
+
+    expression: Span
+    """The whole tag."""
+
+    text: str
+    """The value in one line; of a loop, how many items it goes through."""
+
+
+def inline_values(
+    document: PromptDocument,
+    values: Mapping[str, Json],
+    samples: frozenset[str] = frozenset(),
+) -> tuple[InlineValue, ...]:
+    """What is put in for the expressions of a template, to be shown behind their lines.
+
+    Args:
+        document: the parsed prompt.
+        values: what the preview shows for each input, secrets and all: they are hidden here.
+        samples: names whose value is only a sample; those that the file does not declare are what
+            a run supplies, and are left out.
+
+    Returns:
+        One for each expression that names one value, in source order.
+    """
+    declared = {item.name for item in document.inputs}
+    shown = mask_secrets(
+        {name: each for name, each in values.items() if name in declared or name not in samples}
+    )
+    paths: dict[Span, tuple[str, ...]] = {}
+    for variable in document.variables:
+        if variable.certain:
+            paths.setdefault(variable.expression, (variable.name,))
+    for use in document.fields:
+        longest = paths.get(use.expression, ())
+        if len(use.path) > len(longest):
+            paths[use.expression] = use.path
+    text = document.source.text
+    found = []
+    for span in sorted(paths)[:_MOST_SHOWN]:
+        written = text[span.start : span.end]
+        if paths[span][0] in shown and _ONE_VALUE.fullmatch(written):
+            said = _said(paths[span], shown, is_loop=written.startswith("{%"))
+            if said:
+                found.append(InlineValue(span, said))
+    return tuple(found)
+
+
+def _said(path: tuple[str, ...], values: Mapping[str, Json], *, is_loop: bool) -> str:
+    known = Known(values=(values[path[0]],))
+    for name in path[1:]:
+        known = known.at(name)
+    if not is_loop:
+        return ", ".join(_distinct(known, each=EACH in path))
+    first = next(iter(known.values), None)
+    if not isinstance(first, list | tuple):
+        return ""
+    if len(first) == 1:
+        return translate("Editor", "1 item")
+    return translate("Editor", "{count} items").format(count=len(first))
+
+
+def _distinct(known: Known, *, each: bool) -> list[str]:
+    values = known.values[: _MOST_ITEMS + 1] if each else known.values[:1]
+    said = [short_value(value, 24 if each else _LONGEST) for value in values if value != ""]
+    return [*said[:_MOST_ITEMS], "…"] if len(said) > _MOST_ITEMS else said

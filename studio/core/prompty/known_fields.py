@@ -1,0 +1,88 @@
+"""What is known of the fields of values: from declarations, defaults and samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from studio.core.prompty.document import EACH, InputDeclaration, PromptDocument
+from studio.core.prompty.inputs import RESERVED_SAMPLES
+from studio.core.text.values import Json
+
+_MOST_ITEMS = 200
+"""Of a list that are looked at: they look alike."""
+_OPEN = (("history", EACH, "arguments"), ("thread", EACH))
+"""Of what a run supplies, objects with fields that differ from run to run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of the values at one place."""
+
+    declared: tuple[InputDeclaration, ...] = ()
+    """Declarations of that place."""
+
+    values: tuple[Json, ...] = ()
+    """Values that stand there in defaults, samples and what was entered."""
+
+    is_supplied: bool = False
+    """Whether a run supplies it."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields that an object there has, declared ones first."""
+        names = [each.name for declared in self.declared for each in declared.properties]
+        for value in self.values:
+            if isinstance(value, Mapping):
+                names += [name for name in value if isinstance(name, str)]
+        return tuple(dict.fromkeys(name for name in names if name))
+
+    @property
+    def is_object(self) -> bool:
+        """Whether all that is known there are objects."""
+        given = [value for value in self.values if value is not None]
+        return bool(self.fields) and all(isinstance(value, Mapping) for value in given)
+
+    def at(self, name: str) -> Known:
+        """What is known one step further: of a field, or of each item (`EACH`)."""
+        if name == EACH:
+            items = (each.items for each in self.declared)
+            lists = (value for value in self.values if isinstance(value, list | tuple))
+            values = tuple(item for value in lists for item in value[:_MOST_ITEMS])
+            return Known(tuple(item for item in items if item), values[:_MOST_ITEMS],
+                         self.is_supplied)  # fmt: skip
+        inner = (each for declared in self.declared for each in declared.properties)
+        objects = (value for value in self.values if isinstance(value, Mapping))
+        return Known(
+            tuple(each for each in inner if each.name == name),
+            tuple(value[name] for value in objects if name in value),
+            self.is_supplied,
+        )
+
+
+def known_at(
+    document: PromptDocument, path: tuple[str, ...], given: Iterable[Mapping[str, Json]] = ()
+) -> Known:
+    """What is known of the values at a path of a template.
+
+    Args:
+        document: the prompt, with its declarations, defaults and samples.
+        path: a root name and the fields below it, `EACH` for each item.
+        given: further values by input: what was entered, input sets, rows of a dataset.
+    """
+    root, *rest = path
+    declared = document.input(root)
+    values = [each[root] for each in given if root in each]
+    if declared is not None:
+        values += [declared.default] if declared.has_default else []
+        values += [declared.sample] if declared.has_sample else []
+        known = Known((declared,), tuple(values))
+    elif root in RESERVED_SAMPLES:
+        if any(path[: len(each)] == each for each in _OPEN):
+            return Known()
+        known = Known((), (*values, RESERVED_SAMPLES[root]), is_supplied=True)
+    else:
+        known = Known((), tuple(values))
+    for name in rest:
+        known = known.at(name)
+    return known

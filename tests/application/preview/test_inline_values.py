@@ -1,0 +1,63 @@
+"""What stands in grey behind the lines of a template."""
+
+from __future__ import annotations
+
+import pytest
+
+from studio.application.preview.build import PreviewJob, build_preview
+from studio.application.preview.inline_values import short_value
+from studio.core.prompty.parse import parse
+from studio.core.text.values import Json
+
+HEAD = """---
+inputs:
+  customer:
+    kind: object
+    default: {name: Ana, address: {city: Rome}, password: hunter22hunter}
+  items:
+    kind: array
+    items: {kind: object}
+    default: [{sku: A-1}, {sku: B-2}, {sku: C-3}, {sku: D-4}]
+  one:
+    kind: array
+    items: {kind: string}
+    default: [x]
+---
+user:
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("{{ customer.name }}", ["Ana"]),
+        ("{{ customer.address.city }} {{customer.name}}", ["Rome", "Ana"]),
+        ("{% for it in items %}{{ it.sku }}{% endfor %}", ["4 items", "A-1, B-2, C-3, …"]),
+        ("{% for each in one %}{{ each }}{% endfor %}", ["1 item"]),
+        ("{{ items[0].sku }}", ["A-1, B-2, C-3, …"]),
+        ("{{ customer.nothing }}", []),
+        ("{{ customer.name | upper }}", []),  # another text than the value
+        ("{% if customer.name %}x{% endif %}", []),
+        ("{% for h in history %}{{ h.thought }}{% endfor %}", []),  # a sample that no run sends
+    ],
+)
+def test_each_expression_of_one_value(body: str, shown: list[str]) -> None:
+    preview = build_preview(PreviewJob(parse(HEAD + body)))
+    assert [each.text for each in preview.inline] == shown
+    for each in preview.inline:
+        assert preview.document.source.slice(each.expression)[:2] in ("{{", "{%")
+
+
+def test_what_was_entered_counts_and_secrets_stay_hidden() -> None:
+    given: dict[str, Json] = {"customer": {"name": "Bo", "password": "hunter22hunter"}}
+    body = "{{ customer.name }}{{ customer.password }}"
+    preview = build_preview(PreviewJob(parse(HEAD + body), given))
+    said = [each.text for each in preview.inline]
+    assert said[0] == "Bo"
+    assert "hunter22hunter" not in said[1]
+
+
+def test_one_line_cut_at_its_end() -> None:
+    assert short_value("a\n  b") == "a b"
+    assert short_value("x" * 500, 10) == "x" * 9 + "…"
+    assert short_value({"a": [1, None]}) == '{"a": [1, null]}'
