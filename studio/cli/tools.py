@@ -76,13 +76,13 @@ def _add_call(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from studio.core.tools.python import server
+    from studio.core.tools.python_server import serve
 
     _needs(options.file)
     rest = [str(options.file)]
     if options.characters is not None:
         rest += ["--characters", str(options.characters)]
-    return server.main(rest)
+    return serve.main(rest)
 
 
 def _list(options: argparse.Namespace) -> int:

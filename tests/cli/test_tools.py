@@ -11,7 +11,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
-from studio.core.tools.python.worker import server_environment
+from studio.core.tools.python.environment import server_environment
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -51,6 +51,9 @@ class PythonFile:
     variables: tuple[str, ...] = ()
     """Names of variables that its process is given beside the usual ones."""
 
+    python: str = ""
+    """The interpreter or environment that the document names for it; empty for none."""
+
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
@@ -240,7 +243,11 @@ def named_sources(
     folder = path.parent if path is not None else None
     found: list[SourceDeclaration] = []
     if folder is not None:
-        found += [PythonFile(folder / name) for name in _names(_agent(document).get("tools"))]
+        python = _python(document, folder)
+        found += [
+            PythonFile(folder / name, python=python)
+            for name in _names(_agent(document).get("tools"))
+        ]
     workspace = workspace_servers(document)
     for name, item in _declared_items(document.data.get("tools")):
         kind = item.get("kind") or item.get("type")
@@ -336,6 +343,16 @@ def public_variables(document: PromptDocument) -> tuple[str, ...]:
 def _agent(document: PromptDocument) -> JsonObject:
     agent = document.metadata.get("agent")
     return agent if isinstance(agent, Mapping) else {}
+
+
+def _python(document: PromptDocument, folder: Path) -> str:
+    """The interpreter or environment that a prompt names, relative to its folder."""
+    named = _agent(document).get("python")
+    if not isinstance(named, str) or not named:
+        return ""
+    if "/" not in named and "\\" not in named and not (folder / named).exists():
+        return named  # a program, to be looked for where programs are
+    return str(folder / Path(named).expanduser())
 
 
 def _names(value: Json) -> tuple[str, ...]:

@@ -33,13 +33,3 @@ class ToolLimits:
 
 
 DEFAULT_LIMITS = ToolLimits()
-
-
-def cut(text: str, characters: int) -> tuple[str, bool]:
-    """The text within a limit, and whether it had to be cut; the cut is said in the text."""
-    if len(text) <= characters:
-        return text, False
-    return (
-        f"{text[:characters]}\n… cut: {len(text):,} characters, the limit is {characters:,}",
-        True,
-    )

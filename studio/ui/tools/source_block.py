@@ -32,6 +32,7 @@ _OFFERS = (
 )
 _FACTS = {
     "name": QT_TRANSLATE_NOOP("SourceBlock", "Name"),
+    "python": QT_TRANSLATE_NOOP("SourceBlock", "Python"),
     "version": QT_TRANSLATE_NOOP("SourceBlock", "Version"),
     "protocol": QT_TRANSLATE_NOOP("SourceBlock", "Protocol"),
     "capabilities": QT_TRANSLATE_NOOP("SourceBlock", "Capabilities"),

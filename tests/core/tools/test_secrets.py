@@ -5,8 +5,8 @@ from pathlib import Path
 from studio.core.masking.looks import DOTS
 from studio.core.masking.masker import Masker
 from studio.core.tools.document import McpServer, OpenApi, PythonFile
-from studio.core.tools.limits import cut
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer
+from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import ToolOutcome
 

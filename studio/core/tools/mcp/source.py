@@ -17,7 +17,7 @@ from typing import Literal, assert_never
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.imports import MCP, import_packages
-from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.call_time import CallTime
 from studio.core.tools.mcp.child import LONGEST_LOG, ChildBounds, ChildProcess
@@ -38,6 +38,7 @@ from studio.core.tools.mcp.streams import (
     safe_environment,
 )
 from studio.core.tools.mcp.values import HttpNotes
+from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import ServerOffer, ToolOutcome, ToolSourceError
 
 _SIGN_OF_LIFE_SECONDS = 2.0

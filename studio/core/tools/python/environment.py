@@ -32,8 +32,8 @@ _INHERITED = frozenset(
 environment is the user's, and a tool gets of it what the prompt names and the user allows."""
 
 
-def server_environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The child's environment: what any program needs, where this package is, and what is given.
+def tool_environment(given: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a tool file: what any program needs, and what is given.
 
     Args:
         given: further variables, which the user allowed.
@@ -43,19 +43,12 @@ def server_environment(given: Mapping[str, str] | None = None) -> dict[str, str]
         for name, value in os.environ.items()
         if name.upper() in _INHERITED or name.upper().startswith("LC_")
     }
+    return {**kept, **(given or {}), "PYTHONUTF8": "1"}
+
+
+def server_environment() -> dict[str, str]:
+    """The environment of a child that imports the studio itself."""
+    kept = tool_environment()
     package_root = str(Path(studio.__file__).resolve().parent.parent)
-    path = os.environ.get("PYTHONPATH")
-    return {
-        **kept,
-        **(given or {}),
-        "PYTHONPATH": os.pathsep.join([package_root, *([path] if path else [])]),
-        "PYTHONUTF8": "1",
-    }
-
-
-def package_root(path: Path) -> Path:
-    """The folder that a file is imported from: above its package, where it is part of one."""
-    folder = path.parent
-    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
-        folder = folder.parent
-    return folder
+    path = kept.get("PYTHONPATH")
+    return {**kept, "PYTHONPATH": os.pathsep.join([package_root, *([path] if path else [])])}

@@ -19,10 +19,10 @@ from typing import Literal
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits, cut
+from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.connection import ConnectionLost, ServerRefusal
 from studio.core.tools.mcp.values import CallResult, ListedTool
-from studio.core.tools.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
+from studio.core.tools.python.interpreter import find_interpreter, missing_package_hint
 from studio.core.tools.python.worker import (
     ToolFileProblem,
     UnusableToolFileError,
@@ -31,6 +31,8 @@ from studio.core.tools.python.worker import (
     file_signature,
     start_worker,
 )
+from studio.core.tools.python_server.cutting import cut
+from studio.core.tools.python_server.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
 from studio.core.tools.source import ToolOutcome, ToolSourceError
 
 
@@ -43,6 +45,7 @@ class PythonFileSource:
         limits: ToolLimits = DEFAULT_LIMITS,
         variables: tuple[str, ...] = (),
         environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
+        python: str = "",
     ) -> None:
         """Make a source; nothing is started before it is asked for something.
 
@@ -51,7 +54,10 @@ class PythonFileSource:
             limits: bounds of a call.
             variables: names of variables that its process is given beside the usual ones.
             environment: where their values are looked up when it is started.
+            python: the interpreter or environment that the prompt names; empty for none.
         """
+        self._python = python
+        self._version = ""
         self._path = path
         self._variables = variables
         self._environment = environment
@@ -74,6 +80,12 @@ class PythonFileSource:
         return self._path
 
     @property
+    def python(self) -> str:
+        """Which Python runs it, and its version once it does."""
+        words = find_interpreter(self._path, self._python).words
+        return f"{self._version}, {words}" if self._version else words
+
+    @property
     def label(self) -> str:
         """The file's name."""
         return self._path.name
@@ -84,7 +96,10 @@ class PythonFileSource:
         Raises:
             UnusableToolFileError: the file cannot be imported, or its process cannot be started.
         """
-        signature = file_signature(self._path)
+        signature = (
+            find_interpreter(self._path, self._python),
+            *file_signature(self._path),
+        )
         if self._listed is None or self._listed[0] != signature:
             # Asked at every pause in typing: a file that did not change answers as before.
             try:
@@ -158,7 +173,11 @@ class PythonFileSource:
             )
         except ServerRefusal as error:
             await self._retire(worker)
-            raise UnusableToolFileError(self._path, error.message, _line(error.data)) from error
+            message = error.message
+            if message.startswith("ModuleNotFoundError"):
+                interpreter = find_interpreter(self._path, self._python)
+                message += f" ({missing_package_hint(self._path, interpreter)})"
+            raise UnusableToolFileError(self._path, message, _line(error.data)) from error
         except ConnectionLost as error:
             text = await crash_text(worker, "while it was imported")
             await self._retire(worker)
@@ -203,14 +222,18 @@ class PythonFileSource:
         """An idle child that knows the file as it is now, or a new one; waits for a seat."""
         await self._seats.acquire()
         try:
-            signature = file_signature(self._path)
+            interpreter = find_interpreter(self._path, self._python)
+            signature = (interpreter, *file_signature(self._path))
             while self._idle:
                 worker = self._idle.pop()
                 if worker.signature == signature and worker.child.is_alive:
                     break
                 self._end_later(worker)
             else:
-                worker = await start_worker(self._path, self._limits, self._given())
+                worker = await start_worker(
+                    self._path, self._limits, self._given(), interpreter, signature
+                )
+                self._version = worker.connection.facts.get("version", "")
         except BaseException:
             self._seats.release()
             raise

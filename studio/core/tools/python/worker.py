@@ -9,23 +9,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.core.tools import python_server
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.child import ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import McpConnection
 from studio.core.tools.mcp.streams import over_child
-from studio.core.tools.python.environment import package_root, server_environment
+from studio.core.tools.python.environment import tool_environment
+from studio.core.tools.python.interpreter import Interpreter
+from studio.core.tools.python_server.tool_file import package_root
 from studio.core.tools.source import ToolSourceError
 
+SERVER = Path(python_server.__file__).parent
+"""The program that serves a file, whichever Python runs it."""
 
-def server_command(path: Path, limits: ToolLimits = DEFAULT_LIMITS) -> list[str]:
-    """The command that serves a tool file; in a frozen app the program serves it itself."""
+
+def server_command(
+    path: Path, limits: ToolLimits = DEFAULT_LIMITS, python: Path | None = None
+) -> list[str]:
+    """The command that serves a tool file.
+
+    Args:
+        path: the file.
+        limits: bounds of a call.
+        python: the interpreter; without one the studio's own. The frozen program is one itself.
+    """
     bound = ["--characters", str(limits.characters), "--memory", str(limits.memory_megabytes)]
-    if getattr(sys, "frozen", False):
+    if python is None and getattr(sys, "frozen", False):
         return [sys.executable, "tools", "serve", str(path), *bound]
-    # -P: a `json.py` in the user's folder must not stand in for the library's.
-    return [sys.executable, "-P", "-m", "studio.core.tools.python.server", str(path), *bound]
+    return [str(python or sys.executable), str(SERVER), str(path), *bound]
 
 
+_INSTALL_SECONDS = 600.0  # packages are fetched
 _MOST_MODULES = 1_000
 _NO_MODULES = frozenset(("__pycache__", "node_modules", "venv", "site_packages", "build", "dist"))
 
@@ -80,29 +94,45 @@ class Worker:
         await self.child.close()
 
 
-async def start_worker(path: Path, limits: ToolLimits, given: Mapping[str, str]) -> Worker:
+async def start_worker(
+    path: Path,
+    limits: ToolLimits,
+    given: Mapping[str, str],
+    interpreter: Interpreter,
+    signature: tuple[object, ...],
+) -> Worker:
     """Start a process that serves a file, and shake hands with it.
 
     Args:
         path: the file.
         limits: bounds of a call.
         given: variables beside the usual ones.
+        interpreter: the Python that runs it.
+        signature: how the file stands now.
 
     Raises:
         UnusableToolFileError: there is no such file, or its process does not start.
     """
-    signature = file_signature(path)
     if not path.is_file():
         raise UnusableToolFileError(path, "the file does not exist")
+    if interpreter.problem:
+        raise UnusableToolFileError(path, interpreter.problem)
+    environment = interpreter.variables(tool_environment(given))
+    python = interpreter.path
+    if interpreter.is_script:
+        python = await script_python(path, environment)
     try:
         child = await ChildProcess.start(
-            server_command(path, limits),
+            server_command(path, limits, python),
             cwd=path.parent,
-            env=server_environment(given),
+            env=environment,
             bounds=_bounds(limits),
         )
     except OSError as error:
-        raise UnusableToolFileError(path, f"its process cannot be started: {error}") from error
+        which = f" by {python}" if python else ""
+        raise UnusableToolFileError(
+            path, f"its process cannot be started{which}: {error.strerror or error}"
+        ) from error
     try:
         connection = await McpConnection.open(over_child(child), limits.start_seconds)
     except ToolSourceError as error:
@@ -115,6 +145,34 @@ async def start_worker(path: Path, limits: ToolLimits, given: Mapping[str, str])
         await asyncio.shield(child.close())  # killed already: this only tidies up
         raise
     return Worker(child, connection, signature)
+
+
+async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
+    """The Python of a file that names its packages (PEP 723), in the environment that uv makes.
+
+    Raises:
+        UnusableToolFileError: uv cannot make it; its own words say why.
+    """
+    said = ""
+    for words in (("sync", "--script", str(path)), ("python", "find", "--script", str(path))):
+        child = await ChildProcess.start(["uv", *words], cwd=path.parent, env=environment)
+        try:
+            lines = []
+            async with asyncio.timeout(_INSTALL_SECONDS):
+                while (line := await child.read_line()) is not None:
+                    lines.append(line.decode("utf-8", "replace"))
+                code = await child.wait()
+        except TimeoutError as error:
+            raise UnusableToolFileError(
+                path, f"uv did not make its environment within {_INSTALL_SECONDS:g} s"
+            ) from error
+        finally:
+            log = child.take_log().strip()
+            await child.close()
+        if code != 0:
+            raise UnusableToolFileError(path, f"uv cannot make its environment: {log}")
+        said = "".join(lines).strip()
+    return Path(said)
 
 
 def _bounds(limits: ToolLimits) -> ChildBounds:

@@ -30,6 +30,7 @@ from studio.core.tools.mcp.server_config import (
     address_pin,
     variables_in,
 )
+from studio.core.tools.python.interpreter import find_interpreter
 from studio.core.tools.sources.opening import source_key, source_label
 from studio.core.tools.trust.store import Trust, TrustStore
 from studio.core.tools.trust.wants import Doubt, Pin, Want, WantKind
@@ -130,8 +131,11 @@ def doubt_about(want: Want, trust: Trust) -> Doubt | None:
 def _wants(declaration: SourceDeclaration) -> Iterator[Want]:
     label = source_label(declaration)
     match declaration:
-        case PythonFile(path):
+        case PythonFile(path, _, python):
             yield Want("file", str(path), label)
+            interpreter = find_interpreter(path, python)
+            if interpreter.path is not None:
+                yield Want("command", str(interpreter.path), label)
         case McpServer(address=address):
             want = server_want(declaration)
             if want is not None and address is not None:

@@ -71,6 +71,7 @@ async def list_source(
         own_names={safe: name for name, safe in names.items() if safe != name},
     )
     if isinstance(source, PythonFileSource):
+        status = replace(status, facts={"python": source.python})
         first = source.problems[0] if source.problems else None
         if first is not None:
             message = "; ".join(problem.message for problem in source.problems)

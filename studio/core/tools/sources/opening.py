@@ -34,8 +34,8 @@ def open_source(
 ) -> ToolSource:
     """The source; nothing is started before it is asked for its tools."""
     match declaration:
-        case PythonFile(path, variables):
-            return PythonFileSource(path, limits, variables, environment)
+        case PythonFile(path, variables, python):
+            return PythonFileSource(path, limits, variables, environment, python)
         case McpServer(name, address, allowed):
             assert address is not None
             return McpSource(

@@ -11,7 +11,8 @@ from studio.core.plugins import fault, installed
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import PluginTool
-from studio.core.tools.limits import ToolLimits, cut
+from studio.core.tools.limits import ToolLimits
+from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from studio.core.tools.python.signature import SignatureError, describe
+from studio.core.tools.python_server.callables import SignatureError, describe
 
 
 class Colour(enum.Enum):

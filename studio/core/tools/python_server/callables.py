@@ -1,7 +1,7 @@
 """A typed Python function as a tool: its schema, and a call with checked, converted arguments.
 
-Runs only in the child process that owns the user's code (`server.py`); the studio itself never
-imports a tool file.
+Runs only in the child process that owns the user's code; the studio itself never imports a tool
+file.
 """
 
 from __future__ import annotations
@@ -9,17 +9,15 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from studio.core.tools.python.docstrings import parse_docstring
-from studio.core.tools.schema import inline_references, without_titles
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel, ConfigDict, ValidationError
+from .arguments import UNKNOWN, ArgumentReader, TakenArgument
+from .docstrings import parse_docstring
+from .reading import make_reader
+from .schemas import inline_references, without_titles
 
 EFFECTS_ATTRIBUTE = "has_effects"
 """A function with this attribute set to a true value changes something outside; set to a false
@@ -52,7 +50,7 @@ class FunctionTool:
     function: Callable[..., Any]
     """The function itself."""
 
-    model: type[BaseModel]
+    reader: ArgumentReader
     """Converts arguments to the annotated types."""
 
     def bind(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -61,41 +59,33 @@ class FunctionTool:
         Raises:
             ValueError: an argument is missing, unknown or of the wrong type.
         """
-        from pydantic import ValidationError
-
-        try:
-            values = self.model.model_validate(dict(arguments))
-        except ValidationError as error:
-            raise ValueError(_plain(error)) from None
+        values, extra = self.reader.read(arguments)
         positional: list[Any] = []
-        named: dict[str, Any] = dict(values.model_extra or {})
+        named: dict[str, Any] = dict(extra)
         parameters = inspect.signature(self.function).parameters
         rest = next((each.name for each in parameters.values() if each.kind is _REST), "")
-        if rest and getattr(values, _FIELD.format(rest)):
+        if rest and values.get(rest):
             # What comes before `*rest` can only be given by its place then.
             for name, parameter in parameters.items():
                 if parameter.kind is _REST:
                     break
-                positional.append(getattr(values, _FIELD.format(name)))
+                positional.append(values.get(name, parameter.default))
             before = [*parameters][: len(positional)]
-            positional += getattr(values, _FIELD.format(rest))
+            positional += values[rest]
             left = {name: each for name, each in parameters.items() if name not in (*before, rest)}
         else:
             left = {name: each for name, each in parameters.items() if name != rest}
         for parameter in left.values():
-            field = _FIELD.format(parameter.name)
-            if field not in type(values).model_fields or field not in values.model_fields_set:
+            if parameter.name not in values:
                 continue
             if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
-                positional.append(getattr(values, field))
+                positional.append(values[parameter.name])
             else:
-                named[parameter.name] = getattr(values, field)
+                named[parameter.name] = values[parameter.name]
         return positional, named
 
 
 _REST = inspect.Parameter.VAR_POSITIONAL
-_FIELD = "p_{}"
-"""Field names carry a prefix, because a model may not have a field `schema`, `copy` or `_x`."""
 
 
 def code_of(value: object) -> CodeType | None:
@@ -122,15 +112,12 @@ def describe(function: Callable[..., Any], name: str = "") -> FunctionTool:
     """
     name = name or getattr(function, "__name__", "tool")
     text = parse_docstring(inspect.getdoc(_documented(function)))
-    model = _model(function, name, text.parameters)
+    parameters = _parameters(function, name, text.parameters)
     try:
-        with warnings.catch_warnings():
-            # A default that JSON cannot hold is left out of the schema; that is all it would say.
-            warnings.simplefilter("ignore")
-            schema = model.model_json_schema(by_alias=True)
+        reader = make_reader(name, parameters)
     except Exception as error:
         raise SignatureError(f"{name}: {_first_line(error)}") from error
-    schema = without_titles(inline_references(schema))
+    schema = without_titles(inline_references(reader.schema))
     schema.setdefault("properties", {})
     code = code_of(function)
     return FunctionTool(
@@ -140,7 +127,7 @@ def describe(function: Callable[..., Any], name: str = "") -> FunctionTool:
         _effects(function),
         code.co_firstlineno if code else 0,
         function,
-        model,
+        reader,
     )
 
 
@@ -169,11 +156,10 @@ def _effects(function: Callable[..., Any]) -> bool | None:
     return None if mark is None else bool(mark)
 
 
-def _model(
+def _parameters(
     function: Callable[..., Any], name: str, descriptions: Mapping[str, str]
-) -> type[BaseModel]:
-    from pydantic import ConfigDict, Field, create_model
-
+) -> list[TakenArgument]:
+    """What a function takes, as its signature says."""
     try:
         hints = typing.get_type_hints(_annotated(function), include_extras=True)
     except Exception as error:
@@ -182,63 +168,15 @@ def _model(
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
         raise SignatureError(f"{name}: {error}") from error
-    fields: dict[str, Any] = {}
-    open_ended: object = None
-    for parameter in parameters:
-        has_default = parameter.default is not inspect.Parameter.empty
-        default = parameter.default if has_default else ...
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            open_ended = hints.get(parameter.name, Any)
-            continue
-        annotation = hints.get(parameter.name, _guess(parameter))
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            annotation = list[annotation]  # type: ignore[valid-type]
+    found: list[TakenArgument] = []
+    for each in parameters:
+        annotation = hints.get(each.name, UNKNOWN)
+        default = each.default if each.default is not inspect.Parameter.empty else UNKNOWN
+        if each.kind is _REST:
             default = []
-        options: dict[str, Any] = {"alias": parameter.name}
-        description = _annotated_text(annotation) or descriptions.get(parameter.name)
-        if description:
-            options["description"] = description
-        fields[_FIELD.format(parameter.name)] = (annotation, Field(default, **options))
-    config = ConfigDict(
-        arbitrary_types_allowed=True,
-        extra="allow" if open_ended is not None else "forbid",
-        protected_namespaces=(),
-    )
-    # The first engine never takes exponential time, but knows no look-around.
-    second = ConfigDict(**config, regex_engine="python-re")
-    fault: Exception | None = None
-    for settings in (config, second):
-        try:
-            return create_model(name, __base__=_base(settings, open_ended), **fields)
-        except Exception as error:  # noqa: BLE001 - pydantic raises many kinds
-            fault = fault or error
-    raise SignatureError(f"{name}: {_first_line(fault)}") from fault
-
-
-def _base(settings: ConfigDict, open_ended: object) -> type[BaseModel]:
-    """What the arguments' model is made from: with the type that `**more` takes."""
-    from pydantic import BaseModel
-
-    content: dict[str, Any] = {"model_config": settings}
-    if open_ended is not None and open_ended is not Any:
-        content["__annotations__"] = {"__pydantic_extra__": dict[str, open_ended]}  # type: ignore[valid-type]
-    return type("Arguments", (BaseModel,), content)
-
-
-def _number() -> object:
-    """Any number, whole or not, which stays what it is."""
-    from pydantic import WithJsonSchema
-
-    return typing.Annotated[int | float, WithJsonSchema({"type": "number"})]
-
-
-def _guess(parameter: inspect.Parameter) -> object:
-    """The type of a parameter without annotation: that of its default, otherwise anything."""
-    if isinstance(parameter.default, int | float) and not isinstance(parameter.default, bool):
-        return _number()
-    if isinstance(parameter.default, bool | str | list | dict):
-        return type(parameter.default)
-    return Any
+        text = _annotated_text(annotation) or descriptions.get(each.name, "")
+        found.append(TakenArgument(each.name, annotation, default, text, each.kind))
+    return found
 
 
 def _annotated_text(annotation: object) -> str:
@@ -251,14 +189,6 @@ def _annotated_text(annotation: object) -> str:
             if isinstance(text, str) and text:
                 return text
     return ""
-
-
-def _plain(error: ValidationError) -> str:
-    """A validation error as one line: which argument, and what is wrong with it."""
-    return "; ".join(
-        f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}"
-        for item in error.errors(include_url=False, include_context=False, include_input=False)
-    )
 
 
 def _first_line(error: BaseException | None) -> str:

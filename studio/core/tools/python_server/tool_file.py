@@ -18,13 +18,7 @@ from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
 
-from studio.core.tools.python.environment import package_root
-from studio.core.tools.python.signature import (
-    FunctionTool,
-    SignatureError,
-    code_of,
-    describe,
-)
+from .callables import FunctionTool, SignatureError, code_of, describe
 
 
 class ToolFileError(Exception):
@@ -47,6 +41,14 @@ class LoadedFile:
 
     problems: tuple[tuple[str, int], ...]
     """(message, line) of each function that cannot be a tool."""
+
+
+def package_root(path: Path) -> Path:
+    """The folder that a file is imported from: above its package, where it is part of one."""
+    folder = path.parent
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        folder = folder.parent
+    return folder
 
 
 def load(path: Path) -> LoadedFile:
@@ -177,9 +179,9 @@ def describe_error(error: BaseException) -> str:
     """An exception in one line, as the model and the user read it."""
     if isinstance(error, SystemExit):
         return f"the tool called exit({error.code if error.code is not None else ''})"
-    if isinstance(error, KeyboardInterrupt | GeneratorExit):
+    if isinstance(error, (KeyboardInterrupt, GeneratorExit)):
         return f"{type(error).__name__}: {error}".rstrip(": ")
     if isinstance(error, EOFError) and "reading a line" in str(error):
         return "EOFError: a tool cannot read from the keyboard"
-    text = "".join(traceback.format_exception_only(error)).strip()
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
     return text.splitlines()[-1] if text else type(error).__name__

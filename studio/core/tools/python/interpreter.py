@@ -1,0 +1,138 @@
+"""Which Python runs a file of tools: the one that the prompt names, its project's, or ours.
+
+Nothing is started to find out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_FOLDERS = (".venv", "venv")
+_PROJECT = ("pyproject.toml", ".git", "setup.py", "requirements.txt", "uv.lock", "Pipfile")
+"""What the top of a project has; an environment is not looked for above it."""
+
+_MOST_LEVELS = 8
+_SCRIPT_HEADER = re.compile(rb"^# /// script[ \t]*\r?$", re.MULTILINE)
+_HEAD_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """What a file of tools is run by."""
+
+    path: Path | None = None
+    """The program; None for the studio's own Python."""
+
+    environment: Path | None = None
+    """The folder of its virtual environment, where it is of one."""
+
+    problem: str = ""
+    """Why what the prompt names cannot be used; empty where it can."""
+
+    is_script: bool = False
+    """Whether the file names its packages itself (PEP 723) and `uv` makes its environment."""
+
+    @property
+    def words(self) -> str:
+        """For people: which it is."""
+        return str(self.path) if self.path is not None else f"the studio's own ({sys.executable})"
+
+    def variables(self, given: Mapping[str, str]) -> dict[str, str]:
+        """The variables of a process that it runs: an activated environment, where it is of one."""
+        made = dict(given)
+        if self.path is None:
+            return made
+        if getattr(sys, "frozen", False):
+            # What the frozen program was started with points to its own libraries.
+            before = os.environ.get("LD_LIBRARY_PATH_ORIG")
+            made.pop("LD_LIBRARY_PATH", None)
+            made |= {"LD_LIBRARY_PATH": before} if before else {}
+        made.pop("VIRTUAL_ENV", None)
+        if self.environment is not None:
+            made["VIRTUAL_ENV"] = str(self.environment)
+            made["PATH"] = os.pathsep.join([str(self.path.parent), made.get("PATH", "")])
+        return made
+
+
+def find_interpreter(file: Path, named: str = "") -> Interpreter:
+    """The Python of a file.
+
+    Args:
+        file: the tool file.
+        named: what the prompt names, relative to its folder: a program, or the folder of an
+            environment; resolved by the caller, or the bare name of a program; empty for none.
+    """
+    if named:
+        return _named(named)
+    if _names_its_packages(file):
+        uv = shutil.which("uv")
+        if uv is not None:
+            return Interpreter(Path(uv), is_script=True)
+    for folder in _project_folders(file):
+        for name in _FOLDERS:
+            found = _of_environment(folder / name)
+            if found is not None:
+                return found
+    return Interpreter()
+
+
+def missing_package_hint(file: Path, interpreter: Interpreter) -> str:
+    """What to do where a package is missing."""
+    if interpreter.path is not None:
+        return f"it runs in {interpreter.words}: install the package there"
+    if _names_its_packages(file):
+        return "its header names packages (PEP 723): install uv, which makes its environment"
+    return (
+        "it runs in the studio's own Python: make a .venv beside it, or name an interpreter by "
+        "metadata.agent.python"
+    )
+
+
+def _named(named: str) -> Interpreter:
+    path = Path(named)
+    if path.is_dir():
+        found = _of_environment(path)
+        if found is not None:
+            return found
+        return Interpreter(problem=f"metadata.agent.python: {named} is no virtual environment")
+    if path.is_file() and os.access(path, os.X_OK):
+        home = path.parent.parent
+        return Interpreter(path, home if (home / "pyvenv.cfg").is_file() else None)
+    program = shutil.which(named) if path.name == named else None
+    if program is not None:
+        return Interpreter(Path(program))
+    return Interpreter(problem=f"metadata.agent.python: there is no program {named}")
+
+
+def _of_environment(folder: Path) -> Interpreter | None:
+    if not (folder / "pyvenv.cfg").is_file():
+        return None
+    for name in ("bin/python", "bin/python3", "Scripts/python.exe"):
+        if (folder / name).is_file():
+            return Interpreter(folder / name, folder)
+    return None
+
+
+def _project_folders(file: Path) -> Iterator[Path]:
+    """The file's folder, and those above it up to the top of its project, if it is in one."""
+    folders = [file.parent, *file.parent.parents][:_MOST_LEVELS]
+    tops = (
+        place
+        for place, folder in enumerate(folders)
+        if any((folder / mark).exists() for mark in _PROJECT)
+    )
+    yield from folders[: next(tops, 0) + 1]
+
+
+def _names_its_packages(file: Path) -> bool:
+    try:
+        with file.open("rb") as source:
+            return _SCRIPT_HEADER.search(source.read(_HEAD_BYTES)) is not None
+    except OSError:
+        return False

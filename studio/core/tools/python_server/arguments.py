@@ -1,0 +1,58 @@
+"""What the parameters of a function take."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+UNKNOWN: Any = inspect.Parameter.empty
+"""No annotation, or no default."""
+
+
+@dataclass(frozen=True)
+class TakenArgument:
+    """One parameter of a function."""
+
+    name: str
+    """Its name."""
+
+    annotation: Any
+    """What it is said to take; `UNKNOWN` where nothing is said."""
+
+    default: Any
+    """What it is without an argument; `UNKNOWN` where it must be given."""
+
+    description: str
+    """What is said of it, for the model."""
+
+    kind: Any
+    """How it is given, as `inspect` has it."""
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether it is `*rest`."""
+        return self.kind is inspect.Parameter.VAR_POSITIONAL
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is `**more`."""
+        return self.kind is inspect.Parameter.VAR_KEYWORD
+
+
+class ArgumentReader(Protocol):
+    """Knows the schema of a function's arguments, and converts them."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of all arguments."""
+        ...
+
+    def read(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Arguments by parameter, those that were given, and those of `**more`.
+
+        Raises:
+            ValueError: an argument is missing, unknown or of the wrong type.
+        """
+        ...

@@ -1,0 +1,311 @@
+"""A Python file of tools as an MCP server on stdin and stdout.
+
+The file is imported only here, in a process of its own, so that whatever it does can be stopped by
+ending the process. While it serves, the process's standard output is the error stream and its
+standard input is empty, so that a tool's `print` never breaks the protocol.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import inspect
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from .callables import FunctionTool
+from .cutting import cut
+from .meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
+from .tool_file import LoadedFile, ToolFileError, describe_error, line_in, load
+from .values import as_text, sendable
+
+USUAL_CHARACTERS = 100_000
+"""Longest result, where the caller names none."""
+
+_VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+_PARENT_SECONDS = 1.0
+_NOT_FOUND, _BAD_PARAMETERS, _INTERNAL, _UNREADABLE = -32601, -32602, -32603, -32700
+
+
+class ProtocolRefusal(Exception):  # noqa: N818 - an answer
+    """A request is answered by an error of the protocol."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.body: dict[str, Any] = {"code": code, "message": message}
+        if data is not None:
+            self.body["data"] = data
+
+
+class ToolFileServer:
+    """Answers for one tool file; the file is imported at the first question about it."""
+
+    def __init__(self, path: Path, characters: int, output: BinaryIO) -> None:
+        self._path = path
+        self._characters = characters
+        self._output = output
+        self._writing = threading.Lock()
+        self._loading = threading.Lock()
+        self._loaded: LoadedFile | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._process = os.getpid()
+        self._cancelled: set[Any] = set()
+
+    def serve(self, lines: BinaryIO) -> None:
+        """Answer until the client closes our input."""
+        for line in lines:
+            if not line.strip():
+                continue
+            try:
+                asked = json.loads(line)
+            except ValueError:
+                self._say({"id": None, "error": {"code": _UNREADABLE, "message": "no JSON"}})
+                continue
+            for each in asked if isinstance(asked, list) else [asked]:
+                if isinstance(each, dict):
+                    self._take(each)
+
+    def _take(self, asked: dict[str, Any]) -> None:
+        method, number = asked.get("method"), asked.get("id")
+        given = asked.get("params")
+        parameters = given if isinstance(given, dict) else {}
+        if method == "notifications/cancelled":
+            self._cancelled.add(parameters.get("requestId"))
+        if number is None or not isinstance(method, str):
+            return
+        if method in ("tools/call", "tools/list"):
+            # In a thread, so that the server still hears the client while the tool works.
+            threading.Thread(
+                target=self._work, args=(number, method, parameters), daemon=True
+            ).start()
+        else:
+            self._work(number, method, parameters)
+
+    def _work(self, number: Any, method: str, parameters: dict[str, Any]) -> None:
+        try:
+            answer = {"result": self._answer(method, parameters)}
+        except ProtocolRefusal as error:
+            answer = {"error": error.body}
+        except BaseException as error:  # noqa: BLE001 - the border to the user's code
+            answer = {"error": {"code": _INTERNAL, "message": sendable(describe_error(error))}}
+        if os.getpid() != self._process:
+            os._exit(0)  # a tool forked and came back twice: only one of the two answers
+        if number not in self._cancelled:
+            self._say({"id": number, **answer})
+
+    def _answer(self, method: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        if method == "initialize":
+            wanted = parameters.get("protocolVersion")
+            return {
+                "protocolVersion": wanted if wanted in _VERSIONS else _VERSIONS[0],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": self._path.name, "version": _version()},
+            }
+        if method == "ping":
+            return {}
+        if method == "tools/list":
+            return self._list()
+        if method == "tools/call":
+            arguments = parameters.get("arguments")
+            name = parameters.get("name")
+            return self._call(str(name), arguments if isinstance(arguments, dict) else {})
+        raise ProtocolRefusal(_NOT_FOUND, f"Method not found: {method}")
+
+    def _list(self) -> dict[str, Any]:
+        """Every tool of the file; `_meta` names functions that cannot be one."""
+        loaded = self._load()
+        return {
+            "tools": [_listed(tool) for tool in loaded.tools.values()],
+            "_meta": {PROBLEMS: [list(problem) for problem in loaded.problems]},
+        }
+
+    def _call(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Call one tool; whatever it raises is a result that says so."""
+        tool = self._load().tools.get(name)
+        if tool is None:
+            raise ProtocolRefusal(_BAD_PARAMETERS, f"{self._path.name} has no tool {name!r}")
+        try:
+            positional, named = tool.bind(arguments)
+        except ValueError as error:
+            return _result(sendable(str(error)), {ARGUMENTS: True}, is_error=True)
+        try:
+            text, is_json = as_text(self._invoke(tool, positional, named))
+            text = sendable(text)
+        except BaseException as error:  # noqa: BLE001 - the border to the user's code
+            return self._failure(error)
+        text, truncated = cut(text, self._characters)
+        _flush()
+        return _result(text, {TRUNCATED: True} if truncated else {VALUE: "json"} if is_json else {})
+
+    def _invoke(self, tool: FunctionTool, positional: list[Any], named: dict[str, Any]) -> Any:
+        value = tool.function(*positional, **named)
+        if inspect.isawaitable(value) or inspect.isasyncgen(value):
+            # One loop for all calls, so that what a tool keeps of it goes on working.
+            waiting = asyncio.run_coroutine_threadsafe(_waited(value), self._running_loop())
+            try:
+                return waiting.result()
+            except _Ended as ended:
+                raise (ended.__cause__ or ended) from None
+        return value
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._loading:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                threading.Thread(target=_run, args=(self._loop,), daemon=True).start()
+            return self._loop
+
+    def _failure(self, error: BaseException) -> dict[str, Any]:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if frame.filename == str(self._path)]
+        said = sendable("".join(traceback.format_list(own)) + describe_error(error))
+        sys.stderr.write(said + "\n")
+        _flush()
+        text, _ = cut(sendable(describe_error(error)), self._characters)
+        return _result(text, {LINE: line_in(self._path, error)}, is_error=True)
+
+    def _load(self) -> LoadedFile:
+        with self._loading:
+            if self._loaded is None:
+                try:
+                    self._loaded = load(self._path)
+                except ToolFileError as error:
+                    data = {"path": str(self._path), LINE: error.line}
+                    raise ProtocolRefusal(_INTERNAL, sendable(error.message), data) from error
+            return self._loaded
+
+    def _say(self, message: dict[str, Any]) -> None:
+        line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n"
+        try:
+            with self._writing:
+                self._output.write(line)
+                self._output.flush()
+        except OSError:
+            os._exit(1)  # a tool closed it, or the client is gone: nobody would hear of anything
+
+
+async def _waited(value: Any) -> Any:
+    """What a coroutine, or an asynchronous generator, comes to."""
+    try:
+        return await _value(value)
+    except Exception:
+        raise
+    except BaseException as error:  # `exit()` in a loop would end the loop
+        raise _Ended(error) from error
+
+
+async def _value(value: Any) -> Any:
+    if inspect.isawaitable(value):
+        value = await value
+    return [item async for item in value] if inspect.isasyncgen(value) else value
+
+
+class _Ended(Exception):  # noqa: N818
+    """What a coroutine raised that is no `Exception`."""
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    loop.run_forever()
+
+
+def _listed(tool: FunctionTool) -> dict[str, Any]:
+    listed: dict[str, Any] = {
+        "name": tool.name,
+        "inputSchema": tool.parameters,
+        "_meta": {LINE: tool.line},
+    }
+    if tool.description:
+        listed["description"] = sendable(tool.description)
+    if tool.has_effects is not None:
+        # What other clients are told of a tool's effects is only what its author says: some run a
+        # tool unasked that says that it only reads.
+        listed["annotations"] = {"readOnlyHint": not tool.has_effects}
+    return listed
+
+
+def _result(text: str, meta: dict[str, Any], *, is_error: bool = False) -> dict[str, Any]:
+    result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": is_error}
+    return {**result, "_meta": meta} if meta else result
+
+
+def _version() -> str:
+    return ".".join(str(part) for part in sys.version_info[:3])
+
+
+def _flush() -> None:
+    """Let what the tool printed be read before its result."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue  # the tool closed it
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    """Our ends of the protocol; what a tool reads is empty, and what it prints is no message."""
+    lines = os.fdopen(os.dup(0), "rb")
+    output = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace", line_buffering=True)
+    return lines, output
+
+
+def _leave_with_parent(parent: int) -> None:
+    """End when the studio is gone, also while a tool keeps the loop from hearing of it."""
+    while os.getppid() == parent:
+        time.sleep(_PARENT_SECONDS)
+    os._exit(1)
+
+
+def _bound_memory(megabytes: int) -> None:
+    """A tool that takes all memory ends itself, not the user's other programs."""
+    if megabytes <= 0 or sys.platform != "linux":
+        return
+    import resource
+
+    most = megabytes * 1024 * 1024
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        most = min(most, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the server; `arguments` are the command line's."""
+    parser = argparse.ArgumentParser(
+        prog="prompt-studio tools serve", description="Serve a Python file of tools over MCP."
+    )
+    parser.add_argument("file", type=Path, help="Python file whose functions are the tools")
+    parser.add_argument(
+        "--characters",
+        type=int,
+        default=USUAL_CHARACTERS,
+        help="longest result in characters (default: %(default)s)",
+    )
+    parser.add_argument("--memory", type=int, default=0, metavar="MB", help="most memory (Linux)")
+    options = parser.parse_args(arguments)
+    lines, output = _take_pipes()
+    _bound_memory(options.memory)
+    # The user's folder stays as it is: no compiled files beside theirs.
+    sys.dont_write_bytecode = True
+    threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
+    try:
+        ToolFileServer(options.file.resolve(), options.characters, output).serve(lines)
+    except KeyboardInterrupt:
+        return 130
+    _flush()
+    # A tool's own threads, or one that still computes, must not keep the process.
+    os._exit(0)

@@ -1,0 +1,445 @@
+"""The types that the standard library can check by itself: their JSON schema, and a conversion."""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import datetime
+import decimal
+import enum
+import inspect
+import pathlib
+import re
+import typing
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Union, get_args, get_origin
+
+from .values import plain_value
+
+_UNIONS = (Union, getattr(__import__("types"), "UnionType", Union))
+_LISTS = (
+    list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection,
+    collections.abc.MutableSequence,
+)  # fmt: skip
+_SETS = (set, frozenset, collections.abc.Set, collections.abc.MutableSet)
+_MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+_BOUNDS = {
+    "ge": ("minimum", lambda value, bound: value >= bound, "greater than or equal to"),
+    "gt": ("exclusiveMinimum", lambda value, bound: value > bound, "greater than"),
+    "le": ("maximum", lambda value, bound: value <= bound, "less than or equal to"),
+    "lt": ("exclusiveMaximum", lambda value, bound: value < bound, "less than"),
+    "multiple_of": ("multipleOf", lambda value, bound: value % bound == 0, "a multiple of"),
+}
+_SIZES = {"min_length": ("min", "at least"), "max_length": ("max", "at most")}
+
+
+class Unfit(ValueError):  # noqa: N818 - says what a value is
+    """A value does not fit a type; the text says why."""
+
+    def __init__(self, message: str, *steps: str) -> None:
+        super().__init__(message)
+        self.steps = steps
+        """The way to it, inside the argument."""
+
+    def under(self, step: object) -> Unfit:
+        """The same, seen from one level above."""
+        return Unfit(str(self), str(step), *self.steps)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """One type."""
+
+    schema: dict[str, Any]
+    """Its JSON schema."""
+
+    convert: Callable[[Any], Any]
+    """Makes its value of one of JSON; raises `Unfit`."""
+
+
+class Shapes:
+    """Makes shapes, and collects the definitions that they refer to."""
+
+    def __init__(self) -> None:
+        self.definitions: dict[str, Any] = {}
+        self._classes: dict[type, Callable[[Any], Any]] = {}
+
+    def of(self, annotation: Any) -> Shape:
+        """The shape of an annotation.
+
+        Raises:
+            TypeError: it has no JSON schema.
+        """
+        if annotation in (Any, object, inspect.Parameter.empty) or _is_variable(annotation):
+            return Shape({}, lambda value: value)
+        if annotation in (None, type(None)):
+            return Shape({"type": "null"}, _null)
+        if annotation == "number":
+            return Shape({"type": "number"}, _any_number)
+        if hasattr(annotation, "__supertype__"):
+            return self.of(annotation.__supertype__)
+        if hasattr(annotation, "__metadata__"):
+            return _bounded(self.of(annotation.__origin__), annotation.__metadata__)
+        origin = get_origin(annotation)
+        if origin is not None:
+            return self._generic(annotation, origin, get_args(annotation))
+        if isinstance(annotation, type):
+            return self._class(annotation)
+        raise TypeError(f"{_name(annotation)} has no JSON schema without pydantic")
+
+    def _generic(self, annotation: Any, origin: Any, inside: tuple[Any, ...]) -> Shape:
+        if origin is Literal:
+            return _one_of([plain_value(each) for each in inside], list(inside))
+        if origin in _UNIONS:
+            return self._union(inside)
+        if _name(origin) in ("Required", "NotRequired", "ReadOnly", "ClassVar", "Final"):
+            return self.of(inside[0])
+        if origin is tuple:
+            return self._tuple(inside)
+        item = self.of(inside[0]) if inside else self.of(Any)
+        if origin in _LISTS:
+            return Shape({"type": "array", **_items(item)}, _each(list, item))
+        if origin in _SETS:
+            make = frozenset if origin is frozenset else set
+            schema = {"type": "array", "uniqueItems": True, **_items(item)}
+            return Shape(schema, _each(make, item))
+        if origin in _MAPPINGS:
+            return self._mapping(inside)
+        raise TypeError(f"{_name(annotation)} has no JSON schema without pydantic")
+
+    def _class(self, kind: type) -> Shape:
+        if issubclass(kind, enum.Enum):
+            return _one_of([plain_value(each.value) for each in kind], list(kind))
+        if kind in _SIMPLE:
+            return _SIMPLE[kind]
+        if kind is tuple or kind in _LISTS:
+            return self._generic(kind, list, ())
+        if kind in _SETS:
+            return self._generic(kind, kind, ())
+        if kind in _MAPPINGS:
+            return self._mapping(())
+        if issubclass(kind, pathlib.PurePath):
+            return Shape({"type": "string", "format": "path"}, _text_to(pathlib.Path, "a path"))
+        if dataclasses.is_dataclass(kind) or _is_typed_dict(kind) or hasattr(kind, "_fields"):
+            return self._record(kind)
+        raise TypeError(
+            f"{kind.__module__}.{kind.__qualname__} has no JSON schema without pydantic"
+        )
+
+    def _record(self, kind: type) -> Shape:
+        """A dataclass, a `TypedDict` or a `NamedTuple`: a definition, as it may hold itself."""
+        name = kind.__name__
+        reference = Shape({"$ref": f"#/$defs/{name}"}, lambda value: self._classes[kind](value))  # noqa: PLW0108 - later
+        if kind in self._classes:
+            return reference
+        self._classes[kind] = lambda value: value
+        hints = typing.get_type_hints(kind, include_extras=True)
+        fields = _defaults(kind, hints)
+        shapes = {each: self.of(hints[each]) for each in fields}
+        needed = [each for each, default in fields.items() if default is _NEEDED]
+        schema: dict[str, Any] = {
+            "type": "object",
+            "properties": {
+                each: with_default(shape.schema, fields[each]) for each, shape in shapes.items()
+            },
+        }
+        if dataclasses.is_dataclass(kind):
+            schema["additionalProperties"] = False
+        if needed:
+            schema["required"] = needed
+        self.definitions[name] = schema
+        self._classes[kind] = _record_of(kind, shapes, needed)
+        return reference
+
+    def _union(self, inside: tuple[Any, ...]) -> Shape:
+        shapes = [self.of(each) for each in inside]
+
+        def convert(value: Any) -> Any:
+            faults = []
+            # A value that is of one of the types as it stands is not made into another.
+            for kind, shape in zip(inside, shapes):
+                if isinstance(kind, type) and type(value) is kind:
+                    return shape.convert(value)
+            for shape in shapes:
+                try:
+                    return shape.convert(value)
+                except Unfit as error:
+                    faults.append(str(error))
+            raise Unfit("; ".join(dict.fromkeys(faults)))
+
+        return Shape({"anyOf": [shape.schema for shape in shapes]}, convert)
+
+    def _tuple(self, inside: tuple[Any, ...]) -> Shape:
+        if len(inside) == 2 and inside[1] is Ellipsis:
+            item = self.of(inside[0])
+            return Shape({"type": "array", **_items(item)}, _each(tuple, item))
+        shapes = [self.of(each) for each in inside if each != ()]
+        schema = {
+            "type": "array", "prefixItems": [shape.schema for shape in shapes],
+            "minItems": len(shapes), "maxItems": len(shapes),
+        }  # fmt: skip
+
+        def convert(value: Any) -> Any:
+            if not isinstance(value, list) or len(value) != len(shapes):
+                raise Unfit(f"Input should be a list of {len(shapes)} items")
+            return tuple(
+                _inside(i, shape, each) for i, (shape, each) in enumerate(zip(shapes, value))
+            )
+
+        return Shape(schema, convert)
+
+    def _mapping(self, inside: tuple[Any, ...]) -> Shape:
+        key, item = (
+            (self.of(inside[0]), self.of(inside[1])) if inside else (self.of(str), self.of(Any))
+        )
+
+        def convert(value: Any) -> Any:
+            if not isinstance(value, Mapping):
+                raise Unfit("Input should be an object")
+            return {key.convert(name): _inside(name, item, each) for name, each in value.items()}
+
+        return Shape({"type": "object", "additionalProperties": item.schema or True}, convert)
+
+
+def _is_variable(annotation: Any) -> bool:
+    return isinstance(annotation, typing.TypeVar)
+
+
+def _is_typed_dict(kind: type) -> bool:
+    return issubclass(kind, dict) and hasattr(kind, "__total__")
+
+
+def _items(item: Shape) -> dict[str, Any]:
+    return {"items": item.schema} if item.schema else {"items": {}}
+
+
+_NEEDED: Any = object()
+_UNSAID: Any = object()
+
+
+def _defaults(kind: type, hints: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a record with their defaults; `_NEEDED` or `_UNSAID` where there is none."""
+    if dataclasses.is_dataclass(kind):
+        none = dataclasses.MISSING
+        return {
+            each.name: each.default
+            if each.default is not none
+            else _NEEDED
+            if each.default_factory is none
+            else _UNSAID
+            for each in dataclasses.fields(kind)
+            if each.init
+        }
+    if _is_typed_dict(kind):
+        needed = getattr(kind, "__required_keys__", frozenset(hints))
+        return {each: _NEEDED if each in needed else _UNSAID for each in hints}
+    known = getattr(kind, "_field_defaults", {})
+    return {each: known.get(each, _NEEDED) for each in getattr(kind, "_fields", ())}
+
+
+def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
+    """A schema with its default; one that JSON cannot hold is left out."""
+    if default is _NEEDED or default is _UNSAID:
+        return schema
+    try:
+        return {**schema, "default": plain_value(default, strict=True)}
+    except TypeError:
+        return schema
+
+
+def _record_of(kind: type, shapes: Mapping[str, Shape], needed: list[str]) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise Unfit("Input should be an object")
+        for name in needed:
+            if name not in value:
+                raise Unfit("Field required", name)
+        for name in value:
+            if name not in shapes and dataclasses.is_dataclass(kind):
+                raise Unfit("Extra inputs are not permitted", str(name))
+        given = {
+            name: _inside(name, shapes[name], each)
+            for name, each in value.items()
+            if name in shapes
+        }
+        return given if _is_typed_dict(kind) else kind(**given)
+
+    return convert
+
+
+def _one_of(shown: list[Any], values: list[Any]) -> Shape:
+    kinds = {type(each) for each in shown}
+    schema: dict[str, Any] = {"enum": shown}
+    if kinds == {str}:
+        schema = {"type": "string", **schema}
+    elif kinds == {int}:
+        schema = {"type": "integer", **schema}
+
+    def convert(value: Any) -> Any:
+        for each, made in zip(shown, values):
+            if each == value and type(each) is type(value):
+                return made
+        raise Unfit(f"Input should be {' or '.join(repr(each) for each in shown)}")
+
+    return Shape(schema, convert)
+
+
+def _each(make: Callable[[Any], Any], item: Shape) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise Unfit("Input should be a list")
+        return make([_inside(number, item, each) for number, each in enumerate(value)])
+
+    return convert
+
+
+def _inside(step: object, shape: Shape, value: Any) -> Any:
+    try:
+        return shape.convert(value)
+    except Unfit as error:
+        raise error.under(step) from None
+
+
+def _bounded(shape: Shape, metadata: tuple[Any, ...]) -> Shape:
+    """A type with what `annotated_types`, or objects that look the same, demand of it."""
+    schema = dict(shape.schema)
+    checks: list[tuple[Callable[[Any], Any], str]] = []
+    prefix = {"string": "Length", "array": "Items", "object": "Properties"}.get(
+        schema.get("type", ""), ""
+    )
+    for each in metadata:
+        for name, (key, holds, words) in _BOUNDS.items():
+            bound = getattr(each, name, None)
+            if isinstance(bound, (int, float)):
+                schema[key] = bound
+                checks.append((_compared(holds, bound), f"should be {words} {bound}"))
+        for name, (key, words) in _SIZES.items():
+            bound = getattr(each, name, None)
+            if isinstance(bound, int) and prefix:
+                schema[key + prefix] = bound
+                fits = _at_least(bound) if key == "min" else _at_most(bound)
+                checks.append((fits, f"should have {words} {bound} of them"))
+        pattern = getattr(each, "pattern", None)
+        if isinstance(pattern, str):
+            schema["pattern"] = pattern
+            found = re.compile(pattern)
+            checks.append((found.search, f"should match the pattern {pattern!r}"))
+
+    def convert(value: Any) -> Any:
+        made = shape.convert(value)
+        for holds, words in checks:
+            if not holds(made):
+                raise Unfit(f"Input {words}")
+        return made
+
+    return Shape(schema, convert)
+
+
+def _compared(holds: Callable[[Any, Any], bool], bound: float) -> Callable[[Any], Any]:
+    return lambda value: holds(value, bound)
+
+
+def _at_least(bound: int) -> Callable[[Any], Any]:
+    return lambda value: len(value) >= bound
+
+
+def _at_most(bound: int) -> Callable[[Any], Any]:
+    return lambda value: len(value) <= bound
+
+
+def _null(value: Any) -> None:
+    if value is not None:
+        raise Unfit("Input should be None")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Unfit("Input should be a valid string")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            pass
+    raise Unfit("Input should be a valid integer")
+
+
+def _number(value: Any) -> float:
+    return float(_any_number(value))
+
+
+def _any_number(value: Any) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    raise Unfit("Input should be a valid number")
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    known = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+    if str(value).lower() in known and isinstance(value, (str, int)):
+        return known[str(value).lower()]
+    raise Unfit("Input should be a valid boolean")
+
+
+def _text_to(make: Callable[[str], Any], words: str) -> Callable[[Any], Any]:
+    def convert(value: Any) -> Any:
+        try:
+            return make(value if isinstance(value, str) else str(value))
+        except (ValueError, ArithmeticError, TypeError):
+            raise Unfit(f"Input should be {words}") from None
+
+    return convert
+
+
+def _bytes(value: Any) -> bytes:
+    return _text(value).encode()
+
+
+def _moment(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
+
+
+_SIMPLE: dict[type, Shape] = {
+    str: Shape({"type": "string"}, _text),
+    int: Shape({"type": "integer"}, _whole),
+    float: Shape({"type": "number"}, _number),
+    bool: Shape({"type": "boolean"}, _truth),
+    bytes: Shape({"type": "string", "format": "binary"}, _bytes),
+    datetime.datetime: Shape(
+        {"type": "string", "format": "date-time"}, _text_to(_moment, "a date and time")
+    ),
+    datetime.date: Shape(
+        {"type": "string", "format": "date"}, _text_to(datetime.date.fromisoformat, "a date")
+    ),
+    datetime.time: Shape(
+        {"type": "string", "format": "time"}, _text_to(datetime.time.fromisoformat, "a time")
+    ),
+    uuid.UUID: Shape({"type": "string", "format": "uuid"}, _text_to(uuid.UUID, "a UUID")),
+    decimal.Decimal: Shape(
+        {"anyOf": [{"type": "number"}, {"type": "string"}]},
+        _text_to(decimal.Decimal, "a decimal number"),
+    ),
+}
+
+
+def _name(annotation: Any) -> str:
+    return (
+        getattr(annotation, "__name__", None)
+        or getattr(annotation, "_name", None)
+        or repr(annotation)
+    )

@@ -1,0 +1,112 @@
+"""What a tool gives, as JSON."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import enum
+import json
+import math
+from collections import deque
+from collections.abc import KeysView, Mapping, ValuesView
+from typing import Any
+
+_MADE_OF_TEXT = ("UUID", "Decimal", "PurePath", "Fraction", "IPv4Address", "IPv6Address")
+
+
+def as_text(value: object) -> tuple[str, bool]:
+    """A result as the model reads it, and whether it is JSON: texts stay as they are."""
+    if isinstance(value, str) and not isinstance(value, enum.Enum):
+        return value, False
+    text = json.dumps(plain_value(value), ensure_ascii=False, separators=(",", ":"))
+    return text, True
+
+
+def plain_value(value: Any, *, strict: bool = False) -> Any:
+    """A value as JSON can hold it.
+
+    Args:
+        value: anything.
+        strict: whether what JSON has no form for is refused; otherwise its `repr` stands for it.
+
+    Raises:
+        TypeError: there is no form, and `strict` is asked for.
+        RecursionError: it holds itself, or is too deep.
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value.value if isinstance(value, enum.Enum) else value
+    if isinstance(value, enum.Enum):
+        return plain_value(value.value, strict=strict)
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else _word(value)
+    simple = _simple(value)
+    if simple is not _NONE:
+        return simple
+    if isinstance(value, Mapping):
+        return {_key(key): plain_value(item, strict=strict) for key, item in value.items()}
+    if isinstance(value, _ITEMS) or hasattr(type(value), "__next__"):
+        return [plain_value(item, strict=strict) for item in value]
+    made = _made(value)
+    if made is not _NONE:
+        return plain_value(made, strict=strict)
+    if strict:
+        raise TypeError(f"{type(value).__name__} has no form in JSON")
+    return repr(value)
+
+
+_ITEMS = (list, tuple, set, frozenset, range, KeysView, ValuesView, deque)
+_NONE: Any = object()
+
+
+def _simple(value: Any) -> Any:
+    """Values of the standard library that stand for one text or number."""
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.urlsafe_b64encode(bytes(value)).decode()
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if any(kind.__name__ in _MADE_OF_TEXT for kind in type(value).__mro__):
+        return str(value)
+    if isinstance(value, BaseException):
+        return f"{type(value).__name__}: {value}"
+    return _NONE
+
+
+def _made(value: Any) -> Any:
+    """What an object says that it is made of: dataclasses, pydantic, NumPy, pandas, attrs."""
+    if isinstance(value, type):
+        return _NONE
+    if dataclasses.is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    for name in ("model_dump", "tolist", "to_dict"):
+        make = getattr(value, name, None)
+        if callable(make):
+            made = make()
+            return _NONE if made is value else made
+    fields = getattr(type(value), "__attrs_attrs__", None)
+    if fields is not None:
+        return {each.name: getattr(value, each.name) for each in fields}
+    return _NONE
+
+
+def _key(key: object) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if isinstance(key, enum.Enum):
+        return _key(key.value)
+    return str(key) if not isinstance(key, (bytes, bytearray)) else key.decode("utf-8", "replace")
+
+
+def _word(number: float) -> str:
+    if math.isnan(number):
+        return "NaN"
+    return "Infinity" if number > 0 else "-Infinity"
+
+
+def sendable(text: str) -> str:
+    """A text without halves of characters, which no encoding has."""
+    return text.encode("utf-8", "replace").decode()

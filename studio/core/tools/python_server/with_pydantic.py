@@ -1,0 +1,107 @@
+"""Arguments read by pydantic, which knows far more types than we do."""
+
+from __future__ import annotations
+
+import typing
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
+
+from .arguments import UNKNOWN, TakenArgument
+
+_FIELD = "p_{}"
+"""Field names carry a prefix, because a model may not have a field `schema`, `copy` or `_x`."""
+
+
+class PydanticReader:
+    """Makes a model of the parameters."""
+
+    def __init__(self, name: str, parameters: Sequence[TakenArgument]) -> None:
+        """Make it; whatever pydantic raises of an annotation that it does not know goes on."""
+        self._names = [each.name for each in parameters if not each.is_open]
+        self._model = _model(name, parameters)
+        with warnings.catch_warnings():
+            # A default that JSON cannot hold is left out of the schema; that is all it would say.
+            warnings.simplefilter("ignore")
+            self._schema = self._model.model_json_schema(by_alias=True)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of all arguments."""
+        return self._schema
+
+    def read(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Arguments by parameter, those that were given, and those of `**more`.
+
+        Raises:
+            ValueError: an argument is missing, unknown or of the wrong type.
+        """
+        try:
+            values = self._model.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise ValueError(_plain(error)) from None
+        given = {
+            name: getattr(values, _FIELD.format(name))
+            for name in self._names
+            if _FIELD.format(name) in values.model_fields_set
+        }
+        return given, dict(values.model_extra or {})
+
+
+def _model(name: str, parameters: Sequence[TakenArgument]) -> type[BaseModel]:
+    fields: dict[str, Any] = {}
+    open_ended: object = None
+    for each in parameters:
+        if each.is_open:
+            open_ended = Any if each.annotation is UNKNOWN else each.annotation
+            continue
+        annotation = _guess(each.default) if each.annotation is UNKNOWN else each.annotation
+        if each.is_rest:
+            annotation = list[Any] if each.annotation is UNKNOWN else list[annotation]  # type: ignore[valid-type]
+        options: dict[str, Any] = {"alias": each.name}
+        if each.description:
+            options["description"] = each.description
+        default = ... if each.default is UNKNOWN else each.default
+        fields[_FIELD.format(each.name)] = (annotation, Field(default, **options))
+    config = ConfigDict(
+        arbitrary_types_allowed=True,
+        extra="allow" if open_ended is not None else "forbid",
+        protected_namespaces=(),
+    )
+    try:
+        # The first engine never takes exponential time, but knows no look-around.
+        return create_model(name, __base__=_base(config, open_ended), **fields)
+    except Exception as error:  # noqa: BLE001 - pydantic raises many kinds
+        second = ConfigDict(**config, regex_engine="python-re")
+        try:
+            return create_model(name, __base__=_base(second, open_ended), **fields)
+        except Exception:  # noqa: BLE001 - the first says what is wrong
+            raise error from None
+
+
+def _base(settings: ConfigDict, open_ended: object) -> type[BaseModel]:
+    """What the arguments' model is made from: with the type that `**more` takes."""
+    content: dict[str, Any] = {"model_config": settings}
+    if open_ended is not None and open_ended is not Any:
+        content["__annotations__"] = {"__pydantic_extra__": dict[str, open_ended]}  # type: ignore[valid-type]
+    return type("Arguments", (BaseModel,), content)
+
+
+def _guess(default: object) -> Any:
+    """The type of a parameter without annotation: that of its default, otherwise anything."""
+    if isinstance(default, (int, float)) and not isinstance(default, bool):
+        # Any number, whole or not, which stays what it is.
+        return typing.Annotated[typing.Union[int, float], WithJsonSchema({"type": "number"})]
+    if isinstance(default, (bool, str, list, dict)):
+        return type(default)
+    return Any
+
+
+def _plain(error: ValidationError) -> str:
+    """A validation error as one line: which argument, and what is wrong with it."""
+    return "; ".join(
+        f"{'.'.join(str(step) for step in item['loc']) or 'arguments'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_context=False, include_input=False)
+    )
