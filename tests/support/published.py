@@ -5,8 +5,12 @@ from __future__ import annotations
 FINDINGS: dict[str, frozenset[str]] = {
     "prompt-section.prompty": frozenset({"text-below-thread"}),
     "react-agent-trustgraph.prompty": frozenset(
-        {"history-without-thought", "history-quoted", "history-not-json"}
+        {
+            "all-required", "history-without-thought", "history-quoted", "history-not-json",
+            "loop-without-tools",
+        }
     ),
+    "instructions-prompt-cheshire-cat.prompty": frozenset({"loop-without-tools"}),
     "legacy-chat.prompty": frozenset({"legacy-file"}),
-}
+}  # fmt: skip
 """Codes by the name of the file; the template of the old dialect is said to be one."""

@@ -29,9 +29,10 @@ def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:
     model = prepared.document.model
     request = to_request(prepared.messages.messages, (), model, provider=provider_of(model))
     found = message_problems(request)
-    if not prepared.messages.threads:
+    if prepared.messages.messages and not prepared.messages.threads:
         return found
-    return tuple(item for item in found if item.code != NO_MESSAGE)  # the run brings some
+    # A run brings the conversation; a prompt that is still empty asks for nothing yet.
+    return tuple(item for item in found if item.code != NO_MESSAGE)
 
 
 def merged(*lists: Sequence[Problem]) -> tuple[Problem, ...]:

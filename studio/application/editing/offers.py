@@ -97,14 +97,20 @@ def _find(
         return marker["word"], [
             CompletionItem(name, f'{name}=""', help_, "key", 1)
             for name, help_ in known.ATTRIBUTES.items()
+            if name != "type" or not _is_prompty(document)
         ]
     media = _MEDIA_OPEN.search(line)
-    if media:
-        return media["word"], _media(text, caret)
+    if media:  # Prompty 2 takes all of it for text
+        return media["word"], [] if _is_prompty(document) else _media(text, caret)
     target = _MEDIA_TARGET.search(line)
     if target:
         return target["path"], _media_files(target["word"], editor_context)
     return _roles(line, document, asked=asked)
+
+
+def _is_prompty(document: PromptDocument | None) -> bool:
+    """Whether words that only the section dialect knows would be text, or make a section of it."""
+    return document is not None and document.dialect == "prompty"
 
 
 def _media(text: str, caret: int) -> list[CompletionItem]:
@@ -155,6 +161,7 @@ def _references(
         return inside, [
             CompletionItem(name, name, help_, "value", 0, again=True)
             for name, help_ in known.REFERENCES.items()
+            if name != "params:" or not _is_prompty(document)
         ]
     if kind == "file":
         return rest, [

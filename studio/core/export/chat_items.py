@@ -12,6 +12,7 @@ from studio.core.prompty.messages import MediaPart, Message, Part
 from studio.core.prompty.threads import read_thread
 from studio.core.text.problem import Problem
 from studio.core.text.values import Json, JsonObject
+from studio.core.wire.message_rules import CHAT, NAME_CHANGED, sendable_name
 from studio.core.wire.request import to_request
 
 THREAD = "thread"
@@ -37,18 +38,32 @@ def chat_items(template: ChatTemplate) -> tuple[list[JsonObject], tuple[Problem,
 
 def chat_messages(messages: Sequence[Message]) -> tuple[list[JsonObject], tuple[Problem, ...]]:
     """Messages in the form of chat completions; paths stay as the author wrote them."""
-    # A name may be a template: it stays as written, and the program that fills it in sends it.
-    nameless = [replace(message, attributes=_without_name(message)) for message in messages]
+    # A template of a name stays as written: the program that fills it in has the name to send.
+    nameless = [
+        replace(message, attributes=_without_name(message))
+        if has_template_name(message)
+        else message
+        for message in messages
+    ]
     request = to_request(nameless, (), ModelDeclaration(id="-"), provider="openai-chat")
     made = request.body["messages"]
     listed = made if isinstance(made, list) else []
     items = [
-        {**item, "name": message.attributes["name"]} if "name" in message.attributes else item
+        {**item, "name": message.attributes["name"]} if has_template_name(message) else item
         for item, message in zip(listed, messages, strict=True)
         if isinstance(item, Mapping)
     ]
-    lost = [item for item in request.problems if item.code.startswith("unsupported")]
+    lost = [
+        item
+        for item in request.problems
+        if item.code.startswith("unsupported") or item.code == NAME_CHANGED
+    ]
     return items, tuple(lost)
+
+
+def has_template_name(message: Message) -> bool:
+    """Whether the name of who speaks holds an expression, whose value nobody knows yet."""
+    return "{" in str(message.attributes.get("name", ""))
 
 
 def _without_name(message: Message) -> dict[str, Json]:
@@ -107,7 +122,13 @@ def _fill(value: Json, render: Render, values: Mapping[str, Json]) -> Json:
 
 def as_sent(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Messages as they come out of the form of chat completions, to compare like with like."""
-    return fill_items(list(chat_messages(messages)[0]), None, {})
+    sent = fill_items(list(chat_messages(messages)[0]), None, {})
+    return tuple(
+        replace(message, attributes={**message.attributes, "name": sendable_name(name, CHAT)})
+        if isinstance(name := message.attributes.get("name"), str)
+        else message
+        for message in sent
+    )
 
 
 def _message(item: TemplateMessage, form: TemplateFormat) -> Message:

@@ -46,6 +46,7 @@ class PromptfooConfig:
             losses.append("The template is Mustache, and promptfoo renders with Nunjucks.")
         if template.format == "fstring":
             items = [_as_jinja(item) for item in items]
+        items = [_with_name(item) for item in items]
         if any(isinstance(item, dict) and "thread" in item for item in items):
             losses.append("A thread of messages has no place in a promptfoo prompt; left out.")
             items = [i for i in items if not (isinstance(i, dict) and "thread" in i)]
@@ -79,6 +80,14 @@ def _as_jinja(value: Json) -> Json:
             key: item if key in ("role", "type") else _as_jinja(item) for key, item in value.items()
         }
     return [_as_jinja(item) for item in value] if isinstance(value, list) else value
+
+
+def _with_name(item: Json) -> Json:
+    """A message whose name is a template, without the blanks that OpenAI refuses in a name."""
+    name = item.get("name") if isinstance(item, dict) else None
+    if not isinstance(item, dict) or not isinstance(name, str) or "{" not in name:
+        return item
+    return {**item, "name": f"{{% filter replace(' ', '_') %}}{name}{{% endfilter %}}"}
 
 
 def _provider(source: ExportSource) -> Json:

@@ -139,7 +139,7 @@ def lost(problems: Iterable[Problem]) -> Iterator[str]:
 
 _LOST = (
     "unsupported-attribute", "unsupported-option", "unsupported-media", "tool-not-sent",
-    "tool-arguments", "system-moved",
+    "tool-arguments", "system-moved", "name-changed",
 )  # fmt: skip
 
 

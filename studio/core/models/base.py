@@ -142,3 +142,12 @@ class ModelError(Exception):
         self.is_exhausted = False
         """Whether it was tried again already as often as the connection allows; a loop around the
         model that tried again too would multiply the tries."""
+
+
+def nothing_asked() -> ModelError:
+    """The error of a request without a message, which is not sent."""
+    return ModelError(
+        "no-message",
+        "The request holds no message, so it was not sent.",
+        "Put user: before the question in the prompt, or give the conversation a value.",
+    )

@@ -7,7 +7,7 @@ import random
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 
-from studio.core.models.base import Capabilities, ModelError, ModelRequest
+from studio.core.models.base import Capabilities, ModelError, ModelRequest, nothing_asked
 from studio.core.models.bodies import request_body
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.faults import (
@@ -198,11 +198,7 @@ class RemoteModel:
         ends = asyncio.get_running_loop().time() + self._connection.call_seconds
         body = self.request_body(request)
         if not holds_message(body):
-            raise ModelError(
-                "no-message",
-                "The request holds no message, so it was not sent.",
-                "Put user: before the question in the prompt.",
-            )
+            raise nothing_asked()
         opening = asyncio.create_task(self._begin(body))
         try:
             await asyncio.wait({opening}, timeout=_SLOW_SECONDS)

@@ -225,6 +225,9 @@ def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json] | None:
     kind = "image" if part.kind == "image" else "document"
     if isinstance(found, str):
         return {"type": kind, "source": {"type": "url", "url": found}}
+    if kind == "document" and found.media_type.startswith("text/"):
+        text = {"type": "text", "media_type": "text/plain", "data": found.text}
+        return {"type": kind, "source": text}
     source: dict[str, Json] = {
         "type": "base64",
         "media_type": found.media_type,

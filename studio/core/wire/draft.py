@@ -39,6 +39,8 @@ class RequestDraft:
     media: MediaSource | None
     keeps_nothing: bool = False
     problems: list[Problem] = field(default_factory=list)
+    media_types: dict[str, str] = field(default_factory=dict)
+    """MIME types of the local files that were read, by path as the author wrote it."""
     origins: OriginNotes = field(default_factory=OriginNotes)
 
     def report(

@@ -46,6 +46,14 @@ class MediaData:
         """As a data URI."""
         return f"data:{self.media_type};base64,{self.data}"
 
+    @property
+    def text(self) -> str:
+        """As text, of a file that holds text; a remark in its place stays as it is."""
+        try:
+            return base64.b64decode(self.data, validate=True).decode("utf-8-sig", "replace")
+        except ValueError:  # no base64
+            return self.data
+
 
 @dataclass(frozen=True, slots=True)
 class MediaFault:
@@ -152,5 +160,10 @@ def _media_type(name: str, content: bytes) -> str:
             return media_type
     if content[:4] == b"RIFF":
         return {b"WAVE": "audio/wav", b"WEBP": "image/webp"}.get(content[8:12], "video/x-msvideo")
-    guessed = mimetypes.guess_type(name)[0]
-    return {"audio/x-wav": "audio/wav"}.get(guessed or "", guessed or "application/octet-stream")
+    return type_by_name(name) or "application/octet-stream"
+
+
+def type_by_name(source: str) -> str:
+    """The MIME type that the suffix of a path says; empty where it says none."""
+    guessed = mimetypes.guess_type(source)[0] or ""
+    return {"audio/x-wav": "audio/wav"}.get(guessed, guessed)

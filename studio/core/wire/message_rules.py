@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from studio.core.prompty.messages import MediaPart, Message, Role
 from studio.core.text.problem import Severity
@@ -22,7 +23,7 @@ from studio.core.wire.draft import (
     result_id,
     tool_calls,
 )
-from studio.core.wire.media import is_web, split_data_uri
+from studio.core.wire.media import is_web, split_data_uri, type_by_name
 
 NAME_CHANGED = "name-changed"
 CALL_ID = "call-id-refused"
@@ -59,7 +60,7 @@ class MessageRules:
     """Kinds of media that it fetches from an address."""
 
     data: Mapping[str, tuple[str, ...]]
-    """Kinds of media that it takes as data, each with its MIME types; none named: any."""
+    """Kinds of media that it takes as data, each with its MIME types (`text/*`); none: any."""
 
     others: frozenset[str] = frozenset()
     """Kinds that it refuses, and that other servers of the same form take: they are sent."""
@@ -111,7 +112,7 @@ ANTHROPIC = MessageRules(
     call_id=re.compile(r"[A-Za-z0-9_-]+"),
     call_id_words="letters, digits, _ and - only",
     addresses=frozenset({"image", "file"}),
-    data={"image": _PICTURES, "file": ("application/pdf", "text/plain")},
+    data={"image": _PICTURES, "file": ("application/pdf", "text/*")},
 )
 
 
@@ -181,11 +182,32 @@ def report_media(messages: Sequence[Message], draft: RequestDraft, rules: Messag
     """Report media that are sent as they are, and that the provider refuses all the same."""
     for message in messages:
         for part in message.parts:
-            if isinstance(part, MediaPart) and (text := _media_refusal(part, message, rules)):
+            if not isinstance(part, MediaPart):
+                continue
+            if text := _media_refusal(part, message, rules, _type_of(part, draft)):
                 draft.report(UNSUPPORTED_MEDIA, f"{rules.who}: {text}", part.span)
 
 
-def _media_refusal(part: MediaPart, message: Message, rules: MessageRules) -> str:
+def _type_of(part: MediaPart, draft: RequestDraft) -> str:
+    """The MIME type of what is sent as data; empty where nobody knows it, and for addresses."""
+    source = part.source
+    data = split_data_uri(source)
+    if data is not None:
+        return data.media_type
+    if is_web(source):
+        return ""
+    declared = part.attributes.get("mediaType", part.attributes.get("media_type"))
+    if isinstance(declared, str):
+        return declared
+    found = draft.media_types.get(source) or type_by_name(source[-_LONGEST_SUFFIX:])
+    return "" if found == _ANY_TYPE else found
+
+
+_LONGEST_SUFFIX = 100
+_ANY_TYPE = "application/octet-stream"
+
+
+def _media_refusal(part: MediaPart, message: Message, rules: MessageRules, media_type: str) -> str:
     """Why a part that is sent is refused; empty where it is taken, or left out and said before."""
     if part.kind in rules.others:
         return f"{part.kind} is refused; only other servers that speak this form may take it."
@@ -193,9 +215,9 @@ def _media_refusal(part: MediaPart, message: Message, rules: MessageRules) -> st
         return ""
     if message.role == "assistant":
         return f"media stand in messages of the user; the {part.kind} in this one is refused."
-    data, types = split_data_uri(part.source), rules.data[part.kind]
-    if data is not None and types and data.media_type not in types:
-        return f"{part.kind} is {', '.join(types)}; {data.media_type} is refused."
+    types = rules.data[part.kind]
+    if media_type and types and not any(fnmatchcase(media_type, each) for each in types):
+        return f"{part.kind} is {', '.join(types)}; {media_type} is refused."
     if is_web(part.source) and part.kind not in rules.addresses:
         return f"{part.kind} is sent as data and never fetched; {part.source[:60]!r} is refused."
     return ""

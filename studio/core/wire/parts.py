@@ -24,6 +24,7 @@ def resolve_media(part: MediaPart, draft: RequestDraft) -> MediaData | str:
     media_type = declared_type(part)
     found = draft.media.read(source) if draft.media is not None and source else None
     if isinstance(found, MediaData):
+        draft.media_types[source] = media_type or found.media_type
         return found if not media_type else MediaData(media_type, found.data, found.name)
     if media_type:
         # Prompty spec §7.5: with a media type beside it, the source is the data itself.

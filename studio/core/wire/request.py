@@ -206,14 +206,21 @@ def to_request(
         refusal = name_refusal(tool.name, provider) if is_sendable(tool) else ""
         if refusal:
             draft.report(TOOL_NAME, refusal, tool.span)
-    if messages and not holds_message(body):
+    if not holds_message(body):
+        _report_nothing_asked(messages, draft)
+    return WireRequest(body, (*history_problems(messages), *draft.problems), draft.origins)
+
+
+def _report_nothing_asked(messages: Sequence[Message], draft: RequestDraft) -> None:
+    """Say that the request asks for nothing."""
+    message, place = "There is no message for the model; write one below user:.", None
+    if messages:
         message = (
             "There is no message for the model beside the system text, and the provider refuses "
             "that; put user: before the question."
         )
         place = messages[-1].origin.marker or messages[-1].origin.span
-        draft.report(NO_MESSAGE, message, place, Severity.ERROR)
-    return WireRequest(body, (*history_problems(messages), *draft.problems), draft.origins)
+    draft.report(NO_MESSAGE, message, place, Severity.ERROR)
 
 
 NO_MESSAGE = "no-message"

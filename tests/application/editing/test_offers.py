@@ -30,6 +30,8 @@ inputs:
 ---
 """
 
+SECTION = HEAD.replace("name: x", "name: x\ntemplate: {parser: {kind: section}}")
+
 
 def labels(text: str, *, asked: bool = True, document: str | None = None) -> list[str]:
     """What is offered at the `|` of the text."""
@@ -102,8 +104,8 @@ def test_references_name_variables_and_files() -> None:
 
 
 def test_a_parameter_is_offered_again_and_so_is_each_input() -> None:
-    assert "params:" in labels(HEAD + "user:\n${¦")
-    assert labels(HEAD + "user:\n${params:who} ${params:¦}") == ["who", "city", "person"]
+    assert "params:" in labels(SECTION + "user:\n${¦")
+    assert labels(SECTION + "user:\n${params:who} ${params:¦}") == ["who", "city", "person"]
     assert labels("user:\n${params:w¦}") == []
 
 
@@ -114,7 +116,14 @@ def test_roles_only_where_a_marker_can_begin() -> None:
 
 def test_attributes_and_media() -> None:
     assert "name" in labels(HEAD + "user[¦")
-    assert "image" in labels(HEAD + "user:\n![im¦")
+    assert "image" in labels(SECTION + "user:\n![im¦")
+
+
+def test_what_prompty_takes_for_text_is_not_offered_there() -> None:
+    assert {"env:", "file:"} == set(labels(HEAD + "user:\n${¦"))
+    assert labels(HEAD + "user:\n![¦") == []
+    assert "type" not in labels(HEAD + "assistant[¦")
+    assert "type" in labels(SECTION + "assistant[¦")
 
 
 def test_format_strings_offer_inputs_in_single_braces() -> None:

@@ -17,7 +17,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from jinja2 import TemplateError
+import yaml
+from jinja2 import Environment, TemplateError
 
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
@@ -510,6 +511,32 @@ def test_where_a_program_renders_otherwise_the_proof_says_what_it_gives(
             assert "cannot render" in result.losses[-1]
         assert all(each.is_same for each in result.round_trips) == (got == wanted), (target, got)
         assert result.needs_consent == (got != wanted)
+
+
+NAMES = (
+    'user[name="{{first}} {{last}}"]:\nI am {{first}}.\n\nassistant:\nA\n\n'
+    'user[name="Bob Lee"]:\nB\n\nuser[name="{{nobody}}"]:\nC\n'
+)
+NAMED = {"first": "Ann", "last": "Lee|x"}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_every_program_gets_names_that_openai_takes(make: Make, tmp_path: Path) -> None:
+    script = module_of(make(NAMES, "python", NAMED).text, tmp_path)
+    sent = [item.get("name") for item in script.build_messages({**script.INPUTS, **NAMED})]
+    assert sent == ["Ann_Lee_x", None, "Bob_Lee", None]
+
+    chain = make(NAMES, "langchain", NAMED)
+    got = module_of(chain.text, tmp_path).prompt.invoke(NAMED).to_messages()
+    assert [(item.name, item.content) for item in got] == [
+        (None, "I am Ann."), (None, "A"), ("Bob_Lee", "B"), (None, "C"),
+    ]  # fmt: skip
+    assert any("{{first}} {{last}}" in loss for loss in chain.losses)
+
+    raw = yaml.safe_load(make(NAMES, "promptfoo", {"first": "Ann", "last": "Lee"}).text)
+    names = [item.get("name") for item in json.loads(raw["prompts"][0]["raw"])]
+    render = Environment(autoescape=False).from_string(names[0]).render
+    assert render(first="Ann", last="Lee") == "Ann_Lee"
 
 
 def test_the_script_puts_in_pictures_of_its_folder_and_of_inputs(

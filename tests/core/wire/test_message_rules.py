@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, Too
 from studio.core.prompty.messages import ToolResultPart as Result
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json
+from studio.core.wire.media import MediaReader
 from studio.core.wire.request import Provider, WireRequest, to_request
 
 _OPENAI_NAME = re.compile(r"^[^\s<|\\\\/>]+$")
@@ -126,7 +128,13 @@ _DATA = "data:{};base64,AAAA"
         ("openai-responses", "file", "https://x.org/a.pdf", ""),
         ("openai-responses", "video", "https://x.org/a.mp4", "takes no video"),
         ("anthropic", "file", "https://x.org/a.pdf", ""),
-        ("anthropic", "file", _DATA.format("text/html"), "text/html is refused"),
+        ("anthropic", "file", _DATA.format("text/html"), ""),
+        ("anthropic", "file", _DATA.format("application/zip"), "application/zip is refused"),
+        ("anthropic", "image", "pictures/a.svg", "image/svg+xml is refused"),
+        ("openai-chat", "audio", "a.m4a", "audio/mp4 is refused"),
+        ("openai-chat", "audio", "a.wav", ""),
+        ("openai-chat", "image", "a.png", ""),
+        ("openai-chat", "image", "a", ""),
         ("anthropic", "audio", "https://x.org/a.mp3", "takes no audio"),
     ],
 )
@@ -137,6 +145,32 @@ def test_each_provider_says_which_media_it_takes(
 
     assert [item.code for item in request.problems] == ["unsupported-media"] * bool(refusal)
     assert all(refusal in item.message for item in request.problems)
+
+
+def test_the_content_of_a_file_says_its_type_not_its_name(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"RIFF\0\0\0\0WAVE")
+    (tmp_path / "b.dat").write_bytes(b"\xff\xd8\xff")
+    parts = (MediaPart("image", "a.png"), MediaPart("image", "b.dat"))
+
+    found = to_request(
+        [_user(*parts)], (), ModelDeclaration(id="m"), provider="openai-chat",
+        media=MediaReader(tmp_path),
+    ).problems  # fmt: skip
+
+    assert [("audio/wav is refused" in item.message) for item in found] == [True]
+
+
+def test_a_text_goes_to_anthropic_as_text(tmp_path: Path) -> None:
+    (tmp_path / "notes.md").write_text("Größe: 3", encoding="utf-8")
+
+    request = to_request(
+        [_user(MediaPart("file", "notes.md"))], (), ModelDeclaration(id="m"), provider="anthropic",
+        media=MediaReader(tmp_path),
+    )  # fmt: skip
+
+    source = {"type": "text", "media_type": "text/plain", "data": "Größe: 3"}
+    assert _sent(request)["content"] == [{"type": "document", "source": source}]
+    assert request.problems == ()
 
 
 def test_media_of_the_assistant_are_said() -> None:

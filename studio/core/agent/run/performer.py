@@ -40,7 +40,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import RunState, StepError
 from studio.core.masking.masker import MissingValueError
-from studio.core.models.base import ChatModel, ModelError, ModelRequest
+from studio.core.models.base import ChatModel, ModelError, ModelRequest, nothing_asked
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import (
     Message,
@@ -210,6 +210,8 @@ class Performer:
         return 0.0 if self.asked_at is None else _since(self.asked_at)
 
     async def _stream(self, request: ModelRequest) -> tuple[Reply, bool]:
+        if not request.messages:
+            raise nothing_asked()  # also of models that would make something up
         reply, mask = Reply(), self.secrets.stream()
         deltas = self.model.stream(request)
         try:

@@ -170,8 +170,8 @@ class _LangChain:
         self.is_plain = template.is_plain
         items, problems = chat_items(template)
         self.losses += lost(problems)
-        self.items = items
-        self.rows = [self._row(item) for item in items]
+        self.items = [self._without_template_name(item) for item in items]
+        self.rows = [self._row(item) for item in self.items]
         self.tools = [tool for tool in source.sent_tools if is_sendable(tool)]
         self.losses += (
             f"{tool.name}: a tool of kind {tool.kind} names a service; it is left out."
@@ -251,6 +251,13 @@ class _LangChain:
             content = python_literal(self._content(item.get("content")), 8)
             return f"({python_literal(_ROLES[role])}, {content})"
         return self._message(role, item)
+
+    def _without_template_name(self, item: JsonObject) -> JsonObject:
+        name = item.get("name")
+        if not isinstance(name, str) or "{" not in name:
+            return item
+        self.losses.append(f"LangChain renders no name of a message: {name!r} is left out.")
+        return {key: value for key, value in item.items() if key != "name"}
 
     def _content(self, content: Json) -> Json:
         if isinstance(content, str):

@@ -118,7 +118,24 @@ def fill(value, values):
     return json.loads(json.dumps(value))
 '''
 
-BUILD = '''
+_NAMES = """\
+        if "name" in message:  # blanks and some signs are refused in it
+            name = re.sub(r"[\\s<|\\\\/>]+", "_", str(message.pop("name"))).strip("_")[:64]
+            message.update({"name": name} if name else {})
+"""
+
+
+def build(*, has_names: bool) -> str:
+    """The function that makes the messages.
+
+    Args:
+        has_names: whether a message may name who speaks.
+    """
+    end = "    return messages\n"
+    return _BUILD.replace(end, f"{_NAMES}{end}", 1) if has_names else _BUILD
+
+
+_BUILD = '''
 def build_messages(values):
     """The messages that the model gets first."""
     messages = []

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from studio.core.agent.loop.first_step import first_step_values
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
-from studio.core.export.chat_items import as_sent, chat_items, fill_items
+from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import check_bounds, script_renderer
 from studio.core.export.python import code
@@ -161,6 +161,10 @@ class _Script:
         """The template language; None where there is nothing to render."""
         return None if self.template.is_plain else self.template.format
 
+    def _has_names(self) -> bool:
+        """Whether a message may name who speaks; those of a conversation may."""
+        return any("name" in item or THREAD in item for item in self.items)
+
     def losses(self) -> Iterator[str]:
         """What the script does not carry, or does differently."""
         yield from self.template.losses
@@ -198,7 +202,7 @@ class _Script:
             self._functions() if loops else "",
             renderer.strip(),
             (code.FILL if form else code.FILL_PLAIN).strip(),
-            code.BUILD.strip(),
+            code.build(has_names=self._has_names()).strip(),
             code.CALL.strip() if loops else "",
             code.ASK.strip(),
             *(part.strip() for part in run),

@@ -209,9 +209,8 @@ def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> R
             text = f"The attribute {key!r} is what the section says already; it is left out."
             talk.report("attribute-taken", Severity.WARNING, text, marker_span)
     kind = attributes.get("type")
-    if talk.document.dialect == "section" and kind is not None and kind not in _KNOWN_TYPES:
-        text = f"The content type {str(kind)!r} is not known; its content is read as text."
-        talk.report("unknown-content-type", Severity.HINT, text, marker_span)
+    if talk.document.dialect == "section" and kind is not None:
+        _report_type(talk, str(kind), role, marker_span)
     if kind in YAML_TYPES and talk.document.dialect == "section":
         _read_calls(talk, head, start, end)
     elif role == "tool" and talk.document.dialect != "legacy":
@@ -219,6 +218,19 @@ def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> R
     else:
         read_content(talk, head, start, end)
     return role
+
+
+def _report_type(talk: Conversation, kind: str, role: Role, place: Span | None) -> None:
+    """A content type that nobody knows, or that belongs to another role."""
+    if kind not in _KNOWN_TYPES:
+        text = f"The content type {kind!r} is not known; its content is read as text."
+        talk.report("unknown-content-type", Severity.HINT, text, place)
+    elif kind == "tool_result" and role != "tool":
+        text = "A tool's result stands in a section tool[tool_call_id=…]:; this is read as text."
+        talk.report("type-of-other-role", Severity.WARNING, text, place)
+    elif kind in YAML_TYPES and role != "assistant":
+        text = f"Only the assistant calls tools: providers refuse a call of the {role}."
+        talk.report("type-of-other-role", Severity.WARNING, text, place)
 
 
 def _content_start(text: str, line_end: int, end: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.loop_format import drives_loop
+from studio.core.prompty.loop_format import agent_settings, drives_loop
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
@@ -28,13 +28,15 @@ _NO_ANSWER = re.compile(
 
 
 def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
-    """A history that renders invalid JSON or drops thoughts; a final answer without words."""
+    """A history that renders invalid JSON or drops thoughts; tools and answers without words."""
     body = document.source.slice(document.body)
     offset = document.body.start
     if document.template.format == "jinja2":
         for loop in islice(_LOOP.finditer(body), _MOST_LOOPS):
             yield from _history(body, loop, _end_of_loop(body, loop.end()), offset)
+        yield from _all_required(body, offset)
     yield from _without_user(document)
+    yield from _without_tools(document)
     agent = document.metadata.get("agent")
     is_composed = isinstance(agent, Mapping) and bool(agent.get("compose"))
     found = _NO_ANSWER.search(body)
@@ -45,6 +47,47 @@ def check_loop_prompt(document: PromptDocument) -> Iterator[Problem]:
         )
         fix = Fix("Ask for the answer there", (TextEdit(place, '"the answer, as text"'),))
         yield Problem("answer-without-words", Severity.HINT, message, place, (fix,))
+
+
+_ARGUMENTS = re.compile(
+    r"\{%[-+]?[ \t]*for[ \t]+(?P<name>\w+)[ \t]+in[ \t]+\w+\.arguments\b[^%]{0,200}%\}"
+    r"(?P<line>[^{]{0,80}?)(?P<word>[Rr]equired)\b"
+)
+
+
+def _all_required(body: str, offset: int) -> Iterator[Problem]:
+    """A list of arguments that calls each one required, whatever its schema says."""
+    for found in islice(_ARGUMENTS.finditer(body), _MOST_LOOPS):
+        end = body.find("{%", found.end())
+        path = f"{found['name']}.required"
+        if path in body[found.start() : end if end >= 0 else None]:
+            continue
+        place = Span(*found.span("word")).shift(offset)
+        word = found["word"]
+        other = "Optional" if word[0] == "R" else "optional"
+        message = f"This calls every argument {word.lower()}, also one that a call may leave out."
+        text = f'{{{{ "{word}" if {path} else "{other}" }}}}'
+        fix = Fix("Say it of each argument", (TextEdit(place, text),))
+        yield Problem("all-required", Severity.HINT, message, place, (fix,))
+
+
+_LISTED = frozenset({"tools", "tool_names"})
+
+
+def _without_tools(document: PromptDocument) -> Iterator[Problem]:
+    """A loop that lists its tools to the model and has none: the list would be empty."""
+    if document.tools or agent_settings(document).get("tools") or not drives_loop(document):
+        return
+    declared = {item.name for item in document.inputs}
+    listed = [item for item in document.variables if item.name in _LISTED - declared]
+    if not listed or any(section.role == "tools" for section in document.sections):
+        return
+    place = min(item.span for item in listed)
+    message = (
+        "The prompt lists its tools to the model, and it has none: declare tools:, or name a "
+        "Python file of functions under metadata.agent.tools."
+    )
+    yield Problem("loop-without-tools", Severity.HINT, message, place)
 
 
 _FOR_SYSTEM = frozenset({"system", "developer", "tools", ""})

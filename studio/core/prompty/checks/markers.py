@@ -35,6 +35,11 @@ _ALONE = re.compile(
     r"[ \t]*(?P<colon>:?)[ \t]*"
 )
 _LONGEST_MARKER = 400
+_TWO = re.compile(
+    r"^[ \t]*#?[ \t]*(?P<one>[A-Za-z]{4,9})[ \t]*[/|][ \t]*(?P<other>[A-Za-z]{4,9})[ \t]*"
+    r"(?P<attributes>\[[^\n]{0,300}\])?[ \t]*:[ \t]*$",
+    re.MULTILINE,
+)
 _PLAIN_WORDS = frozenset(
     {"users", "uses", "used", "use", "systems", "assistants", "assistance", "developers", "assist"}
 )
@@ -52,6 +57,7 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
 
     yield from _nearly_right(document, body, is_fenced)
     yield from _attributes(document, body, is_fenced)
+    yield from _two_roles(document, body, is_fenced)
     yield from _misspelled(document, body, is_fenced)
     yield from _untidy(document, body)
     if not document.sections or document.sections[0].role == "":
@@ -86,6 +92,22 @@ def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) ->
         message = f"{line.strip()!r} is text here; a role marker is {right!r} alone on its line."
         fix = Fix(f"Write {right}", (TextEdit(place, right),))
         yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
+
+
+def _two_roles(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
+    """`function/tool[…]:`, the way in which a reference lists two words for one role."""
+    known = ROLES[document.dialect]
+    for found in _TWO.finditer(body):
+        words = [found[name].lower() for name in ("other", "one")]
+        rights = [f"{word}{found['attributes'] or ''}:" for word in words if word in known]
+        if len(rights) < 2 or is_fenced(found.start()):
+            continue
+        if any(read_marker(right, document.dialect) is None for right in rights):
+            continue
+        place = Span(*found.span()).shift(document.body.start)
+        message = f"{found[0].strip()!r} is text here; a role marker has one word: {rights[0]!r}."
+        fixes = tuple(Fix(f"Write {right}", (TextEdit(place, right),)) for right in rights)
+        yield Problem("near-marker", Severity.WARNING, message, place, fixes)
 
 
 def _later_role(document: PromptDocument, found: re.Match[str]) -> Problem:

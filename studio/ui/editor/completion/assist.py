@@ -140,7 +140,9 @@ class EditorAssist(QObject):
         if self._editor.isReadOnly():
             return
         caret = self._editor.caret()
-        self._snippets.start(where or Span(caret, caret), body)
+        document = self._editor.document_now()
+        edit = self._snippets.start(where or Span(caret, caret), body)
+        self._keep_dialect(document, (edit,))
         self._editor.setFocus()
 
     # -- problems -------------------------------------------------------------------------------

@@ -30,8 +30,12 @@ class SnippetSession(QObject):
         """Whether there are places to go to."""
         return bool(self._stops)
 
-    def start(self, where: Span, body: str) -> None:
-        """Put a snippet in place of a span, as one step that can be undone, and fill it."""
+    def start(self, where: Span, body: str) -> TextEdit:
+        """Put a snippet in place of a span, as one step that can be undone, and fill it.
+
+        Returns:
+            The edit that was made.
+        """
         self.end()
         editor = self._editor
         source = editor.source()
@@ -40,7 +44,8 @@ class SnippetSession(QObject):
         bare = before.lstrip(" ")
         indent = before[: len(before) - len(bare)] + (" " * len(bare) if bare == "- " else "")
         made = expand(body, indent)
-        editor.apply_edits((TextEdit(where, made.text),))
+        edit = TextEdit(where, made.text)
+        editor.apply_edits((edit,))
         source = editor.source()
         self._stops = [
             (
@@ -51,6 +56,7 @@ class SnippetSession(QObject):
         ]
         self._at = -1
         self.step(1)
+        return edit
 
     def step(self, by: int) -> None:
         """Go to the next place or the one before; the last one ends it."""

@@ -302,6 +302,12 @@ async def test_a_model_failure_ends_a_headless_run_and_keeps_what_came():
     assert state.step.partial.text == "Half an ans"
 
 
+async def test_a_request_without_a_message_reaches_no_model():
+    run, model = run_of("![thread]", ["made up"], inputs={})
+    state = await run.go()
+    assert (state.status, state.error.code, model.requests) == ("failed", "no-message", ())
+
+
 async def test_a_further_try_that_brings_nothing_takes_nothing_away():
     cut = ScriptedTurn(
         Reply("Half an ans"), error=ModelError("cut-off", "The stream broke.", retryable=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.values import Json
@@ -33,3 +35,19 @@ def test_an_attribute_that_the_section_says_itself_is_said() -> None:
     made = prepared('user[name="Seth", role="admin", content="zzz"]:\nU\n')
     assert codes(made) == ["attribute-taken", "attribute-taken"]
     assert codes(prepared('user[name="Seth", rolex="x"]:\nU\n')) == []
+
+
+@pytest.mark.parametrize(
+    ("head", "code"),
+    [
+        ('assistant[type="tool_result"]', "type-of-other-role"),
+        ('user[type="tool_call"]', "type-of-other-role"),
+        ('user[type="reasoning"]', "unknown-content-type"),
+        ('tool[type="tool_result", tool_call_id="1"]', ""),
+        ('assistant[type="tool_call"]', ""),
+        ('user[type="text"]', ""),
+    ],
+)
+def test_a_content_type_that_fits_no_role_is_said(head: str, code: str) -> None:
+    made = prepared(f"{head}:\nid: a\ntype: function\nfunction: {{name: b, arguments: {{}}}}\n")
+    assert codes(made) == [code] * bool(code)

@@ -123,6 +123,26 @@ def test_tab_goes_from_place_to_place_and_back_with_real_keys(
     assist.rest()
 
 
+def test_a_snippet_keeps_the_dialect_and_its_places(editor: PromptEditor, qtbot: QtBot) -> None:
+    body = "user:\n![image](a.png)\n"
+    text = f"---\nname: x\n\n---\n{body}"
+    editor.load(text)
+    editor.set_document(parse(text))
+    editor.set_caret(len("---\nname: x\n"))
+    snippet = next(each for each in SNIPPETS if each.name == "inputs block")
+
+    EditorAssist(editor).insert_snippet(snippet.body)
+    assert editor.textCursor().selectedText() == "question"
+    qtbot.keyClicks(editor, "topic")
+    qtbot.keyClick(editor, Qt.Key.Key_Tab)
+
+    assert editor.textCursor().selectedText() == "string"
+    document = parse(editor.text())
+    assert (document.dialect, document.template.parser) == ("section", "section")
+    assert document.inputs[0].name == "topic"
+    assert editor.text().endswith(f"---\n{body}")
+
+
 def test_escape_ends_it_and_tab_indents_again(editor: PromptEditor, qtbot: QtBot) -> None:
     editor.load("")
     EditorAssist(editor).insert_snippet("a ${1:one} b ${2:two}\n$0")
