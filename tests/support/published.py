@@ -11,6 +11,8 @@ FINDINGS: dict[str, frozenset[str]] = {
         }
     ),
     "instructions-prompt-cheshire-cat.prompty": frozenset({"loop-without-tools"}),
+    "react-agent.prompty": frozenset({"loop-without-tools"}),
+    "json-action-agent.prompty": frozenset({"loop-without-tools"}),
     "legacy-chat.prompty": frozenset({"legacy-file"}),
 }  # fmt: skip
-"""Codes by the name of the file; the template of the old dialect is said to be one."""
+"""Codes by the name of the file; a template waits for tools, and one of the old dialect says so."""
