@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize
 from PySide6.QtWidgets import QDockWidget
 
+from studio.application.tools.known_servers import (
+    KnownServer,
+    ServerFileError,
+    add_servers,
+    server_files,
+    servers_of,
+)
+from studio.core.text.values import JsonObject
 from studio.core.tools.declaration import declare_tool
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
+from studio.ui.tools.add_server import AddServerDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
@@ -67,6 +78,7 @@ class ToolsCoordinator(QObject):
         pane.request_folder_approval.connect(self._approve_folder)
         pane.request_declare.connect(self._declare)
         pane.request_own_servers.connect(self._open_own_servers)
+        pane.request_new_server.connect(self._offer_servers)
         pane.request_logs.connect(tools.read_logs)
         pane.request_own_window.connect(self._stand_alone)
         self._dock.topLevelChanged.connect(pane.show_own_window)
@@ -152,6 +164,33 @@ class ToolsCoordinator(QObject):
             page.editor.apply_edits(declare_tool(document, entry.spec))
         except ValueError as error:
             self._messages.error(self.tr("The tool was not inserted: {error}.").format(error=error))
+
+    def _offer_servers(self) -> None:
+        """Ask which servers to add; those of other programs are offered."""
+        home = Path.home()
+        known: list[KnownServer] = []
+        problems: list[str] = []
+        files = server_files(home, os.environ, sys.platform, self._folder())
+        for program, path in files.items():
+            try:
+                known += servers_of(program, path, home)
+            except ServerFileError as error:
+                problems.append(str(error))
+        theme = self._window.themes.value
+        dialog = AddServerDialog(known, problems, theme, self._pane.window())
+        dialog.request_add.connect(self._add_servers)
+        dialog.open()
+
+    def _add_servers(self, servers: tuple[tuple[str, JsonObject], ...]) -> None:
+        try:
+            names = add_servers(self._own_servers, servers)
+        except ServerFileError as error:
+            self._messages.error(self.tr("No server was added: {error}").format(error=error))
+            return
+        self._tools.reload()
+        self._messages.info(
+            self.tr("Added: {names}. Start them under the plug.").format(names=", ".join(names))
+        )
 
     def _open_own_servers(self) -> None:
         path = self._own_servers

@@ -58,6 +58,7 @@ class ToolsPane(QWidget):
     request_forget = Signal(Path)  # Path of a folder, trusted no more
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
+    request_new_server = Signal()
     request_logs = Signal()  # what the servers wrote meanwhile
     request_own_window = Signal(bool)  # whether the pane is to stand in a window of its own
     answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
@@ -134,6 +135,7 @@ class ToolsPane(QWidget):
         self.sources.request_folder_approval.connect(self.request_folder_approval)
         self.sources.request_logs.connect(self.request_logs)
         self.sources.request_own_servers.connect(self.request_own_servers)
+        self.sources.request_new_server.connect(self.request_new_server)
 
     @property
     def registry(self) -> ToolRegistry:

@@ -50,6 +50,7 @@ class SourcesPage(QWidget):
     request_forget = Signal(Path)  # Path of a folder
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
+    request_new_server = Signal()
     request_logs = Signal()  # what the servers wrote meanwhile is wanted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -76,6 +77,11 @@ class SourcesPage(QWidget):
         self.own_button = QPushButton(self.tr("Your own MCP servers…"), self)
         self.own_button.setToolTip(self.tr("Open the file of servers that every prompt may name"))
         self.own_button.clicked.connect(self.request_own_servers)
+        self.add_button = QPushButton(self.tr("Add a server…"), self)
+        self.add_button.setToolTip(
+            self.tr("Write an MCP server down, or take over those of other programs")
+        )
+        self.add_button.clicked.connect(self.request_new_server)
         self._list = QWidget(self)
         self._blocks = QVBoxLayout(self._list)
         self.blocks: dict[str, SourceBlock] = {}
@@ -90,7 +96,7 @@ class SourcesPage(QWidget):
         trust.addWidget(self._trust, 1)
         trust.addWidget(self.trust_button, 0, Qt.AlignmentFlag.AlignTop)
         switches = FlowLayout(spacing=8)
-        for part in (self._approval_label, self.approval, self.own_button):
+        for part in (self._approval_label, self.approval, self.own_button, self.add_button):
             switches.addWidget(part)
         self._blocks.setContentsMargins(0, 0, 0, 0)
         self._blocks.setSpacing(6)
