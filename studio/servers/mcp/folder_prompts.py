@@ -80,7 +80,7 @@ def _listed(name: str, document: PromptDocument) -> Prompt:
     return Prompt(
         name=name,
         title=document.name or None,
-        description=document.description or None,
+        description=document.description or f"The prompt {document.name or name}.",
         arguments=declared or None,
     )
 
