@@ -11,7 +11,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
-    QInputDialog,
     QMenu,
     QPushButton,
     QWidget,
@@ -91,13 +90,9 @@ def test_write_fix_rename_replace_split_and_save(
     for _ in range(4):
         key(Qt.Key.Key_Left)
 
-    def rename(_: QInputDialog) -> None:
-        key(Qt.Key.Key_A, CONTROL)
-        write("somebody")
-        key(Qt.Key.Key_Return)
-
-    with answering(QInputDialog, rename):
-        key(Qt.Key.Key_F2)
+    key(Qt.Key.Key_F2)
+    write("somebody")
+    key(Qt.Key.Key_Return)
     back_in(page, qtbot)
     assert page.editor.text().count("somebody") == 2
     # Find and replace.
@@ -113,12 +108,9 @@ def test_write_fix_rename_replace_split_and_save(
     assert page.editor.hasFocus()
 
     # Go to a line, split, write on the other side.
-    def line(_: QInputDialog) -> None:
-        write("7")
-        key(Qt.Key.Key_Return)
-
-    with answering(QInputDialog, line):
-        key(Qt.Key.Key_G, CONTROL)
+    key(Qt.Key.Key_G, CONTROL)
+    write("7")
+    key(Qt.Key.Key_Return)
     back_in(page, qtbot)
     assert page.editor.textCursor().blockNumber() == 6
     key(Qt.Key.Key_Backslash, CONTROL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QInputDialog
 
 from studio.ui.style.icons import icon
 from studio.ui.window.palette import CommandPalette, PaletteItem
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from studio.ui.window.parts import WindowParts
 
 _MOST_BESIDE = 500
+_LINE = re.compile(r"(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9})?)?")
 
 
 class Chooser(QObject):
@@ -152,20 +153,24 @@ class Chooser(QObject):
         self.palette.ask(self.tr("Check the spelling of prose in"), choices)
 
     def ask_line(self) -> None:
-        """Choose a line."""
+        """Choose a line, or a line and column as `12:5`."""
         page = self._window.tabs.current
         if page is None:
             return
-        line, chosen = QInputDialog.getInt(
-            self._window.widget,
-            self.tr("Go to line"),
-            self.tr("Line (1 to {blockcount}):").format(blockcount=page.editor.blockCount()),
-            page.editor.textCursor().blockNumber() + 1,
-            1,
-            page.editor.blockCount(),
-        )
-        if chosen:
-            page.editor.go_to_line(line)
+        last = page.editor.blockCount()
+
+        def lines(query: str) -> list[PaletteItem]:
+            found = _LINE.fullmatch(query.strip().removeprefix(":"))
+            if found is None:
+                return []
+            line = max(1, min(int(found["line"]), last))
+            column = int(found["column"] or 1)
+            text = page.editor.document().findBlockByNumber(line - 1).text().strip()
+            words = self.tr("Line {line}").format(line=line)
+            return [PaletteItem(words, partial(page.editor.go_to_line, line, column), text)]
+
+        prompt = self.tr("Line, 1 to {count}").format(count=last)
+        self.palette.ask_typed(prompt, lines)
 
     def ask_file(self) -> None:
         """Choose a file of the folder, a recent one, or one beside the prompt shown."""

@@ -16,6 +16,7 @@ from studio.core.resource_files import resource
 from studio.core.settings import Settings
 from studio.core.text.problem import Fix
 from studio.ui.app.editor_commands import EditorCommands
+from studio.ui.app.navigation import Navigation
 from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
 from studio.viewmodels.app.notifications import Notification, NotificationAction
@@ -51,6 +52,8 @@ class Commands(QObject):
         self._panes = panes
         self._mirror = EnabledMirror(self)
         self._editing = EditorCommands(window, self)
+        self.navigation = Navigation(window.tabs, self)
+        """Where the user was."""
 
     @cached_property
     def exchange(self) -> ExchangeCommands:
@@ -143,6 +146,8 @@ class Commands(QObject):
             "file.import": self.import_file,
             "file.settings": self.settings,
             "file.quit": window.widget.close,
+            "edit.back": lambda: self.navigation.go(-1),
+            "edit.forward": lambda: self.navigation.go(1),
             "edit.line": self._asking("ask_line"),
             "edit.symbol": self._asking("ask_symbol"),
             "edit.uses": self._asking("ask_use"),

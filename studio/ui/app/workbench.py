@@ -266,6 +266,8 @@ class Workbench(QObject):
         self.history_pane.request_refresh.connect(self.history.refresh)
         self.history_pane.request_filter.connect(self.history.set_filter)
         self.history_pane.request_open.connect(self.history.open)
+        self.history_pane.request_open.connect(window.commands.navigation.visit_run)
+        window.commands.navigation.open_run = self.history.open
         self.history_pane.request_compare.connect(self.history.compare)
         self.history_pane.request_delete.connect(self.history.delete)
         self.history_pane.request_pin.connect(self.history.set_pinned)

@@ -65,6 +65,13 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.find_in_files", "Find in files…", "Ctrl+Shift+F", "search"),
     ActionSpec("edit.replace_in_files", "Replace in files…", "Ctrl+Shift+H", "replace"),
     ActionSpec("edit.line", "Go to line…", "Ctrl+G"),
+    ActionSpec("edit.back", "Back", "Alt+Left", "arrow-left", "To the place before"),
+    ActionSpec("edit.forward", "Forward", "Alt+Right", "arrow-right", "To the place after"),
+    ActionSpec("edit.bracket", "Go to the other bracket", "Ctrl+Shift+\\"),
+    ActionSpec("edit.grow", "Expand the selection", "Alt+Shift+Right"),
+    ActionSpec("edit.shrink", "Shrink the selection", "Alt+Shift+Left"),
+    ActionSpec("edit.caret_up", "Add a caret above", "Ctrl+Alt+Up"),
+    ActionSpec("edit.caret_down", "Add a caret below", "Ctrl+Alt+Down"),
     ActionSpec("edit.symbol", "Go to symbol…", "Ctrl+Shift+G", "list-tree"),
     ActionSpec("edit.add_caret", "Add the next match to the carets", "Ctrl+D"),
     ActionSpec("edit.select_line", "Select the line", "Ctrl+L"),
@@ -109,7 +116,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("view.split_down", "Split editor downwards", "Ctrl+Alt+\\"),
     ActionSpec("view.other_side", "Go to the other side", "Ctrl+2"),
     ActionSpec("view.move_over", "Move tab to the other side", "Ctrl+Alt+2"),
-    ActionSpec("view.join", "One side only", "Ctrl+Shift+\\"),
+    ActionSpec("view.join", "One side only", "Ctrl+Alt+1"),
     ActionSpec("view.side", "Side bar", "Ctrl+B", "panel-left", "Show or hide the side bar"),
     ActionSpec(
         "view.right",
@@ -174,6 +181,7 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
          SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous",
          "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.add_caret",
+         "edit.caret_up", "edit.caret_down", "edit.grow", "edit.shrink",
          "edit.select_line", "edit.line_up", "edit.line_down", "edit.copy_up", "edit.copy_down",
          "edit.delete_line", "edit.join_lines", SEPARATOR, "edit.comment", "edit.complete",
          "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format",
@@ -181,7 +189,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         "&Go",
-        ("file.quick", "edit.symbol", "edit.line", "edit.definition", "edit.uses", SEPARATOR,
+        ("edit.back", "edit.forward", SEPARATOR, "file.quick", "edit.symbol", "edit.line",
+         "edit.bracket", "edit.definition", "edit.uses", SEPARATOR,
          "edit.next_problem", "edit.previous_problem", SEPARATOR, "view.next_tab",
          "view.previous_tab", "view.other_side", "view.editor", "view.breadcrumbs",
          "view.problems"),
@@ -234,7 +243,8 @@ EDITING = (
     "run.breakpoint", "view.editor", "view.breadcrumbs", "view.split", "view.split_down",
     "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format",
     "edit.protocol", "edit.add_caret", "edit.select_line", "edit.line_up", "edit.line_down",
-    "edit.copy_up", "edit.copy_down", "edit.delete_line", "edit.join_lines",
+    "edit.copy_up", "edit.copy_down", "edit.delete_line", "edit.join_lines", "edit.bracket",
+    "edit.grow", "edit.shrink", "edit.caret_up", "edit.caret_down",
 )  # fmt: skip
 """Actions that need an open document."""
 

@@ -60,6 +60,8 @@ class CommandPalette(QFrame):
         self._window = window
         self.setObjectName("palette")
         self._choices: Sequence[PaletteItem] = ()
+        self._make: Callable[[str], Sequence[PaletteItem]] | None = None
+        """Makes the choices of what is typed, where they do not stand before."""
         self._before: QWidget | None = None
         self._field = QLineEdit()
         self._field.setAccessibleName(self.tr("Search"))
@@ -73,7 +75,7 @@ class CommandPalette(QFrame):
         blank = QPixmap(16, 16)
         blank.fill(Qt.GlobalColor.transparent)
         self._no_icon = QIcon(blank)
-        self._empty = QLabel(self.tr("Nothing fits. Try fewer letters."))
+        self._empty = QLabel()
         self._empty.setProperty("muted", True)
         self._empty.setContentsMargins(8, 8, 8, 8)
         box = QVBoxLayout(self)
@@ -94,7 +96,8 @@ class CommandPalette(QFrame):
 
     def ask(self, prompt: str, choices: Sequence[PaletteItem]) -> None:
         """Open with these choices."""
-        self._choices = choices
+        self._choices, self._make = choices, None
+        self._empty.setText(self.tr("Nothing fits. Try fewer letters."))
         self._before = self.window().focusWidget()
         self._field.setPlaceholderText(prompt)
         self._field.clear()
@@ -102,6 +105,12 @@ class CommandPalette(QFrame):
         self.show()
         self.raise_()
         self._field.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def ask_typed(self, prompt: str, choices: Callable[[str], Sequence[PaletteItem]]) -> None:
+        """Open with choices that are made of what is typed."""
+        self.ask(prompt, ())
+        self._make = choices
+        self._empty.setText(prompt)
 
     def leave(self) -> None:
         """Close without choosing; the keyboard goes back to where it was."""
@@ -112,8 +121,9 @@ class CommandPalette(QFrame):
 
     def _filter(self, query: str) -> None:
         ranked = []
-        for number, choice in enumerate(self._choices):
-            points = score(query, choice.text)
+        made = None if self._make is None else self._make(query)
+        for number, choice in enumerate(self._choices if made is None else made):
+            points = score(query, choice.text) if made is None else 0
             if points is not None:
                 ranked.append((not choice.enabled, -points, number, choice))
         ranked.sort(key=lambda each: each[:3])

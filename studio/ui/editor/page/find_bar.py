@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +118,7 @@ class FindBar(QWidget):
         self.hide()
         self._again.stop()
         self._matches = []
-        self._editor.marks.set_found(())
+        self._mark(())
         self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go(self, step: int) -> None:
@@ -191,7 +192,7 @@ class FindBar(QWidget):
         self._matches = []
         if not pattern:
             self._count.clear()
-            self._editor.marks.set_found(())
+            self._mark(())
             return
         source = self._editor.source()
         try:
@@ -205,19 +206,25 @@ class FindBar(QWidget):
         except PatternError as error:
             self._tell_error(error)
             return
-        self._editor.marks.set_found(
+        self._mark(
             [
                 (source.to_utf16(match.start()), source.to_utf16(match.end()))
                 for match in self._matches[:500]
             ]
         )
+        self._editor.mark_bar.mark("match", (source.line_of(m.start()) for m in self._matches))
         self._tell(0)
+
+    def _mark(self, ranges: Sequence[tuple[int, int]]) -> None:
+        self._editor.marks.set_found(ranges)
+        if not ranges:
+            self._editor.mark_bar.mark("match", ())
 
     def _tell_error(self, error: PatternError) -> None:
         self._matches = []
         self._count.setText(self.tr("Pattern: {msg}").format(msg=error))
         self._count.setToolTip(str(error))
-        self._editor.marks.set_found(())
+        self._mark(())
 
     def _tell(self, number: int) -> None:
         count = len(self._matches)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.editing.names import (
     definition,
@@ -17,10 +16,11 @@ from studio.application.editing.names import (
     tool_at,
     tool_rename,
 )
+from studio.core.text.span import Span
+from studio.ui.editor.page.rename_field import RenameField
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
-    from studio.core.text.span import Span
     from studio.ui.editor.text.view import PromptEditor
 
 
@@ -59,21 +59,14 @@ class Naming(QObject):
     def _rename(self, document: PromptDocument) -> None:
         caret = self._editor.caret()
         name = name_at(document, caret)
-        title = self.tr("Rename input")
         if name is None:
-            name, title = tool_at(document, caret), self.tr("Rename tool")
+            name = tool_at(document, caret)
         if name is None:
             self._editor.tell(self.tr("Put the caret on an input or a tool to rename it."))
             return
-        new, agreed = QInputDialog.getText(
-            self._editor,
-            title,
-            self.tr("New name of {name!r}:").format(name=name),
-            QLineEdit.EchoMode.Normal,
-            name,
-        )
-        if agreed:
-            self.rename_to(new.strip())
+        _, places = places_of(document, caret)
+        here = next((place for place in places if place.touches(caret)), Span(caret, caret))
+        RenameField(self._editor, here, name, self.rename_to)
 
     def rename_to(self, new: str) -> bool:
         """Rename what is at the caret everywhere; False when the name cannot be used."""

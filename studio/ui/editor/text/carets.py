@@ -66,6 +66,36 @@ class Carets(QObject):
         self._more = kept[:_MOST]
         self._show()
 
+    def add_line(self, by: int) -> None:
+        """A caret in the line above (-1) or below (1) the outermost one, in the same column."""
+        carets = self._sorted()
+        outer = QTextCursor(carets[0] if by < 0 else carets[-1])
+        move = QTextCursor.MoveOperation
+        outer.clearSelection()
+        if outer.movePosition(move.Up if by < 0 else move.Down):
+            self._more = [*self._more, outer][:_MOST]
+            self._show()
+
+    def select_column(self, start: QTextCursor, end: QTextCursor) -> None:
+        """A caret in each line from one place to another, each selecting the same columns."""
+        document = self._view.document()
+        first, last = start.blockNumber(), end.blockNumber()
+        step = 1 if last >= first else -1
+        made = []
+        for number in range(first, last + step, step)[:_MOST]:
+            block = document.findBlockByNumber(number)
+            if not block.isVisible():
+                continue
+            cursor = QTextCursor(block)
+            longest = block.length() - 1
+            cursor.setPosition(block.position() + min(start.positionInBlock(), longest))
+            keep = QTextCursor.MoveMode.KeepAnchor
+            cursor.setPosition(block.position() + min(end.positionInBlock(), longest), keep)
+            made.append(cursor)
+        self._more = made[:-1]
+        self._view.setTextCursor(made[-1])
+        self._show()
+
     def drop(self) -> None:
         """Leave only the usual caret."""
         if self._more:

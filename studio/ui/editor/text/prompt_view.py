@@ -108,6 +108,13 @@ class PromptView(BlockView):
         if take_keyboard:
             self.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def show_place(self, offset: int) -> None:
+        """Go to a place and type on there; nothing lights up."""
+        self.set_caret(min(offset, len(self.source())))
+        self.folding.show_line(self.textCursor().blockNumber())
+        self.centerCursor()
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def go_to_line(self, line: int, column: int = 1) -> None:
         """Show a line, counted from 1."""
         block = self.document().findBlockByNumber(max(0, min(line - 1, self.blockCount() - 1)))

@@ -11,6 +11,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
+    QTextCursor,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QMenu, QWidget
@@ -20,6 +21,7 @@ from studio.ui.base.menus import add_actions, own_menu
 from studio.ui.editor.text.carets import Carets
 from studio.ui.editor.text.line_edits import LineEdits
 from studio.ui.editor.text.prompt_view import PromptView
+from studio.ui.editor.text.structure_selection import StructureSelection
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.media_drop import MediaDrop
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from studio.ui.style.theme import Theme
 
 _RECTANGLES = (QRectF, QRect)
+_COLUMN = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier
 _COMMANDS = (
     Qt.KeyboardModifier.ControlModifier
     | Qt.KeyboardModifier.AltModifier
@@ -54,6 +57,9 @@ class TextInput(PromptView):
         super().__init__(theme, parent, prompt)
         self.carets = Carets(self)
         self.lines = LineEdits(self)
+        self.structure = StructureSelection(self)
+        self._column: QTextCursor | None = None
+        """Where a selection of columns began, while the mouse is held."""
 
     def event(self, event: QEvent) -> bool:
         """Leave the keys of the window's actions to the window.
@@ -155,6 +161,12 @@ class TextInput(PromptView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Alt and a click set one more caret, or take it away; a click alone leaves one."""
+        self._column = None
+        if event.button() == Qt.MouseButton.LeftButton and event.modifiers() == _COLUMN:
+            self.carets.drop()
+            self._column = self.cursorForPosition(event.position().toPoint())
+            self.setTextCursor(self._column)
+            return
         if (
             event.button() == Qt.MouseButton.LeftButton
             and event.modifiers() == Qt.KeyboardModifier.AltModifier
@@ -163,6 +175,21 @@ class TextInput(PromptView):
             return
         self.carets.drop()
         super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Shift, Alt and a drag select columns."""
+        if self._column is not None and event.buttons() & Qt.MouseButton.LeftButton:
+            place = self.cursorForPosition(event.position().toPoint())
+            self.carets.select_column(self._column, place)
+            return
+        super().mouseMoveEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The end of a drag."""
+        if self._column is not None:
+            self._column = None
+            return
+        super().mouseReleaseEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Files and pictures too, not only text."""

@@ -21,9 +21,11 @@ from studio.core.text.problem import Problem, Severity
 from studio.ui.editor.text.front_line import FrontLine
 from studio.ui.editor.text.ghost_values import GhostValues
 from studio.ui.editor.text.gutter import Breakpoints, Gutter
+from studio.ui.editor.text.mark_bar import MarkBar
 from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
 from studio.ui.editor.text.run_lines import RunLines
+from studio.ui.editor.text.sticky_header import StickyHeader
 from studio.ui.editor.text.text_input import TextInput
 from studio.ui.editor.text.typing_keys import TypingKeys
 from studio.ui.style.theme import Theme, mono_font
@@ -73,6 +75,9 @@ class PromptEditor(TextInput):
         self.run_lines = RunLines(self, self._gutter)
         """The lines behind the moment of a run."""
         self.ghosts = GhostValues(self, theme)
+        self.mark_bar = MarkBar(self, theme)
+        self.setVerticalScrollBar(self.mark_bar)
+        self.sticky = StickyHeader(self, theme)
         self._keys = TypingKeys(self)
         self._caret_timer = QTimer(self)
         self._caret_timer.setSingleShot(True)
@@ -83,6 +88,10 @@ class PromptEditor(TextInput):
 
     def _wire(self) -> None:
         self.document().contentsChanged.connect(self.ghosts.follow_edit)
+        self.mark_bar.rangeChanged.connect(self._scroll_past_end)
+        self.mark_bar.valueChanged.connect(self.sticky.follow)
+        self.cursorPositionChanged.connect(self.sticky.follow)
+        self.sticky.request_line.connect(lambda line: self.go_to_line(line + 1))
         self.blockCountChanged.connect(self._fit_gutter)
         self.updateRequest.connect(self._on_update)
         self.cursorPositionChanged.connect(self._on_caret)
@@ -120,6 +129,7 @@ class PromptEditor(TextInput):
         """Take a parsed document: its problems and folds."""
         self.reading.take(document)
         self.folding.read(document)
+        self.sticky.read(document)
         self.set_problems(document.problems)
 
     def set_problems(self, problems: Sequence[Problem]) -> None:
@@ -134,6 +144,9 @@ class PromptEditor(TextInput):
             if problem.fixes:
                 fixable.add(line)
         self._gutter.set_marks(severities, frozenset(fixable))
+        for severity in Severity:
+            lines = (line for line, worst in severities.items() if worst is severity)
+            self.mark_bar.mark(severity.value, lines)
         self.ghosts.show_fixes(_fixes_by_line(problems, source))
         self.marks.set_problems(problems, source)
 
@@ -175,7 +188,8 @@ class PromptEditor(TextInput):
         self.highlighter.set_theme(theme)
         self.marks.set_theme(theme)
         self._gutter.set_theme(theme)
-        self._front.theme = self.ghosts.theme = theme
+        self._front.theme = self.ghosts.theme = self.sticky.theme = theme
+        self.mark_bar.set_theme(theme)
         self.set_problems(self._problems)
         self.run_lines.paint_again()
 
@@ -210,6 +224,7 @@ class PromptEditor(TextInput):
         if was_shown and event.size().height() < event.oldSize().height() and self.hasFocus():
             self.ensureCursorVisible()
         self._place_gutter()
+        self.sticky.follow()
         self.prompt.fit_views()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -247,6 +262,13 @@ class PromptEditor(TextInput):
             return self.blockCount()
         rows = self.viewport().height() // max(1, self.fontMetrics().height()) + 1
         return self.firstVisibleBlock().blockNumber() + rows
+
+    def _scroll_past_end(self, _least: int, most: int) -> None:
+        """The last line can be scrolled to the top, where there is more than the window shows."""
+        last = self.document().lineCount() - 1
+        if 0 < most < last:
+            # Before Qt fits the bar's value to the shorter range: the view does not jump.
+            self.mark_bar.setMaximum(last)
 
     def _on_update(self, rect: QRect, dy: int) -> None:
         """Follow the text; beside a blinking caret or a line typed in nothing changes."""

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QToolTip
+from PySide6.QtWidgets import QToolTip
 from pytestqt.qtbot import QtBot
 
 from studio.application.editing.editor_context import EditorContext, editor_context_of
@@ -16,7 +16,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import apply_edits
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.page.page import EditorPage
-from tests.support.modal import answering
+from studio.ui.editor.page.rename_field import RenameField
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -62,20 +62,24 @@ def caret_in(page: EditorPage, words: str) -> None:
     page.editor.setTextCursor(cursor)
 
 
-def name(text: str) -> Callable[[QInputDialog], None]:
-    """Type into the question, and agree."""
-
-    def act(dialog: QInputDialog) -> None:
-        dialog.setTextValue(text)
-        dialog.accept()
-
-    return act
+def rename(page: EditorPage, qtbot: QtBot, new: str, end: Qt.Key = Qt.Key.Key_Return) -> None:
+    """F2, then the new name in the field over the old one."""
+    qtbot.keyClick(page.editor, Qt.Key.Key_F2)
+    field = page.editor.findChild(RenameField)
+    assert field is not None
+    assert field.hasFocus()
+    assert field.hasSelectedText()
+    qtbot.keyClicks(field, new)
+    qtbot.keyClick(field, end)
+    qtbot.waitUntil(lambda: page.editor.findChild(RenameField) is None)
+    assert page.editor.hasFocus()
 
 
 def test_f2_renames_an_input_everywhere(page: EditorPage, qtbot: QtBot) -> None:
     caret_in(page, "city }}")
-    with answering(QInputDialog, name("place")):
-        qtbot.keyClick(page.editor, Qt.Key.Key_F2)
+    rename(page, qtbot, "place", Qt.Key.Key_Escape)
+    assert page.editor.text() == PROMPT
+    rename(page, qtbot, "place")
     assert page.editor.text() == PROMPT.replace("city", "place")
     page.editor.undo()
     assert page.editor.text() == PROMPT
@@ -83,8 +87,7 @@ def test_f2_renames_an_input_everywhere(page: EditorPage, qtbot: QtBot) -> None:
 
 def test_f2_renames_a_tool_and_leaves_prose_alone(page: EditorPage, qtbot: QtBot) -> None:
     caret_in(page, "look`")
-    with answering(QInputDialog, name("search")):
-        qtbot.keyClick(page.editor, Qt.Key.Key_F2)
+    rename(page, qtbot, "search")
     text = page.editor.text()
     assert '- name: "search"' in text
     assert "Please look: call `search`, not look_up" in text

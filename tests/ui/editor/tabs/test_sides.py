@@ -145,7 +145,7 @@ def test_one_side_only_keeps_every_document_once(
     opened(window, prompts[0])
     opened(window, prompts[1])
     _, other = split(window, qtbot)
-    qtbot.keyClick(other.editor, Qt.Key.Key_Backslash, CONTROL | SHIFT)
+    qtbot.keyClick(other.editor, Qt.Key.Key_1, CONTROL | Qt.KeyboardModifier.AltModifier)
     assert not window.tabs.sides.is_split
     assert sorted(page.controller.title for page in window.tabs.pages()) == [
         "a.prompty",

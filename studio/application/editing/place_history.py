@@ -1,0 +1,76 @@
+"""Where the user was: places to go back and forward to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_NEAR = 10
+"""Lines: a move within them is no jump, as in other editors."""
+_MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlace:
+    """A place in a text."""
+
+    document: str
+    """The open document's identifier."""
+
+    path: Path | None
+    """Its file, where it has one: it is opened again."""
+
+    line: int
+    """Line of the caret, from 0."""
+
+    offset: int
+    """The caret's place in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """A run that was looked at."""
+
+    run: str
+    """Its identifier in the history."""
+
+
+VisitedPlace = TextPlace | RunPlace
+
+
+class PlaceHistory:
+    """The places that were visited, in order, and which of them is the present one."""
+
+    def __init__(self) -> None:
+        self._places: list[VisitedPlace] = []
+        self._at = -1
+
+    def visit(self, place: VisitedPlace) -> None:
+        """The user is at a place: a new one after a jump, else the present one moves along."""
+        if self._at >= 0 and _is_near(self._places[self._at], place):
+            self._places[self._at] = place
+            return
+        del self._places[self._at + 1 :]
+        self._places.append(place)
+        del self._places[: len(self._places) - _MOST]
+        self._at = len(self._places) - 1
+
+    def step(self, by: int) -> VisitedPlace | None:
+        """Go back (-1) or forward (1); None where there is nothing more."""
+        if not 0 <= self._at + by < len(self._places):
+            return None
+        self._at += by
+        return self._places[self._at]
+
+    def forget(self, place: VisitedPlace) -> None:
+        """Take out a place that cannot be gone to any more."""
+        index = self._places.index(place)
+        del self._places[index]
+        if index <= self._at:
+            self._at -= 1
+
+
+def _is_near(one: VisitedPlace, other: VisitedPlace) -> bool:
+    if isinstance(one, TextPlace) and isinstance(other, TextPlace):
+        return one.document == other.document and abs(one.line - other.line) <= _NEAR
+    return one == other

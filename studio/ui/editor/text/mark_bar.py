@@ -1,0 +1,78 @@
+"""The scroll bar of the text, with marks for problems, matches and changed lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QScrollBar
+
+if TYPE_CHECKING:
+    from studio.ui.editor.text.prompt_view import PromptView
+    from studio.ui.style.theme import Theme
+
+_HEIGHT = 3.0
+_ORDER = ("change", "match", "hint", "warning", "error")
+"""What lies over what, from below."""
+
+
+class MarkBar(QScrollBar):
+    """Shows where in the whole text something is; a click on it scrolls there, as ever."""
+
+    def __init__(self, view: PromptView, theme: Theme) -> None:
+        super().__init__(Qt.Orientation.Vertical, view)
+        self._view = view
+        self._theme = theme
+        self._lines: dict[str, tuple[int, ...]] = {}
+        self.setAccessibleName(self.tr("Place in the text"))
+
+    @property
+    def marks(self) -> Mapping[str, tuple[int, ...]]:
+        """The lines marked, from 0, by kind."""
+        return self._lines
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colors."""
+        self._theme = theme
+        self.update()
+
+    def mark(self, kind: str, lines: Iterable[int]) -> None:
+        """Mark lines, from 0, as of a kind: `error`, `warning`, `hint`, `match` or `change`."""
+        shown = tuple(sorted(set(lines)))
+        if shown != self._lines.get(kind, ()):
+            self._lines[kind] = shown
+            self._tell()
+            self.update()
+
+    def _tell(self) -> None:
+        said = [
+            (self.tr("{count} errors"), "error"),
+            (self.tr("{count} warnings"), "warning"),
+            (self.tr("{count} matches"), "match"),
+            (self.tr("{count} changed lines"), "change"),
+        ]
+        counts = ((words, len(self._lines.get(kind, ()))) for words, kind in said)
+        told = [words.format(count=count) for words, count in counts if count]
+        self.setAccessibleDescription(", ".join(told))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The bar, then the marks over it."""
+        super().paintEvent(event)
+        if not any(self._lines.values()):
+            return
+        painter = QPainter(self)
+        theme = self._theme
+        colors = {"error": theme.error, "warning": theme.warning, "hint": theme.hint,
+                  "match": theme.accent, "change": theme.success}  # fmt: skip
+        count = max(1, self._view.blockCount())
+        room = self.height() - _HEIGHT
+        for kind in _ORDER:
+            # Changes stand at the left edge and the others at the right: neither hides the other.
+            left = 0.0 if kind == "change" else self.width() / 2
+            width = self.width() / 3 if kind == "change" else self.width() / 2
+            for line in self._lines.get(kind, ()):
+                top = room * min(line, count) / count
+                painter.fillRect(QRectF(left, top, width, _HEIGHT), QColor(colors[kind]))
+        painter.end()

@@ -1,0 +1,90 @@
+"""The marker of the section that the top of the text belongs to, while it is scrolled away."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.ui.editor.text.prompt_view import PromptView
+    from studio.ui.style.theme import Theme
+
+_LEFT = int((Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value)
+
+
+class StickyHeader(QWidget):
+    """One row over the top of the text; a click goes to the marker."""
+
+    request_line = Signal(int)  # line, from 0
+
+    def __init__(self, view: PromptView, theme: Theme) -> None:
+        super().__init__(view)
+        self._view = view
+        self.theme = theme
+        """Its colors."""
+        self._lines: list[int] = []
+        self._markers: list[tuple[str, str]] = []
+        self._line = -1
+        self._text = self._role = ""
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What it says; empty while it is not shown."""
+        return "" if self.isHidden() else self._text
+
+    def read(self, document: PromptDocument) -> None:
+        """Take the sections of the newest text."""
+        source = document.source
+        marked = [section for section in document.sections if section.marker is not None]
+        self._lines = [source.line_of(section.marker.start) for section in marked if section.marker]
+        self._markers = [
+            (section.role, source.slice(section.marker)) for section in marked if section.marker
+        ]
+        self.follow()
+
+    def follow(self) -> None:
+        """The view scrolled, or the caret moved: show the marker that is out of sight."""
+        top = self._view.firstVisibleBlock().blockNumber()
+        index = bisect_right(self._lines, top) - 1
+        is_shown = (
+            index >= 0
+            and self._lines[index] < top
+            and (index + 1 >= len(self._lines) or self._lines[index + 1] > top + 1)
+            and self._view.textCursor().blockNumber() != top  # the caret's line is never covered
+        )
+        if is_shown:
+            self._line = self._lines[index]
+            self._role, self._text = self._markers[index]
+            self.setAccessibleName(self.tr("Section: {name}").format(name=self._text))
+            room = self._view.viewport().geometry()
+            height = self._view.fontMetrics().lineSpacing() + 4
+            self.setGeometry(room.left(), room.top(), room.width(), height)
+            self.update()
+        self.setVisible(is_shown)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The marker, in the color of its role."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(self.theme.raised))
+        painter.setPen(QColor(self.theme.border))
+        painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
+        painter.setFont(self._view.font())
+        painter.setPen(QColor(self.theme.roles.get(self._role, self.theme.muted)))
+        inside = self.rect().adjusted(int(self._view.document().documentMargin()), 0, -8, 0)
+        shown = painter.fontMetrics().elidedText(
+            self._text, Qt.TextElideMode.ElideRight, inside.width()
+        )
+        painter.drawText(inside, _LEFT, shown)
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to the marker."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.request_line.emit(self._line)
