@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from studio.core.export.target import ExportSource
 from studio.core.prompty.body.read import read_messages
-from studio.core.prompty.document import PromptDocument, TemplateFormat
+from studio.core.prompty.document import InputDeclaration, PromptDocument, TemplateFormat
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -27,6 +27,7 @@ from studio.core.prompty.parameters import parameters_as_variables
 from studio.core.prompty.reference_values import find_references
 from studio.core.prompty.rendering import Rendering, Segment
 from studio.core.prompty.templates import find_variables, render_template
+from studio.core.prompty.templates.writer import rich_placeholder
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
@@ -150,7 +151,10 @@ def _rendered(template: ChatTemplate) -> Iterator[TemplateMessage | ThreadPlace]
 def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None:
     """The body read as if it were rendered; None where threads or media come from loops."""
     body = document.body
+    loops = tuple(_conversation_loops(document))
+    threads = {item.input for item in loops}
     rich = [item for item in source.prepared.rendering.segments if item.kind == "rich"]
+    rich = sorted((*rich, *loops), key=lambda item: item.span.start if item.span else 0)
     places = [segment.span for segment in rich if segment.span is not None]
     if len(set(places)) != len(places) or places != sorted(places):
         return None
@@ -168,11 +172,42 @@ def _read(document: PromptDocument, source: ExportSource) -> ChatTemplate | None
             inputs[item.name] = [{"role": "user", "content": f"{_MARK}{item.name}"}]
         elif item.kind in ("image", "file", "audio"):
             inputs[item.name] = f"{_MARK}{item.name}"
+    if threads:
+        declared = [item for item in document.inputs if item.name not in threads]
+        added = [InputDeclaration(name, "thread") for name in threads if name]
+        document = replace(document, inputs=(*declared, *added))
+        inputs |= {n: [{"role": "user", "content": f"{_MARK}{n}"}] for n in threads if n}
     inputs.setdefault("thread", [{"role": "user", "content": f"{_MARK}thread"}])
     kept = tuple(segment for segment in segments if segment.text)
     messages = read_messages(document, Rendering(kept), inputs)
     items = tuple(_item(message) for message in messages.messages)
     return ChatTemplate(items, document.template.format)
+
+
+_CONVERSATION = re.compile(
+    r"""(?mx) ^[ \t]* \{% \s* for \s+ (?P<item>\w+) \s+ in \s+ (?P<name>\w+) \s*
+    (?P<starts>-?)%\} \s*
+    (?:\#[ \t]*)? \{\{ \s* (?P=item) (?: \.role | \[['"]role['"]\] ) \s* \}\} [ \t]* :
+    [ \t]* \r?\n \s*
+    \{\{-? \s* (?P=item) (?: \.content | \[['"]content['"]\] ) \s* -?\}\} \s*
+    \{%(?P<ends>-?) \s* endfor \s* %\} [ \t]* (?:\r?\n|\Z)"""
+)
+
+
+def _conversation_loops(document: PromptDocument) -> Iterator[Segment]:
+    """Loops that write a role and a content for each item: threads by another name.
+
+    The next message must follow, since the last item goes on to there.
+    """
+    if document.template.format != "jinja2":
+        return
+    starts = [item.marker.start for item in document.sections if item.marker is not None]
+    for found in _CONVERSATION.finditer(document.source.text, document.body.start):
+        end = min((at for at in starts if at >= found.end()), default=document.body.end)
+        is_one_line = found["starts"] and found["ends"]  # the next role goes on in that line
+        if not is_one_line and not document.source.text[found.end() : end].strip():
+            name = found["name"]
+            yield Segment("rich", rich_placeholder(name), Span(found.start(), found.end()), name)
 
 
 def _literals(document: PromptDocument, start: int, end: int) -> Iterator[Segment]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.values import Json
 
 _WIDTH = 88
@@ -29,6 +30,35 @@ def python_literal(value: Json, indent: int = 0) -> str:
         rows = [f"{inner}{python_literal(item, indent + 4)}," for item in value]
         return "\n".join(["[", *rows, f"{outer}]"])
     return flat
+
+
+def python_expression(value: Json, indent: int = 0) -> str:
+    """A value as Python source in which `${env:NAME}` is looked up when the code runs."""
+    variables: dict[str, str] = {}
+
+    def marked(item: Json) -> Json:
+        if isinstance(item, Mapping):
+            return {key: marked(inner) for key, inner in item.items()}
+        if isinstance(item, list):
+            return [marked(inner) for inner in item]
+        reference = whole_reference(item.strip()) if isinstance(item, str) else None
+        if reference is None or reference.protocol != "env":
+            return item
+        mark = f"\0{len(variables)}\0"
+        variables[_flat(mark)] = environment_variable(reference.argument, reference.default)
+        return mark
+
+    text = python_literal(marked(value), indent)
+    for mark, look_up in variables.items():
+        text = text.replace(mark, look_up)
+    return text
+
+
+def environment_variable(name: str, default: str | None) -> str:
+    """The expression that looks an environment variable up."""
+    if default is None:
+        return f"os.environ[{_flat(name)}]"
+    return f"os.environ.get({_flat(name)}, {_flat(default)})"
 
 
 def _text(value: str, indent: int) -> str:

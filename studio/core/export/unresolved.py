@@ -44,11 +44,33 @@ def unresolved_references(source: ExportSource) -> Iterator[str]:
         )
 
 
-def with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
-    """The document with the parameters of its settings filled in, and what that fixes, in words.
+def settled_for_code(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
+    """The document with the parameters and files of its settings filled in, and what that fixes.
 
     Code holds the parameters of messages as inputs of its own; model and options are constants.
+    Variables stay references: they are looked up when the code runs.
     """
+    document, told = _with_fixed_parameters(source)
+    front = document.front_matter
+    names = [
+        reference.argument
+        for reference in find_references(document.source.slice(front) if front else "")
+        if reference.protocol == "file"
+    ]
+    if not names:
+        return document, told
+    context = source.references
+    if context is None or not context.trusted:
+        return document, (
+            *told,
+            *(f"The file {each} is not read, and is left out." for each in names),
+        )
+    filled, problems = resolve_document(document, context, only=("file",))
+    return filled, (*told, *(problem.message for problem in problems))
+
+
+def _with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
+    """The document with the parameters of its settings filled in, and what that fixes, in words."""
     document, prepared = source.document, source.prepared
     if document.front_matter is None or not document.parameters:
         return document, ()

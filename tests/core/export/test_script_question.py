@@ -36,7 +36,7 @@ def test_the_question_of_a_run_goes_into_what_is_made_of_it(make: Make, tmp_path
     found = runpy.run_path(str(script))
     asked: list[list[dict[str, Any]]] = []
 
-    def ask(_: object, messages: list[dict[str, Any]], **__: object) -> Any:
+    def ask(_: object, messages: list[dict[str, Any]], *__: object) -> Any:
         asked.append(messages)
         raise KeyboardInterrupt
 

@@ -16,11 +16,12 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import Render, check_bounds, langchain_renderer
-from studio.core.export.python_literal import python_literal
+from studio.core.export.format_strings import as_format_strings
+from studio.core.export.python_literal import python_expression, python_literal
 from studio.core.export.requests import lost
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
-from studio.core.export.unresolved import unlisted_tools, with_fixed_parameters
+from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.imports.compose import literal
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.messages import Message
@@ -143,7 +144,7 @@ class LangChainPrompt:
 
     def make(self, source: ExportSource) -> ExportResult:
         """The file; the proof reads its templates again and renders them."""
-        template = chat_template(source)
+        template = as_format_strings(chat_template(source))
         made = _LangChain(source, template)
         text = made.text()
         problems = list(source.document.problems)
@@ -164,7 +165,7 @@ class _LangChain:
 
     def __init__(self, source: ExportSource, template: ChatTemplate) -> None:
         self.source = source
-        self.document, fixed = with_fixed_parameters(source)
+        self.document, fixed = settled_for_code(source)
         self.losses: list[str] = [*fixed]
         self.format: TemplateFormat = template.format if not template.is_plain else "fstring"
         self.is_plain = template.is_plain
@@ -190,7 +191,7 @@ class _LangChain:
         messages = [each for each in classes if each != "MessagesPlaceholder"]
         names = ["ChatPromptTemplate", *(["MessagesPlaceholder"] if placeholder else [])]
         defaults = self.defaults()
-        partial = f".partial(**{python_literal(defaults)})" if defaults else ""
+        partial = f".partial(**{python_expression(defaults)})" if defaults else ""
         form = python_literal(_FORMATS[self.format])
         lines = [
             f'"""{_safe(name)}: a prompt for LangChain, made by Prompt Studio.',
@@ -214,9 +215,11 @@ class _LangChain:
             lines += ["", f"TOOLS = {python_literal(tools)}"]
         options = dict(document.model.options)
         if document.model.id:
-            lines += ["", f"MODEL = {python_literal(document.model.id)}"]
+            lines += ["", f"MODEL = {python_expression(document.model.id)}"]
         if options:
-            lines += ["", f"OPTIONS = {python_literal(options)}"]
+            lines += ["", f"OPTIONS = {python_expression(options)}"]
+        if any("os.environ" in line for line in lines[lines.index("]") :]):
+            lines[5:5] = ["import os", ""]
         return "\n".join(lines) + "\n"
 
     def defaults(self) -> dict[str, Json]:
@@ -248,7 +251,7 @@ class _LangChain:
         role = str(item.get("role"))
         extra = [key for key in item if key not in ("role", "content")]
         if role in _ROLES and not extra:
-            content = python_literal(self._content(item.get("content")), 8)
+            content = python_literal(self._trimmed(self._content(item.get("content"))), 8)
             return f"({python_literal(_ROLES[role])}, {content})"
         return self._message(role, item)
 
@@ -259,6 +262,15 @@ class _LangChain:
         self.losses.append(f"LangChain renders no name of a message: {name!r} is left out.")
         return {key: value for key, value in item.items() if key != "name"}
 
+    def _trimmed(self, content: Json) -> Json:
+        """Line ends at the ends of a message are gone, also those around statements of Jinja2."""
+        is_jinja = self.format == "jinja2" and not self.is_plain and isinstance(content, str)
+        if not is_jinja or not isinstance(content, str):
+            return content
+        if not (content.startswith("{%") or content.endswith("%}")):
+            return content
+        return f'{{% filter trim("\\r\\n") %}}{content}{{% endfilter %}}'
+
     def _content(self, content: Json) -> Json:
         if isinstance(content, str):
             return literal(content, "fstring") if self.is_plain else content
@@ -267,6 +279,12 @@ class _LangChain:
             kind = block.get("type") if isinstance(block, Mapping) else ""
             self.losses += _local_files(block)
             if kind not in ("text", "image_url"):
+                if self.format == "jinja2" and not self.is_plain:
+                    self.losses.append(
+                        f"A part of type {kind!r} has no place in a Jinja2 template of LangChain; "
+                        "it is left out."
+                    )
+                    continue
                 self.losses.append(
                     f"A part of type {kind!r} stays as chat completions write it; LangChain "
                     "renders only texts and images."

@@ -15,6 +15,7 @@ _PACKAGES = (
     "from jinja2 import ChainableUndefined",
     "from jinja2.sandbox import SandboxedEnvironment",
     "from openai import OpenAI",
+    "from openai.types.chat import ChatCompletionMessage",
     "from pydantic import validate_call",
 )
 
@@ -218,10 +219,35 @@ async def _wait(answer):
 '''
 
 ASK = '''
-def ask(client, messages, **further):
-    """One call of the model."""
-    options = {**OPTIONS, **further}
-    return client.chat.completions.create(model=MODEL, messages=messages, **options)
+def ask(client, messages, show=None, **further):
+    """The message that the model answers with; `show` gets its text as it comes."""
+    asked = {"model": MODEL, "messages": messages, **OPTIONS, **further}
+    if show is None:
+        return client.chat.completions.create(**asked).choices[0].message
+    text = ""
+    calls = {}
+    for chunk in client.chat.completions.create(stream=True, **asked):
+        for delta in [choice.delta for choice in chunk.choices if choice.index == 0]:
+            if delta.content:
+                show(delta.content)
+                text += delta.content
+            for part in delta.tool_calls or []:
+                call = calls.setdefault(part.index, {"id": "", "name": "", "arguments": ""})
+                call["id"] = part.id or call["id"]
+                if part.function:
+                    call["name"] += part.function.name or ""
+                    call["arguments"] += part.function.arguments or ""
+    whole = [
+        {
+            "id": call["id"],
+            "type": "function",
+            "function": {"name": call["name"], "arguments": call["arguments"]},
+        }
+        for call in calls.values()
+    ]
+    return ChatCompletionMessage.model_validate(
+        {"role": "assistant", "content": text or None, "tool_calls": whole or None}
+    )
 
 
 def make_client():
@@ -238,9 +264,20 @@ def main():
             f"--{name}", dest=name, default=None, required=name in REQUIRED, metavar="VALUE",
             help=f"default: {value!r}"[:100].replace("%", "%%") if value is not None else "",
         )
+    parser.add_argument(
+        "--stream" if "stream" not in INPUTS else "--stream-answer", dest=" stream",
+        action="store_true", help="show what the model writes as it comes",
+    )
     given = {key: item for key, item in vars(parser.parse_args()).items() if item is not None}
+    show = show_text if given.pop(" stream") else None
     values = {**INPUTS, **{name: read_value(name, text) for name, text in given.items()}}
-    print(run(values))
+    answer = run(values, show=show)
+    print("" if show and SHOWN_IS_ANSWER else answer)
+
+
+def show_text(text):
+    """Write a part of a text at once."""
+    print(text, end="", flush=True, file=sys.stdout if SHOWN_IS_ANSWER else sys.stderr)
 
 
 def read_value(name, text):

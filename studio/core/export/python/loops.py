@@ -5,19 +5,18 @@ from __future__ import annotations
 from studio.core.models.base import ProtocolName
 
 PLAIN_RUN = '''
-def run(values, client=None):
+def run(values, client=None, show=None):
     """Ask the model; returns its answer."""
-    reply = ask(client or make_client(), build_messages(values))
-    return reply.choices[0].message.content or ""
+    return ask(client or make_client(), build_messages(values), show).content or ""
 '''
 
 NATIVE_RUN = '''
-def run(values, client=None):
+def run(values, client=None, show=None):
     """Ask, run the tools that the model calls, and ask again until it answers."""
     client = client or make_client()
     messages = build_messages(values)
     for _ in range(MOST_CALLS):
-        message = ask(client, messages, tools=TOOLS).choices[0].message
+        message = ask(client, messages, show, tools=TOOLS)
         if not message.tool_calls:
             return message.content or ""
         messages.append(message.model_dump(exclude_none=True))
@@ -48,7 +47,7 @@ def supplied(values):
 '''
 
 REACT_RUN = '''
-def run(values, client=None):
+def run(values, client=None, show=None):
     """Show the model its steps so far, until it gives a final answer."""
     client = client or make_client()
     history = []
@@ -61,7 +60,7 @@ def run(values, client=None):
         )
         shown = history if HISTORY_IS_LIST else pad
         known = {**supplied(values), **values, "history": shown, "agent_scratchpad": pad}
-        text = ask(client, build_messages(known) + notes).choices[0].message.content or ""
+        text = ask(client, build_messages(known) + notes, show).content or ""
         action = re.search(r"^[ \\t*]*Action:[ \\t*]*(.+?)[ \\t*]*$", text, re.MULTILINE)
         final = re.search(r"^[ \\t*]*Final Answer:[ \\t*]*(.*)", text, re.MULTILINE | re.DOTALL)
         if final and not (action and action.start() < final.start()):
@@ -86,13 +85,13 @@ def run(values, client=None):
 '''
 
 JSON_RUN = '''
-def run(values, client=None):
+def run(values, client=None, show=None):
     """Show the model its actions so far, until its action is the final answer."""
     client = client or make_client()
     blocks = []
     for _ in range(MOST_CALLS):
         known = {**supplied(values), **values, "agent_scratchpad": "\\n\\n".join(blocks)}
-        text = ask(client, build_messages(known)).choices[0].message.content or ""
+        text = ask(client, build_messages(known), show).content or ""
         step = read_object(text, 0)
         if step is None or "action" not in step:
             told = 'Error: Write one JSON object with "action" and "action_input".'

@@ -16,15 +16,16 @@ from studio.core.agent.protocols.choose import choose_protocol, reading_style
 from studio.core.export.chat_items import THREAD, as_sent, chat_items, fill_items
 from studio.core.export.chat_template import ChatTemplate, chat_template, used_inputs
 from studio.core.export.consumers import check_bounds, script_renderer
+from studio.core.export.format_strings import as_format_strings
 from studio.core.export.python import code
 from studio.core.export.python.loops import PLAIN_RUN, RUNS
 from studio.core.export.python.settings import chat_tool, key_variable, quoted, setting, stops
 from studio.core.export.python.tools import PythonTools, python_tools, stub, stub_name
-from studio.core.export.python_literal import python_literal
+from studio.core.export.python_literal import python_expression, python_literal
 from studio.core.export.requests import lost
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
-from studio.core.export.unresolved import unlisted_tools, with_fixed_parameters
+from studio.core.export.unresolved import settled_for_code, unlisted_tools
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.runtimes.render import CannotRender
@@ -95,6 +96,7 @@ _TAKEN = frozenset({
     "BASE_URL", "ENVIRONMENT", "FIELD", "FIXED", "render", "fill", "build_messages", "media",
     "data_uri", "holds", "call_tool", "ask", "make_client", "run", "fenced", "only_argument",
     "read_object", "main", "read_value", "_plain", "_load", "_wait",
+    "SHOWN_IS_ANSWER", "show_text",
 })  # fmt: skip
 _SENTINEL = "\x00question\x00"
 _LOOP_NAMES = ("history", "agent_scratchpad", "tools", "tool_names", "examples", "chat_history")
@@ -145,8 +147,8 @@ class _Script:
 
     def __init__(self, source: ExportSource) -> None:
         self.source = source
-        self.document, self.fixed = with_fixed_parameters(source)
-        self.template: ChatTemplate = chat_template(source)
+        self.document, self.fixed = settled_for_code(source)
+        self.template: ChatTemplate = as_format_strings(chat_template(source))
         self.protocol = choose_protocol(self.document).protocol
         self.specs = tuple(tool for tool in source.all_tools if is_sendable(tool))
         self.tools: PythonTools = python_tools(self.document, self.specs, _TAKEN)
@@ -243,10 +245,10 @@ class _Script:
         if further:
             options["extra_body"] = further
         inputs = self._inputs()
+        loop = self.protocol != "native"
         wanted = {item.name for item in document.inputs if item.required}
         wanted |= {p.name for p in document.parameters if document.input(p.name) is None}
         required = [name for name, value in inputs.items() if name in wanted and value is None]
-        loop = self.protocol != "native"
         texts = [
             name for name in inputs
             if (declared := document.input(name) or document.parameter(name)) is None
@@ -257,6 +259,8 @@ class _Script:
             f"MODEL = {setting(document.model.id or self.source.model, 'OPENAI_MODEL')}",
             f"BASE_URL = {self._base_url()}",
             f"KEY_VARIABLE = {quoted(key_variable(document))}",
+            "# Whether what the model writes is the answer, and no step on the way to it.",
+            f"SHOWN_IS_ANSWER = {not loop}",
             _assigned("OPTIONS", options),
             _assigned("INPUTS", inputs),
             _assigned("REQUIRED", required),
@@ -331,7 +335,7 @@ def _assigned(name: str, value: Json) -> str:
     kind = ""
     if value in ({}, []):
         kind = ": dict" if isinstance(value, Mapping) else ": list"
-    return f"{name}{kind} = {python_literal(value)}"
+    return f"{name}{kind} = {python_expression(value)}"
 
 
 def _safe(text: str) -> str:

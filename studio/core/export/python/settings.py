@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from studio.core.export.python_literal import python_literal
+from studio.core.export.python_literal import environment_variable, python_literal
 from studio.core.export.target import ExportSource
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
@@ -31,9 +31,7 @@ def setting(value: str, variable: str) -> str:
     """A text of the front matter as an expression: `${env:…}` is looked up when the script runs."""
     reference = whole_reference(value.strip())
     if reference is not None and reference.protocol == "env":
-        if reference.default is not None:
-            return f"os.environ.get({quoted(reference.argument)}, {quoted(reference.default)})"
-        return f"os.environ[{quoted(reference.argument)}]"
+        return environment_variable(reference.argument, reference.default)
     if variable and not value:
         return f'os.environ.get("{variable}", "gpt-4o-mini")'
     return quoted(value)

@@ -1,0 +1,82 @@
+"""Jinja2 that only puts values in, written as format strings: they need no package."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from studio.core.export.chat_template import (
+    ChatTemplate,
+    InputMedia,
+    TemplateMessage,
+    TemplatePart,
+    ThreadPlace,
+)
+from studio.core.prompty.messages import MediaPart, TextPart, ToolCallPart, ToolResultPart
+from studio.core.prompty.templates import find_variables
+
+_VALUE = re.compile(r"\{\{ *([A-Za-z_]\w*) *\}\}")
+_TAG = re.compile(r"\{[{%#]|\}\}")
+
+
+class _NotSimple(Exception):  # noqa: N818 - it is a finding, no failure of the program
+    """A text does more than put values in."""
+
+
+def as_format_strings(template: ChatTemplate) -> ChatTemplate:
+    """The same messages as format strings, where no text of them does more than put values in."""
+    if template.format != "jinja2" or template.is_plain:
+        return template
+    try:
+        items = tuple(
+            item if isinstance(item, ThreadPlace) else _message(item) for item in template.items
+        )
+    except _NotSimple:
+        return template
+    return replace(template, items=items, format="fstring")
+
+
+def _message(item: TemplateMessage) -> TemplateMessage:
+    attributes = {
+        key: _text(value) if isinstance(value, str) else value
+        for key, value in item.attributes.items()
+    }
+    return TemplateMessage(item.role, tuple(map(_part, item.parts)), attributes)
+
+
+def _part(part: TemplatePart) -> TemplatePart:
+    match part:
+        case TextPart():
+            return TextPart(_text(part.text))
+        case ToolResultPart():
+            return ToolResultPart(_text(part.text))
+        case MediaPart():
+            return replace(part, source=_text(part.source))
+        case ToolCallPart():
+            return replace(part, arguments=_text(part.arguments))
+        case InputMedia():
+            return part
+
+
+def _text(text: str) -> str:
+    """One text.
+
+    Raises:
+        _NotSimple: it has statements, comments or expressions.
+    """
+    found: list[str] = []
+    at = 0
+    for value in _VALUE.finditer(text):
+        found += (_literal(text[at : value.start()]), f"{{{value[1]}}}")
+        at = value.end()
+    found.append(_literal(text[at:]))
+    names = {value[1] for value in _VALUE.finditer(text)}
+    if names - {variable.name for variable in find_variables(text, "jinja2")[0]}:
+        raise _NotSimple  # `true`, `none`, `range`: names of Jinja's own
+    return "".join(found)
+
+
+def _literal(text: str) -> str:
+    if _TAG.search(text) is not None:
+        raise _NotSimple
+    return text.replace("{", "{{").replace("}", "}}")
