@@ -65,7 +65,8 @@ def settled_for_code(source: ExportSource) -> tuple[PromptDocument, tuple[str, .
             *told,
             *(f"The file {each} is not read, and is left out." for each in names),
         )
-    filled, problems = resolve_document(document, context, only=("file",))
+    only: tuple[Protocol, ...] = ("file",)
+    filled, problems = resolve_document(document, context, only=only)
     return filled, (*told, *(problem.message for problem in problems))
 
 

@@ -531,7 +531,7 @@ def test_every_program_gets_names_that_openai_takes(make: Make, tmp_path: Path) 
     assert [(item.name, item.content) for item in got] == [
         (None, "I am Ann."), (None, "A"), ("Bob_Lee", "B"), (None, "C"),
     ]  # fmt: skip
-    assert any("{{first}} {{last}}" in loss for loss in chain.losses)
+    assert any("{first} {last}" in loss for loss in chain.losses)
 
     raw = yaml.safe_load(make(NAMES, "promptfoo", {"first": "Ann", "last": "Lee"}).text)
     names = [item.get("name") for item in json.loads(raw["prompts"][0]["raw"])]
