@@ -126,6 +126,14 @@ def literal(text: str, form: TemplateFormat) -> str:
     return _REFERENCE.sub('{{ "$" }}', text)
 
 
+def with_quoted_markers(text: str) -> str:
+    """A text in which lines that look like role markers are quoted (`> user:`) and so are none.
+
+    For the forms of templates that have no way to write a marker as a value.
+    """
+    return _MARKER.sub(lambda found: f"> {found[0]}", text)
+
+
 def _section(work: Composition, item: Message | str) -> str:
     if isinstance(item, str):
         return f"{_use(work, item)}\n"

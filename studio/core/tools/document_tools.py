@@ -33,7 +33,13 @@ from studio.core.tools.openapi.named_connection import FindConnection, no_connec
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import ToolOutcome, ToolSource
+from studio.core.tools.source import (
+    OfferContent,
+    ServerOffer,
+    ToolOutcome,
+    ToolSource,
+    ToolSourceError,
+)
 from studio.core.tools.sources.admission import (
     available,
     broken_files,
@@ -268,6 +274,30 @@ class DocumentTools:
             return ""
         whole = inject_bindings(entry.spec, arguments, inputs)
         return await source.request_text(entry.source_name, whole)
+
+    async def open_offer(
+        self, key: str, offer: ServerOffer, given: Mapping[str, str]
+    ) -> OfferContent:
+        """Open a prompt or resource of a server that runs.
+
+        Raises:
+            ToolSourceError: it does not run, cannot be reached, or refuses.
+        """
+        content = await self._server(key).open_offer(offer, given)
+        parts = tuple((role, self._secrets.masked(text)) for role, text in content.parts)
+        return replace(content, parts=parts)
+
+    async def complete_offer(
+        self, key: str, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """What a server proposes for an argument of a prompt or template."""
+        return await self._server(key).complete(offer, argument, text, given)
+
+    def _server(self, key: str) -> McpSource:
+        source = self._sources.get(key)
+        if not isinstance(source, McpSource):
+            raise ToolSourceError("the server does not run any more")
+        return source
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""

@@ -22,7 +22,7 @@ from studio.core.tools.openapi.named_connection import (
     no_connection,
 )
 from studio.core.tools.registry import ToolRegistry
-from studio.core.tools.source import ToolOutcome
+from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.toolbox import AskPerson, Toolbox
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
@@ -175,6 +175,22 @@ class ToolSession:
         """
         tools = self._documents.get(path, self._current) if path else self._current
         return await tools.request_text(name, arguments, inputs or {})
+
+    async def open_offer(
+        self, key: str, offer: ServerOffer, given: Mapping[str, str]
+    ) -> OfferContent:
+        """Open a prompt or resource of a server that runs.
+
+        Raises:
+            ToolSourceError: it does not run, cannot be reached, or refuses.
+        """
+        return await self._current.open_offer(key, offer, given)
+
+    async def complete_offer(
+        self, key: str, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """What a server proposes for an argument of a prompt or template."""
+        return await self._current.complete_offer(key, offer, argument, text, given)
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""

@@ -10,6 +10,17 @@ from studio.core.text.values import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True)
+class ToolPicture:
+    """A picture, or a piece of audio, that a tool gave."""
+
+    kind: str
+    """Its media type ("image/png")."""
+
+    data: str
+    """Its bytes, in base64."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """How one call ended. A tool's failure is an outcome, never an exception."""
 
@@ -33,10 +44,27 @@ class ToolOutcome:
     truncated: bool = False
     """Whether the output limit cut the text."""
 
+    pictures: tuple[ToolPicture, ...] = ()
+    """Pictures of the result, for the user; the model reads of them in the text."""
+
     @property
     def is_error(self) -> bool:
         """Whether the model should be told of a failure."""
         return self.status != "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class OfferArgument:
+    """An argument of a server's prompt, or a gap in a template of addresses."""
+
+    name: str
+    """Its name."""
+
+    description: str = ""
+    """What it is, in the server's words."""
+
+    required: bool = False
+    """Whether it must be given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +79,20 @@ class ServerOffer:
 
     description: str = ""
     """What it is, in the server's words."""
+
+    arguments: tuple[OfferArgument, ...] = ()
+    """What it needs to be opened, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferContent:
+    """A prompt or resource of a server, opened."""
+
+    parts: tuple[tuple[str, str], ...]
+    """(role, text) in order; the role is empty for a resource. What is no text is described."""
+
+    pictures: tuple[ToolPicture, ...] = ()
+    """The pictures in it."""
 
 
 class ToolSource(Protocol):

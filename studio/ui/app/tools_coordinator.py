@@ -17,12 +17,17 @@ from studio.application.tools.known_servers import (
     server_files,
     servers_of,
 )
+from studio.application.tools.server_content import offered_text
+from studio.core.text.problem import TextEdit
+from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.core.tools.declaration import declare_tool
-from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
+from studio.core.tools.source import OfferContent
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.ui.tools.add_server import AddServerDialog
+from studio.ui.tools.offers_dialog import OffersDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
@@ -78,6 +83,7 @@ class ToolsCoordinator(QObject):
         pane.request_folder_approval.connect(self._approve_folder)
         pane.request_declare.connect(self._declare)
         pane.request_own_servers.connect(self._open_own_servers)
+        pane.request_offers.connect(self._show_offers)
         pane.request_new_server.connect(self._offer_servers)
         pane.request_logs.connect(tools.read_logs)
         pane.request_own_window.connect(self._stand_alone)
@@ -164,6 +170,26 @@ class ToolsCoordinator(QObject):
             page.editor.apply_edits(declare_tool(document, entry.spec))
         except ValueError as error:
             self._messages.error(self.tr("The tool was not inserted: {error}.").format(error=error))
+
+    def _show_offers(self, source: SourceStatus) -> None:
+        """Show a server's prompts and resources, to be opened and put into the prompt."""
+        dialog = OffersDialog(source, self._window.themes.value, self._pane.window())
+        dialog.request_open.connect(self._tools.open_offer)
+        dialog.request_complete.connect(self._tools.complete_offer)
+        dialog.request_insert.connect(self._insert_content)
+        self._tools.offer_opened.connect(dialog.show_content)
+        self._tools.offer_completed.connect(dialog.show_proposals)
+        dialog.open()
+
+    def _insert_content(self, content: OfferContent) -> None:
+        """Put what a server gave into the prompt, at the caret: as text, and nothing but text."""
+        page, document = self._window.tabs.current, self._window.tabs.document
+        if page is None or document is None or page.editor.isReadOnly():
+            self._messages.info(self.tr("No prompt is open that it could be put into."))
+            return
+        caret = page.editor.caret()
+        text = offered_text(content, document.template.format)
+        page.editor.apply_edits((TextEdit(Span(caret, caret), text),))
 
     def _offer_servers(self) -> None:
         """Ask which servers to add; those of other programs are offered."""

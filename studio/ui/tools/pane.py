@@ -18,7 +18,7 @@ from studio.application.tools.recorded import ToolRecording
 from studio.core.text.invisible import reveal
 from studio.core.text.span import Span
 from studio.core.tools.mcp.asking import InputGiven
-from studio.core.tools.registry import ToolEntry, ToolRegistry
+from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.style.theme import Theme
 from studio.ui.tools.bar import ToolsBar
@@ -59,6 +59,7 @@ class ToolsPane(QWidget):
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
     request_new_server = Signal()
+    request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
     request_logs = Signal()  # what the servers wrote meanwhile
     request_own_window = Signal(bool)  # whether the pane is to stand in a window of its own
     answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
@@ -135,6 +136,7 @@ class ToolsPane(QWidget):
         self.sources.request_folder_approval.connect(self.request_folder_approval)
         self.sources.request_logs.connect(self.request_logs)
         self.sources.request_own_servers.connect(self.request_own_servers)
+        self.sources.request_offers.connect(self.request_offers)
         self.sources.request_new_server.connect(self.request_new_server)
 
     @property

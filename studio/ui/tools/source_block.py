@@ -48,6 +48,7 @@ class SourceBlock(QWidget):
     request_start = Signal(str)  # key of the server
     request_allow = Signal(str)  # key of the source, which waits
     request_open = Signal(Path, int)  # Path, line from 1
+    request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
 
     def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -138,6 +139,10 @@ class SourceBlock(QWidget):
             restart.setToolTip(self.tr("End what runs behind it, and load it again"))
             restart.clicked.connect(partial(self.request_restart.emit, source.key))
             made.append(restart)
+        if source.offers:
+            offers = QPushButton(self.tr("Prompts and resources…"), self)
+            offers.clicked.connect(partial(self.request_offers.emit, source))
+            made.append(offers)
         if source.path is not None and source.key != VARIABLES_KEY:
             opened = QPushButton(self.tr("Open"), self)
             opened.setToolTip(str(source.path))

@@ -29,6 +29,7 @@ from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
+from studio.ui.tools.pictures import PicturesView
 from studio.viewmodels.tools.controller import ToolTrial
 
 _MOST_PAST = 30
@@ -105,6 +106,7 @@ class TryPanel(QWidget):
         self.result = JsonView(theme)
         self.result.setAccessibleName(self.tr("Result of the call"))
         self.result.grow(24)
+        self.pictures = PicturesView()
         self.errors = QPlainTextEdit()
         self.errors.setReadOnly(True)
         self.errors.setFrameShape(QFrame.Shape.NoFrame)
@@ -120,7 +122,7 @@ class TryPanel(QWidget):
         inside.setSpacing(12)
         for part in (
             self.form, self._request_title, self.request, self.history, self.result,
-            self._errors_title, self.errors,
+            self.pictures, self._errors_title, self.errors,
         ):  # fmt: skip
             inside.addWidget(part)
         inside.addStretch(1)
@@ -262,6 +264,7 @@ class TryPanel(QWidget):
     def _show_trial(self, trial: ToolTrial | None) -> None:
         outcome = trial.outcome if trial is not None else None
         self.result.setVisible(outcome is not None)
+        self.pictures.show_pictures(outcome.pictures if outcome is not None else ())
         stderr = outcome.stderr.strip() if outcome is not None else ""
         self.errors.setPlainText(stderr)
         self.errors.setVisible(bool(stderr))

@@ -19,7 +19,7 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.session import ToolSession
-from studio.core.tools.source import ToolOutcome
+from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.viewmodels.app.background import Background
@@ -123,6 +123,8 @@ class ToolsController(QObject):
     trial_changed = Signal(ToolTrial)  # Trial: begun, or ended
     untrusted_changed = Signal(Path)  # Path of the folder that is not trusted, or None
     request_shown = Signal(str, str)  # tool, the HTTP request that a call would send
+    offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
+    offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of proposals
     recordings_found = Signal(str, tuple)  # tool, tuple[Recording, ...]
 
     def __init__(
@@ -300,6 +302,33 @@ class ToolsController(QObject):
         history, prompt = self._history, self._document.source.path if self._document else None
         if history is not None:
             self._searching.submit(lambda: (name, find_recordings(history, name, prompt)))
+
+    def open_offer(self, key: str, offer: ServerOffer, given: Mapping[str, str]) -> None:
+        """Open a prompt or resource of a server."""
+
+        def done(future: Future[OfferContent]) -> None:
+            if future.cancelled():
+                return
+            error = future.exception()
+            if error is None:
+                self.offer_opened.emit(offer, future.result(), "")
+            else:
+                self.offer_opened.emit(offer, OfferContent(()), str(error))
+
+        self._background.start(self._session.open_offer(key, offer, given), done)
+
+    def complete_offer(
+        self, key: str, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
+    ) -> None:
+        """Ask a server what it proposes for an argument."""
+
+        def done(future: Future[tuple[str, ...]]) -> None:
+            if not future.cancelled() and future.exception() is None:
+                self.offer_completed.emit(offer, argument, future.result())
+
+        self._background.start(
+            self._session.complete_offer(key, offer, argument, text, given), done
+        )
 
     def show_request(self, name: str, arguments: JsonObject) -> None:
         """Work out the HTTP request that a call of an OpenAPI tool would send."""

@@ -306,8 +306,8 @@ class Performer:
         except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
             text = f"Error: {type(error).__name__}: {error}"
             outcome = ToolOutcome(text, "error", _since(started))
-        if not outcome.duration:
-            outcome = replace(outcome, duration=_since(started))
+        # The journal keeps what the model reads, which is told of pictures in words.
+        outcome = replace(outcome, duration=outcome.duration or _since(started), pictures=())
         self.emit(ToolEnded(index, outcome, self.toolbox.origin(call.tool)))
 
     def check_answer(self, state: RunState, answer: str) -> None:

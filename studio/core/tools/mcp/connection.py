@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -21,11 +21,13 @@ from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.mcp.values import (
     CallResult,
     ListedTool,
+    block_pictures,
     block_text,
+    filled,
     listed_tool,
     server_offer,
 )
-from studio.core.tools.source import ServerOffer, ToolSourceError
+from studio.core.tools.source import OfferContent, ServerOffer, ToolSourceError
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -163,7 +165,60 @@ class McpConnection:
             result.is_error,
             result.structured_content,
             result.meta or {},
+            block_pictures(result.content),
         )
+
+    async def open_offer(self, offer: ServerOffer, given: Mapping[str, str]) -> OfferContent:
+        """Open a prompt or a resource.
+
+        Args:
+            offer: as the server listed it.
+            given: its arguments; empty ones are not sent.
+
+        Raises:
+            ServerRefusal: the server refuses.
+            ConnectionLost: it went away.
+        """
+        values = {name: text for name, text in given.items() if text}
+        if offer.kind == "prompt":
+            prompt = await self._request(self._live().get_prompt(offer.name, values))
+            return OfferContent(
+                tuple((each.role, block_text(each.content)) for each in prompt.messages),
+                block_pictures(each.content for each in prompt.messages),
+            )
+        uri = filled(offer.name, values) if offer.kind == "resource template" else offer.name
+        read = await self._request(self._live().read_resource(uri))
+        return OfferContent(
+            tuple(("", block_text(each)) for each in read.contents), block_pictures(read.contents)
+        )
+
+    async def complete(
+        self, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """What the server proposes for an argument; nothing where it has no completion.
+
+        Args:
+            offer: the prompt or template.
+            argument: the argument's name.
+            text: what is written so far.
+            given: the other arguments.
+        """
+        import mcp_types as types
+
+        if not self.is_open or self._live().server_capabilities.completions is None:
+            return ()
+        reference: types.PromptReference | types.ResourceTemplateReference
+        if offer.kind == "prompt":
+            reference = types.PromptReference(type="ref/prompt", name=offer.name)
+        else:
+            reference = types.ResourceTemplateReference(type="ref/resource", uri=offer.name)
+        others = {name: value for name, value in given.items() if value and name != argument}
+        asked = {"name": argument, "value": text}
+        try:
+            answer = await self._request(self._live().complete(reference, asked, others or None))
+        except (ServerRefusal, ConnectionLost):
+            return ()
+        return tuple(answer.completion.values)
 
     async def list_offers(self) -> tuple[ServerOffer, ...]:
         """The server's prompts, resources and templates of resources, all pages of each.

@@ -39,7 +39,13 @@ from studio.core.tools.mcp.streams import (
 )
 from studio.core.tools.mcp.values import HttpNotes
 from studio.core.tools.python_server.cutting import cut
-from studio.core.tools.source import ServerOffer, ToolOutcome, ToolSourceError
+from studio.core.tools.source import (
+    OfferContent,
+    ServerOffer,
+    ToolOutcome,
+    ToolPicture,
+    ToolSourceError,
+)
 
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
@@ -172,6 +178,32 @@ class McpSource:
         self._facts = ServerFacts(connection.facts, offers)
         return self._facts
 
+    async def open_offer(self, offer: ServerOffer, given: Mapping[str, str]) -> OfferContent:
+        """Open a prompt or a resource.
+
+        Raises:
+            ToolSourceError: the server cannot be reached, or refuses.
+        """
+        connection = await self._connected()
+        try:
+            return await asyncio.wait_for(connection.open_offer(offer, given), self._limits.seconds)
+        except TimeoutError as error:
+            raise ToolSourceError(f"did not answer within {self._limits.seconds:g} s") from error
+        except (ServerRefusal, ConnectionLost) as error:
+            raise ToolSourceError(self._reason(error)) from error
+
+    async def complete(
+        self, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
+    ) -> tuple[str, ...]:
+        """What the server proposes for an argument; nothing where it proposes nothing."""
+        connection = await self._connected()
+        try:
+            return await asyncio.wait_for(
+                connection.complete(offer, argument, text, given), _SIGN_OF_LIFE_SECONDS
+            )
+        except TimeoutError:
+            return ()
+
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call a tool; cancelling the task tells the server to stop."""
         if self._allowed and name not in self._allowed:
@@ -183,12 +215,13 @@ class McpSource:
         started = time.perf_counter()
         status: Literal["ok", "error", "crashed", "timeout"] = "ok"
         value = None
+        pictures: tuple[ToolPicture, ...] = ()
         self._calls += 1
         try:
             async with self._time.limit() as limit:
                 with self._time.running(limit):
                     result = await connection.call(name, arguments)
-            text, value = result.text, result.structured
+            text, value, pictures = result.text, result.structured, result.pictures
             status = "error" if result.is_error else "ok"
         except TimeoutError:
             text = f"{name} was given up after {self._limits.seconds:g} s"
@@ -207,7 +240,9 @@ class McpSource:
             self._calls -= 1
         duration = time.perf_counter() - started
         text, truncated = cut(text, self._limits.characters)
-        return ToolOutcome(text, status, duration, value=value, truncated=truncated)
+        return ToolOutcome(
+            text, status, duration, value=value, truncated=truncated, pictures=pictures
+        )
 
     async def restart(self) -> None:
         """End the server; the next question starts it again."""

@@ -7,6 +7,7 @@ import json
 import socket
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,9 +53,15 @@ def greet() -> str:
     return os.environ.get("GREETING", "none") + " " + os.environ.get("SECRET_OF_OURS", "unset")
 
 @server.prompt()
-def ask() -> str:
+def ask(about: str = "all") -> str:
     """Ask something."""
-    return "?"
+    return f"What of {about}?"
+
+@server.tool()
+def draw():
+    """Draw."""
+    from mcp.server.mcpserver import Image
+    return ["here", Image(data=b"PNG", format="png")]
 
 @server.resource("note://one")
 def note() -> str: return "1"
@@ -114,6 +121,18 @@ async def test_lists_and_calls(weather: McpSource) -> None:
         ("resource template", "note://{number}", "numbered"),
     ]
     assert "server starts" in weather.log
+    ask, note, numbered = facts.offers
+    assert [each.name for each in (*ask.arguments, *numbered.arguments)] == ["about", "number"]
+    opened = await weather.open_offer(ask, {"about": "rain"})
+    assert opened.parts == (("user", "What of rain?"),)
+    assert (await weather.open_offer(note, {})).parts == (("", "1"),)
+    assert (await weather.open_offer(numbered, {"number": "a b"})).parts == (("", "a b"),)
+    with pytest.raises(ToolSourceError):
+        await weather.open_offer(replace(note, name="note://no/such/note"), {})
+    assert await weather.complete(ask, "about", "r", {}) == ()
+    drawn = await weather.call("draw", {})
+    assert drawn.text.startswith("here\n[image image/png")
+    assert [(each.kind, each.data) for each in drawn.pictures] == [("image/png", "UE5H")]
 
 
 async def test_the_environment_is_small_and_references_are_resolved(weather: McpSource) -> None:

@@ -1,0 +1,204 @@
+"""The prompts and resources of an MCP server: opened, and put into the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QCompleter,
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.text.invisible import reveal
+from studio.core.tools.registry import SourceStatus
+from studio.core.tools.source import OfferContent, ServerOffer
+from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.style.theme import Theme
+from studio.ui.tools.pictures import PicturesView
+
+_PAUSE_MS = 200
+"""A pause in typing before the server is asked what it proposes."""
+
+_WIDTH, _HEIGHT = 760, 520
+_LIST_WIDTH = 240
+
+
+class OffersDialog(QDialog):
+    """One server's; what is opened comes back later, by `show_content`."""
+
+    request_open = Signal(str, ServerOffer, Mapping)  # key of the server, what, its arguments
+    # key of the server, what, the argument, what is written of it, all arguments
+    request_complete = Signal(str, ServerOffer, str, str, Mapping)
+    request_insert = Signal(OfferContent)
+
+    def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._key = source.key
+        self._offers: Sequence[ServerOffer] = source.offers
+        self._theme = theme
+        self._content: OfferContent | None = None
+        self.fields: dict[str, QLineEdit] = {}
+        self._proposals: dict[str, QStringListModel] = {}
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Prompts and resources of {label}").format(label=source.label))
+        self.resize(_WIDTH, _HEIGHT)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName(self.tr("Prompts and resources"))
+        for offer in self._offers:
+            self.list.addItem(reveal(offer.name, lines=False))
+        self.about = QLabel(self)
+        self.about.setWordWrap(True)
+        self.about.setTextFormat(Qt.TextFormat.PlainText)
+        self._arguments = QWidget(self)
+        self._form = QFormLayout(self._arguments)
+        self._form.setContentsMargins(0, 0, 0, 0)
+        self.open_button = QPushButton(self.tr("Open"), self)
+        self.open_button.setDefault(True)
+        self.insert_button = QPushButton(self.tr("Put into the prompt"), self)
+        self.insert_button.setEnabled(False)
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setFont(fixed_font(self.font()))
+        self.text.setAccessibleName(self.tr("What was opened"))
+        self.pictures = PicturesView(self)
+        self._arrange()
+        self.list.currentRowChanged.connect(self._choose)
+        self.open_button.clicked.connect(self._open)
+        self.insert_button.clicked.connect(self._insert)
+        self._asked = ""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PAUSE_MS)
+        self._timer.timeout.connect(self._ask)
+        self.list.setCurrentRow(0)
+
+    @property
+    def offer(self) -> ServerOffer | None:
+        """The one that is chosen."""
+        row = self.list.currentRow()
+        return self._offers[row] if 0 <= row < len(self._offers) else None
+
+    def show_content(self, offer: ServerOffer, content: OfferContent, problem: str) -> None:
+        """Show what was opened, or why it could not be."""
+        if offer != self.offer:
+            return
+        self._content = content if not problem else None
+        self.about.setText(reveal(problem or offer.description))
+        paint_text(self.about, self._theme.error if problem else self._theme.text)
+        self.text.setPlainText("" if problem else shown_text(content))
+        self.pictures.show_pictures(content.pictures)
+        self.insert_button.setEnabled(not problem and bool(content.parts))
+
+    def show_proposals(self, offer: ServerOffer, argument: str, proposals: Sequence[str]) -> None:
+        """Offer what the server proposes for an argument."""
+        model = self._proposals.get(argument)
+        field = self.fields.get(argument)
+        if offer != self.offer or model is None or field is None:
+            return
+        model.setStringList([*proposals])
+        completer = field.completer()
+        if proposals and field.hasFocus() and completer is not None:
+            completer.complete()
+
+    def _arrange(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.open_button)
+        buttons.addWidget(self.insert_button)
+        buttons.addStretch(1)
+        right = QWidget(self)
+        column = QVBoxLayout(right)
+        column.setContentsMargins(8, 0, 0, 0)
+        for part in (self.about, self._arguments):
+            column.addWidget(part)
+        column.addLayout(buttons)
+        column.addWidget(self.text, 1)
+        column.addWidget(self.pictures)
+        splitter = QSplitter(self)
+        splitter.addWidget(self.list)
+        splitter.addWidget(right)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([_LIST_WIDTH, _WIDTH - _LIST_WIDTH])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 12, 12, 12)
+        layout.addWidget(splitter)
+
+    def _choose(self) -> None:
+        offer = self.offer
+        while self._form.rowCount():
+            self._form.removeRow(0)
+        self.fields, self._proposals = {}, {}
+        self._content = None
+        self.text.clear()
+        self.pictures.show_pictures(())
+        self.insert_button.setEnabled(False)
+        if offer is None:
+            self.open_button.setEnabled(False)
+            return
+        paint_text(self.about, self._theme.text)
+        self.about.setText(reveal(offer.description))
+        for argument in offer.arguments:
+            field = QLineEdit(self._arguments)
+            field.setToolTip(reveal(argument.description))
+            field.setPlaceholderText(
+                self.tr("required") if argument.required else self.tr("may be left out")
+            )
+            model = QStringListModel(field)
+            completer = QCompleter(model, field)
+            completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+            field.setCompleter(completer)
+            field.textEdited.connect(lambda _, name=argument.name: self._ask_later(name))
+            self.fields[argument.name], self._proposals[argument.name] = field, model
+            self._form.addRow(reveal(argument.name, lines=False), field)
+        self._arguments.setVisible(bool(offer.arguments))
+
+    def _values(self) -> dict[str, str]:
+        return {name: field.text() for name, field in self.fields.items()}
+
+    def _ask_later(self, name: str) -> None:
+        self._asked = name
+        self._timer.start()
+
+    def _ask(self) -> None:
+        offer, field = self.offer, self.fields.get(self._asked)
+        if offer is not None and field is not None:
+            self.request_complete.emit(self._key, offer, self._asked, field.text(), self._values())
+
+    def _open(self) -> None:
+        offer = self.offer
+        if offer is None:
+            return
+        missing = [
+            each.name
+            for each in offer.arguments
+            if each.required and not self.fields[each.name].text()
+        ]
+        if missing:
+            paint_text(self.about, self._theme.error)
+            self.about.setText(
+                self.tr("A value is needed for {names}.").format(names=", ".join(missing))
+            )
+            return
+        self.request_open.emit(self._key, offer, self._values())
+
+    def _insert(self) -> None:
+        if self._content is not None:
+            self.request_insert.emit(self._content)
+            self.accept()
+
+
+def shown_text(content: OfferContent) -> str:
+    """What was opened, as a user reads it; nothing in it is hidden."""
+    return "\n\n".join(
+        f"{role}:\n{reveal(text)}" if role else reveal(text) for role, text in content.parts
+    )
