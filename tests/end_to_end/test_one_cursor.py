@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.resource_files import resource
 from studio.ui.app.workbench import Workbench
 
+_CTRL = Qt.KeyboardModifier.ControlModifier
 Open = Callable[[Path], Workbench]
 
 ASKS = 'Thought: I need the product.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
@@ -59,6 +61,48 @@ def test_the_editor_lights_the_text_behind_the_moment(
     qtbot.waitUntil(_stands(workbench, PausePoint.TOOL_CALL))
     assert _lit(workbench) == ["{{ h.action }}", "{{ h.arguments | tojson }}"]
     assert page.editor.caret() == caret, "the text that is written in keeps its caret"
+
+    # What the run holds stands beside it; a value is written over, an expression worked out.
+    panel = pane.state_panel
+    named = {row.name: row for row in panel.variables.rows}
+    assert named["args.expression"].value == '"128 * 46"'
+    assert named["tool"].is_changed
+    qtbot.keyClick(page.editor, Qt.Key.Key_Y, _CTRL | Qt.KeyboardModifier.ShiftModifier)
+    field = panel.console.field
+    assert panel.is_open
+    assert field.hasFocus()
+    qtbot.keyClicks(field, "args.ex")
+    assert field.offered == ["args.expression"]
+    qtbot.keyClick(field, Qt.Key.Key_Tab)
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: panel.console.lines[-1:] == ['= "128 * 46"'])
+    row = [each.name for each in panel.variables.rows].index("args.expression")
+    panel.variables.setFocus()
+    panel.variables.setCurrentCell(row, 1)
+    qtbot.keyClick(panel.variables, Qt.Key.Key_F2)
+    editor = panel.variables.findChild(QLineEdit)
+    assert editor is not None
+    qtbot.keyClick(editor, Qt.Key.Key_A, _CTRL)
+    qtbot.keyClicks(editor, "100 * 2")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: panel.variables.rows[row].value == '"100 * 2"')
+    card = pane.timeline.current_card
+    assert card is not None
+    assert "edited" in card.badges
+
+    # A limit is raised at the meter, by its key.
+    pane.head.meter.setFocus()
+    qtbot.keyClick(pane.head.meter, Qt.Key.Key_Space)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    below = menu.findChild(QMenu)
+    assert isinstance(below, QMenu)
+    qtbot.keyClick(menu, Qt.Key.Key_Down)
+    qtbot.keyClick(menu, Qt.Key.Key_Right)
+    qtbot.waitUntil(below.isVisible)
+    assert below.activeAction() is below.actions()[0]
+    qtbot.keyClick(below, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: pane.diagram.state.max_iterations == 11)
 
     # Back by one card: the text goes along; in a text that is another by now, nothing is lit.
     pane.timeline.setFocus()

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from studio.application.run.debugging.console import ConsoleLine, lines_of
 from studio.application.run.past.again import PastRun
 from studio.application.run.past.compare import branches_of
 from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import Arrived, Streamed
 from studio.application.run.view import RunView, view_of
+from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.events import Event, Logged
+from studio.core.agent.values.events import Event, Logged, Paused, ToolEnded
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunState
 from studio.core.wire.reply import Reply
+
+_MOST_LINES = 2000
+"""Lines of the console that are kept; the first ones go."""
 
 _MOST_READ = 2000
 """Events up to which a run of the past is looked through for what its log points wrote."""
@@ -46,8 +51,11 @@ class DisplayedRun:
     is_pausing: bool = False
     """Whether it was told to stand still, and what is under way is waited for."""
 
-    log: tuple[str, ...] = ()
-    """What its log points wrote, in order, on all branches."""
+    console: tuple[ConsoleLine, ...] = ()
+    """What its log points, tools, retries and repairs had to say, in order, on all branches."""
+
+    hits: Mapping[str, int] = field(default_factory=dict)
+    """How often each breakpoint stopped it or wrote a line, by id."""
 
     @classmethod
     def of_record(cls, record: RunRecord) -> DisplayedRun:
@@ -56,7 +64,7 @@ class DisplayedRun:
         made = cls(tree=record.tree, events=events, names=dict(record.names))
         made.look_at(record)
         if len(events) <= _MOST_READ:
-            made.log = tuple(each.text for each in events if isinstance(each, Logged))
+            made.console = tuple(_lines_of_record(record))[-_MOST_LINES:]
         return made
 
     @property
@@ -94,13 +102,23 @@ class DisplayedRun:
         self.state = state = arrival.state
         self.events = self.events.plus((arrival.event,))
         self.tree.add(arrival.event, state)
-        if isinstance(arrival.event, Logged):
-            self.log = (*self.log, arrival.event.text)
+        self._note(arrival.event, state)
         stands = state.is_over or state.pause is not None
         if stands or state.step.reply is not None:
             self.streaming = None
         if stands:
             self.is_pausing = False
+
+    def _note(self, event: Event, state: RunState) -> None:
+        calls = state.step.calls
+        tool = calls[event.call].tool if isinstance(event, ToolEnded) else ""
+        lines = tuple(lines_of(event, state.iteration, tool))
+        if lines:
+            self.console = (*self.console, *lines)[-_MOST_LINES:]
+        met = event.breakpoints if isinstance(event, Paused) else ()
+        met = (event.source,) if isinstance(event, Logged) and event.source else met
+        if met:
+            self.hits = {**self.hits, **{each: self.hits.get(each, 0) + 1 for each in met}}
 
     def view(
         self,
@@ -128,4 +146,21 @@ class DisplayedRun:
             record=self.record.title if self.record is not None else "",
             starting=starting,
             pausing=self.is_pausing,
+            console=self.console,
+            hits=self.hits,
         )
+
+
+def _lines_of_record(record: RunRecord) -> Iterator[ConsoleLine]:
+    """What was said in a run of the past; a tool is named where the way shown has its call."""
+    state = record.whole.state
+    steps = steps_of(state) if state is not None else ()
+    iterations = {each.id: each.iteration for each in record.checkpoints}
+    now = 0
+    for event in record.events:
+        now = iterations.get(event.seq, now)
+        tool = ""
+        if isinstance(event, ToolEnded) and 0 < now <= len(steps):
+            calls = steps[now - 1].calls
+            tool = calls[event.call].tool if event.call < len(calls) else ""
+        yield from lines_of(event, now, tool)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from studio.application.run.cards.timeline import Timeline, timeline_of
+from studio.application.run.debugging.console import ConsoleLine
 from studio.application.run.diagram import DiagramState, diagram_of
 from studio.application.run.offers.of_run import offers_for
 from studio.application.run.offers.offer import Offers, pausing_offers
 from studio.application.run.past.compare import BranchView
-from studio.application.run.words import PROTOCOL_NAMES, bare, money, sentence_of, tokens
+from studio.application.run.words import PROTOCOL_NAMES, bare, money, seconds, sentence_of, tokens
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve
@@ -45,7 +46,7 @@ class RunView:
     """Why this one."""
 
     facts: str = ""
-    """Iteration, tokens and money in one line."""
+    """What is used so far, in one line."""
 
     branches: tuple[BranchView, ...] = ()
     """The ways through the run; more than one after going back."""
@@ -55,6 +56,12 @@ class RunView:
 
     is_starting: bool = False
     """Whether a run is being made ready: its tools are started before its first fact."""
+
+    console: tuple[ConsoleLine, ...] = ()
+    """What its log points, tools, retries and repairs had to say."""
+
+    hits: Mapping[str, int] = field(default_factory=dict)
+    """How often each breakpoint was met, by id."""
 
     @property
     def is_live(self) -> bool:
@@ -108,6 +115,8 @@ def view_of(
     record: str = "",
     starting: bool = False,
     pausing: bool = False,
+    console: tuple[ConsoleLine, ...] = (),
+    hits: Mapping[str, int] | None = None,
 ) -> RunView:
     """What the pane shows for a state.
 
@@ -121,6 +130,8 @@ def view_of(
         record: for a run opened from history, what it is.
         starting: whether a run is being made ready.
         pausing: whether it was told to stand still, and what is under way is waited for.
+        console: lines of its console.
+        hits: how often each breakpoint was met, by id.
     """
     if starting:
         sentence = translate("RunView", "Making the tools ready")
@@ -144,25 +155,20 @@ def view_of(
         branches=branches,
         record=record,
         is_starting=starting,
+        console=console,
+        hits=hits or {},
     )
 
 
 def facts_of(state: RunState) -> str:
-    """Iteration, tokens and money: `Iteration 2 of 10 · 1,204 tok · $0.0012`."""
+    """Repairs, tokens, money and time: `1,204 tok · $0.0012 · 3.2 s`; the diagram has the turn."""
     parts: list[str] = []
-    if state.iteration:
-        limit = state.limits.iterations
-        parts.append(
-            (
-                translate("RunView", "Iteration {iteration}")
-                if limit is None
-                else translate("RunView", "Iteration {iteration} of {limit}")
-            ).format(iteration=state.iteration, limit=limit)
-        )
     if state.repaired:
         parts.append(translate("RunView", "{count} repaired").format(count=state.repaired))
     if state.usage.total_tokens:
         parts.append(tokens(state.usage.total_tokens))
     if state.usage.cost is not None:
         parts.append(money(state.usage.cost))
+    if state.seconds:
+        parts.append(seconds(state.seconds))
     return " · ".join(parts)

@@ -101,6 +101,7 @@ class Commands(QObject):
             "run.stop": pane.stop,
             "run.breakpoints": pane.request_breakpoints.emit,
             "run.go": pane.timeline.setFocus,
+            "run.console": pane.open_console,
             "run.find": pane.search.open_search,
             "run.branches": pane.bar.branches.click,
             "run.rerun": pane.request_rerun.emit,

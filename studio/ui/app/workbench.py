@@ -237,6 +237,10 @@ class Workbench(QObject):
         coordinator.request_input.connect(document.focus_input)
         # breakpoints and watches of the open file
         pane.request_break_place.connect(run.breakpoints.toggle_place)
+        pane.breakpoint_switched.connect(run.breakpoints.switch)
+        run.breakpoints.changed.connect(pane.state_panel.show_breakpoints)
+        pane.request_value.connect(run.work_out)
+        run.worked_out.connect(pane.show_value)
         pane.watches_changed.connect(self.debugging.set_watches)
         self.debugging.watches_changed.connect(pane.show_watches)
         self.debugging.failed.connect(coordinator.refuse)

@@ -145,6 +145,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.breakpoint", "Breakpoint", "F9", "circle-dot"),
     ActionSpec("run.breakpoints", "All breakpoints…", "Ctrl+Shift+F9", "circle-dot"),
     ActionSpec("run.go", "Go to the run", "Ctrl+3", "list-ordered"),
+    ActionSpec("run.console", "Console of the run", "Ctrl+Shift+Y", "terminal"),
     ActionSpec("run.find", "Find in the run…", "", "search"),
     ActionSpec("run.branches", "Branches of the run…", "Ctrl+Shift+B", "git-branch"),
     ActionSpec("run.rerun", "Run again with these results", "", "rotate-ccw"),
@@ -210,8 +211,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out",
          "run.approve", "run.pause",
          "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go",
-         "run.find", "run.branches", "run.rerun", "run.replay", "run.export", SEPARATOR,
-         "run.connections"),
+         "run.console", "run.find", "run.branches", "run.rerun", "run.replay", "run.export",
+         SEPARATOR, "run.connections"),
     ),
     ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
     (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
 from studio.application.run.past.compare import BranchView
 from studio.application.run.view import RunView
@@ -15,9 +14,6 @@ from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-
-_NARROW = 800
-"""Pixels below which the protocol is left out."""
 
 
 class RunBar(QWidget):
@@ -53,8 +49,6 @@ class RunBar(QWidget):
         )
         self.export = _button("file-output", self.tr("Export this run"), "")
         self.sentence = ElidedLabel()
-        self._protocol = QLabel()
-        self._facts = QLabel()
         self._lay_out()
         self._connect()
         self.show_view(RunView())
@@ -62,8 +56,6 @@ class RunBar(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
         self._theme = theme
-        paint_text(self._protocol, theme.muted)
-        paint_text(self._facts, theme.muted)
         self._paint()
 
     def show_view(self, view: RunView) -> None:
@@ -95,20 +87,7 @@ class RunBar(QWidget):
         # What stands before any run is a default of the view, in English.
         sentence = QCoreApplication.translate("RunWords", view.sentence)
         self.sentence.show_text(record + sentence)
-        self._protocol.setText(view.protocol)
-        self._protocol.setToolTip(view.protocol_reason)
-        self._fit()
-        self._facts.setText(view.facts)
         self._paint()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Where the run stands needs the room first."""
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        """In a narrow bar the protocol gives way: the window's own bar says it too."""
-        self._protocol.setVisible(bool(self._view.protocol) and self.width() >= _NARROW)
 
     def _paint(self) -> None:
         theme = self._theme
@@ -209,10 +188,6 @@ class RunBar(QWidget):
         layout.addWidget(self.export)
         layout.addSpacing(14)
         layout.addWidget(self.sentence, 1)
-        layout.addSpacing(12)
-        layout.addWidget(self._protocol)
-        layout.addSpacing(14)
-        layout.addWidget(self._facts)
 
 
 def open_below(menu: QMenu, button: QWidget) -> None:
@@ -234,7 +209,7 @@ def _button(name: str, words: str, keys: str) -> QToolButton:
 
 def _says(view: RunView) -> tuple[object, ...]:
     """What the bar shows of a view; the state is the same object while a reply streams."""
-    return (id(view.state), view.record, view.sentence, view.facts, view.branches)
+    return (id(view.state), view.record, view.sentence, view.branches)
 
 
 def _name(button: QToolButton, words: str, keys: str) -> None:

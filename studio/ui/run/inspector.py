@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent, QTextCursor
+from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
-    QPlainTextEdit,
     QSizePolicy,
     QStackedWidget,
     QTabBar,
@@ -32,7 +31,7 @@ from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
 from studio.ui.run.watch_table import WatchTable
-from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, RowTable
@@ -179,8 +178,6 @@ class Inspector(QWidget):
         self._answer = AnswerView()
         self._usage = UsageTable()
         self.watch = WatchTable()
-        self.log = QPlainTextEdit()
-        self._log_title = QLabel(self.tr("Log points"))
         self._summary = ElidedLabel()
         self._legend = QLabel()
         self._only_changes = QToolButton()
@@ -240,7 +237,6 @@ class Inspector(QWidget):
             self.watch.show_rows(view.watches)
         else:
             self._usage.show_rows(view.usage, view.inspection.step)
-        self._show_log(view.log)
         self._summary.show_text(view.summary)
         self._show_legend()
 
@@ -343,37 +339,6 @@ class Inspector(QWidget):
         self._copy.clicked.connect(self._on_copy)
         OwnKeys(self, {"Ctrl+F": self.focus_search})
 
-    def _watch_page(self) -> QWidget:
-        """The watches, and below them what log points wrote."""
-        self.log.setReadOnly(True)
-        self.log.setFrameShape(QFrame.Shape.NoFrame)
-        self.log.setFont(fixed_font(self.font()))
-        self.log.setAccessibleName(self._log_title.text())
-        self._log_title.setProperty("title", "true")
-        self._log_title.setContentsMargins(8, 8, 8, 4)
-        page = QWidget()
-        column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.watch, 1)
-        column.addWidget(self._log_title)
-        column.addWidget(self.log, 1)
-        self._show_log(())
-        return page
-
-    def _show_log(self, lines: tuple[str, ...]) -> None:
-        text = "\n".join(lines)
-        if text != self.log.toPlainText():
-            self.log.setPlainText(text)
-            self.log.moveCursor(QTextCursor.MoveOperation.End)
-        for part in (self.log, self._log_title):
-            part.setVisible(bool(lines))
-        name = QCoreApplication.translate("Inspector", "Watch")
-        words = f"{name} ({len(lines)})" if lines else name
-        if self._tabs.tabText(_index("watch")) != words:
-            self._tabs.setTabText(_index("watch"), words)
-            self._tabs.updateGeometry()
-
     def _lay_out(self) -> None:
         self._legend.setMinimumWidth(1)  # else no side of the window could be made narrower
         self._summary.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -392,7 +357,7 @@ class Inspector(QWidget):
                 self._stack.addWidget(self._texts[tab])
         self._stack.addWidget(self._answer)
         self._stack.addWidget(self._usage)
-        self._stack.addWidget(self._watch_page())
+        self._stack.addWidget(self.watch)
         head = QHBoxLayout()
         head.setContentsMargins(4, 0, 8, 0)
         head.setSpacing(8)

@@ -11,9 +11,9 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from studio.application.run.cards.card_text import step_at
 from studio.application.run.cards.timeline import TAB_OF_KIND, CardKind, StepCard, Tab
-from studio.application.run.cursor import RunCursor, cursor_at_node, diagram_at
+from studio.application.run.cursor import RunCursor, cursor_at_node
+from studio.application.run.debugging.console import ConsoleLine
 from studio.application.run.diagram import Node
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.application.run.inspector.tabs import Inspection, InspectorView
@@ -24,7 +24,9 @@ from studio.core.agent.values.commands import Approve, Command, Continue, PauseR
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.bar import RunBar
 from studio.ui.run.compare_dialog import RunComparisonDialog
+from studio.ui.run.cursor_views import CursorViews
 from studio.ui.run.diagram.widget import LoopDiagram
+from studio.ui.run.head import RunHead
 from studio.ui.run.scrubber import RunScrubber
 from studio.ui.run.side_panel import SidePanel
 from studio.ui.run.steps_column import StepsColumn
@@ -76,6 +78,8 @@ class RunPane(QWidget):
     request_values = Signal()  # ask for the secrets that the run sends and that are not set
     request_file_edit = Signal(EditSpec, EditResult)  # EditSpec, EditResult: also in the file
     request_export = Signal(str)  # name of the form in which the run is to be written
+    request_value = Signal(str, object)  # an expression; StepCard of its moment, None: the run's
+    breakpoint_switched = Signal(str, bool)  # id of a breakpoint, whether it is on
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
     watches_changed = Signal(tuple)  # expressions of the Watch tab
     cursor_moved = Signal(RunCursor)  # the moment that all views show
@@ -90,7 +94,7 @@ class RunPane(QWidget):
         self._prompt: str | None = None
         self._begun_in: str | None = None
         self._then: Callable[[], object] | None = None
-        self._cursor: RunCursor | None = None
+        self.head = RunHead()
         self.bar = RunBar()
         self.diagram = LoopDiagram()
         self.scrubber = RunScrubber()
@@ -101,6 +105,8 @@ class RunPane(QWidget):
         self.actions_bar = self.side.actions_bar
         self.inspector = self.side.inspector
         self.editor = self.side.editor
+        self.state_panel = self.side.state_panel
+        self.views = CursorViews(self.timeline, self.diagram, self.scrubber, self.state_panel, self)
         self.comparing = RunComparisonDialog(self)
         self._empty = QLabel()
         self._pages = QStackedWidget()  # empty sentence | splitter
@@ -124,7 +130,10 @@ class RunPane(QWidget):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
-        for part in (self.bar, self.diagram, self.scrubber, self.steps, self.side, self.comparing):
+        for part in (
+            self.head, self.bar, self.diagram, self.scrubber, self.steps, self.side,
+            self.comparing,
+        ):  # fmt: skip
             part.set_theme(theme)
         paint_text(self._empty, theme.muted)
 
@@ -135,11 +144,8 @@ class RunPane(QWidget):
             self._begun_in = self._prompt
         self.bar.show_view(view)
         self.steps.show_view(view)
-        total = view.state.seconds if view.state is not None else 0.0
-        self.scrubber.show_cards(view.timeline.cards, total)
-        if not self._is_same_run(before):
-            self._cursor = None
-        self._follow_cursor()
+        self.head.show_view(view)
+        self.views.show_view(view, is_same_run=self._is_same_run(before))
         self._fit_diagram()
         self._pages.setCurrentIndex(0 if view.state is None else 1)
         words = _STARTING if view.is_starting else _EMPTY
@@ -169,6 +175,14 @@ class RunPane(QWidget):
         self.comparing.show_comparison(comparison)
         self.comparing.show()
         self.comparing.activateWindow()
+
+    def show_value(self, lines: tuple[ConsoleLine, ...]) -> None:
+        """Show what an expression was worked out to."""
+        self.state_panel.console.add(lines)
+
+    def open_console(self) -> None:
+        """Put the caret into the line that works expressions out."""
+        self.state_panel.open_console()
 
     def show_watches(self, expressions: tuple[str, ...]) -> None:
         """Take the expressions of another file."""
@@ -263,30 +277,8 @@ class RunPane(QWidget):
         moment = card if wanted == "watch" and not self.timeline.is_following else None
         self.request_inspection.emit(replace(asked, watches=self._watches, moment=moment))
 
-    def _follow_cursor(self) -> None:
-        """Show the moment of the chosen card in all views; while it is the run's own, the run's."""
-        view, card = self._view, self.timeline.current_card
-        self.scrubber.show_cursor(self.timeline.currentIndex().row())
-        self._tell_cursor(RunCursor.of_card(card) if card is not None else None)
-        if card is None or view.state is None or self.timeline.is_following:
-            self.diagram.show_state(view.diagram)
-            return
-        step = step_at(view.state, card.step)
-        self.diagram.show_state(diagram_at(view.diagram, view.state, step, card))
-
-    def _tell_cursor(self, cursor: RunCursor | None) -> None:
-        before, self._cursor = self._cursor, cursor
-        if cursor is not None and cursor != before:
-            self.cursor_moved.emit(cursor)
-
-    def _on_step(self, step: int) -> None:
-        self.timeline.choose((step, "prompt", None))
-
-    def _on_row(self, row: int) -> None:
-        self.timeline.choose(self.timeline.cards[row].key)
-
     def _on_card(self, card: StepCard) -> None:
-        self._follow_cursor()
+        self.views.follow()
         self.side.close_editor()
         if self._sticky not in _STAYS:
             self._sticky = None
@@ -313,6 +305,10 @@ class RunPane(QWidget):
         self._watches = expressions
         self.watches_changed.emit(expressions)
         self._ask("watch")
+
+    def _on_expression(self, source: str) -> None:
+        card = None if self.timeline.is_following else self.timeline.current_card
+        self.request_value.emit(source, card)
 
     def _on_only_changes(self, on: bool) -> None:
         self._only_changes = on
@@ -393,7 +389,7 @@ class RunPane(QWidget):
         self.request_run.emit(False)
 
     def _ask_again(self) -> None:
-        self._follow_cursor()
+        self.views.follow()
         self._ask()
 
     def _connect(self) -> None:
@@ -405,6 +401,11 @@ class RunPane(QWidget):
         self.bar.restart_clicked.connect(self._restart)
         self.bar.breakpoints_clicked.connect(self.request_breakpoints)
         self.bar.branch_chosen.connect(self.request_branch)
+        self.head.branch_chosen.connect(self.request_branch)
+        self.head.command_given.connect(self._on_commands)
+        self.state_panel.console.request_value.connect(self._on_expression)
+        self.state_panel.breakpoints.breakpoint_switched.connect(self.breakpoint_switched)
+        self.state_panel.breakpoints.request_breakpoints.connect(self.request_breakpoints)
         self.bar.branch_named.connect(self.request_branch_name)
         self.bar.compare_chosen.connect(self.request_compare)
         self.bar.export_chosen.connect(self.request_export)
@@ -413,7 +414,7 @@ class RunPane(QWidget):
         self.diagram.request_run_to.connect(self._on_run_to)
         self.diagram.node_chosen.connect(self._on_node)
         self.timeline.card_chosen.connect(self._on_card)
-        self.scrubber.row_chosen.connect(self._on_row)
+        self.views.moved.connect(self.cursor_moved)
         self.timeline.request_fork.connect(self.request_fork)
         self.timeline.request_rerun.connect(self._on_rerun_from)
         self.timeline.request_edit.connect(self._on_edit_at)
@@ -423,7 +424,7 @@ class RunPane(QWidget):
         self.side.wish_given.connect(self._on_wish)
         self.inspector.tab_chosen.connect(self._on_tab)
         self.inspector.watches_changed.connect(self._on_watches)
-        self.inspector.step_chosen.connect(self._on_step)
+        self.inspector.step_chosen.connect(self.views.go_to_step)
         self.inspector.only_changes_toggled.connect(self._on_only_changes)
         self.editor.request_file.connect(self.request_file_edit)
 
@@ -447,6 +448,7 @@ class RunPane(QWidget):
     def _fit_diagram(self) -> None:
         """In a very low dock a run's buttons and texts come first; its sentence says the place."""
         self.diagram.setVisible(self.height() >= _TOO_LOW or self._view.state is None)
+        self.head.setVisible(self.height() >= _TOO_LOW and self._view.state is not None)
         self.scrubber.setVisible(self.height() >= _LOW and self._view.state is not None)
 
     def sizeHint(self) -> QSize:
@@ -464,7 +466,7 @@ class RunPane(QWidget):
         splitter.addWidget(self.side)
         splitter.setStretchFactor(0, 0)
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([360, 840])
+        splitter.setSizes([300, 700])
         splitter.setChildrenCollapsible(False)
         self._pages.setMinimumHeight(_LOWEST)
         self._pages.addWidget(self._empty)
@@ -472,6 +474,7 @@ class RunPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.head)
         layout.addWidget(self.bar)
         layout.addWidget(self.diagram)
         layout.addWidget(self.scrubber)

@@ -14,6 +14,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
+from studio.ui.run.state.panel import StatePanel
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
 
@@ -53,6 +54,8 @@ class HttpRequestView(QWidget):
 
 _LOWEST = 64
 _LOW = 180
+_NO_STATE, _WITH_STATE = 260, 560
+"""Heights from which on the state's head, and all of it, have room beside what is inspected."""
 
 
 class SidePanel(QWidget):
@@ -69,6 +72,8 @@ class SidePanel(QWidget):
         self.request = HttpRequestView()
         self.inspector = Inspector()
         self.editor = EditInPlace()
+        self.state_panel = StatePanel()
+        self._is_folded: bool | None = None
         self._pages = QStackedWidget()
         self._pages.addWidget(self.inspector)
         self._pages.addWidget(self.editor)
@@ -80,6 +85,9 @@ class SidePanel(QWidget):
         column.addWidget(self.actions_bar)
         column.addWidget(self.request)
         column.addWidget(self._pages, 1)
+        column.addWidget(self.state_panel)
+        self.state_panel.command_given.connect(self.command_given)
+        self.state_panel.folded.connect(self._on_folded)
         self.actions_bar.offer_taken.connect(self._on_offer)
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self.close_editor)
@@ -87,13 +95,20 @@ class SidePanel(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
-        for part in (self.actions_bar, self.request, self.inspector, self.editor):
+        for part in (self.actions_bar, self.request, self.inspector, self.editor, self.state_panel):
             part.set_theme(theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low dock the words on a problem stand in the inspector alone."""
         super().resizeEvent(event)
         self.actions_bar.set_terse(self.height() < _LOW)
+        self.state_panel.setVisible(self.height() >= _NO_STATE)
+        if self._is_folded is None:
+            self.state_panel.set_open(is_open=self.height() >= _WITH_STATE)
+
+    def _on_folded(self, folded: bool) -> None:
+        """From now on it stays as the user has it."""
+        self._is_folded = folded
 
     def show_view(self, view: RunView) -> None:
         """Show what can be done; what is being written is closed where that is another thing."""

@@ -74,7 +74,7 @@ class TimelineView(QTableView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setAccessibleName(self.tr("Steps of the run"))
-        self.setMinimumWidth(180)
+        self.setMinimumWidth(220)
         self.selectionModel().currentChanged.connect(self._on_current_changed)
         OwnKeys(
             self,

@@ -84,6 +84,12 @@ class FileBreakpoints(QObject):
         items = tuple(item if old.id == item.id else old for old in self._set.breakpoints)
         self._take(replace(self._set, breakpoints=items))
 
+    def switch(self, identifier: str, on: bool) -> None:
+        """Have one count, or not."""
+        for item in self._set.breakpoints:
+            if item.id == identifier and item.enabled != on:
+                self.change(replace(item, enabled=on))
+
     def remove(self, identifier: str) -> None:
         """Remove one."""
         items = tuple(item for item in self._set.breakpoints if item.id != identifier)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.run.cards.timeline import StepCard, checkpoint_of_card
 from studio.application.run.debugging.breakpoints import BreakpointSet
+from studio.application.run.debugging.console import evaluated
 from studio.application.run.displayed_run import DisplayedRun
 from studio.application.run.inspector.sources import reading_for_display, sources_for
 from studio.application.run.inspector.tabs import Inspection, InspectorView, inspector_view
@@ -48,6 +49,7 @@ class RunController(QObject):
     ended = Signal(str)  # id of the run: it is over (done, stopped, failed, …)
     compared = Signal(RunComparison)
     repeated = Signal(RunComparison)  # Comparison with the run that was gone through again
+    worked_out = Signal(tuple)  # ConsoleLines: an expression and its value
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
     refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
 
@@ -300,7 +302,12 @@ class RunController(QObject):
             reading = reading_for_display(shown.state, so_far)
         state = self._state_of(wanted.moment) if wanted.moment is not None else shown.state
         view = inspector_view(state, wanted, sources_for(model), shown.streaming, reading)
-        self.inspector_changed.emit(replace(view, log=shown.log))
+        self.inspector_changed.emit(view)
+
+    def work_out(self, source: str, card: StepCard | None) -> None:
+        """Work an expression out, at the moment of a card or where the run stands."""
+        state = self._state_of(card) if card is not None else self._shown.state
+        self.worked_out.emit(evaluated(source, state))
 
     def _state_of(self, card: StepCard) -> RunState | None:
         """The run as it was at a card; a very long run only as it is, for it would be folded."""

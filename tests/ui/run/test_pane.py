@@ -789,19 +789,39 @@ def test_a_failed_call_is_tried_again_as_a_branch(bench: Bench) -> None:
     assert len(bench.controller.view.branches) == 2
 
 
-def test_what_log_points_write_stands_below_the_watches_and_is_counted(bench: Bench) -> None:
+def test_the_console_has_what_log_points_and_tools_write_and_leads_to_it(bench: Bench) -> None:
+    pane = bench.pane
+    panel = pane.state_panel
+    bench.controller.breakpoints.changed.connect(panel.show_breakpoints)
+    pane.breakpoint_switched.connect(bench.controller.breakpoints.switch)
     point = Breakpoint("", frozenset({PausePoint.TOOL_CALL}), log="iter {iteration} {tool}")
     bench.controller.breakpoints.add(point)
-    assert bench.pane.diagram.state.log_points == {"action"}
+    assert pane.diagram.state.log_points == {"action"}
+    pane.resize(1200, 900)
     bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]))
     bench.until_over()
 
-    inspector = bench.pane.inspector
-    inspector._tabs.setCurrentIndex([tab for tab, _ in TABS].index("watch"))
+    assert panel.is_open
+    assert panel.console.lines == [
+        "◆ iter 1 lookup", "│ lookup: looked in 2 facts", "◆ iter 2 calculator",
+    ]  # fmt: skip
+    assert "met 2×" in panel.breakpoints.item(0).text()
+    assert panel.tabs.tabText(1) == "Breakpoints 1"
 
-    assert inspector.log.isVisible()
-    assert inspector.log.toPlainText() == "iter 1 lookup\niter 2 calculator"
-    assert inspector._tabs.tabText(6) == "Watch (2)"
+    # Return on a line goes to its moment, and Space switches a breakpoint off.
+    lines = panel.console.list
+    lines.setFocus()
+    lines.setCurrentRow(1)
+    bench.qtbot.keyClick(lines, Qt.Key.Key_Return)
+    card = pane.timeline.current_card
+    assert card is not None
+    assert (card.step, card.kind) == (1, "observation")
+    panel.tabs.setCurrentIndex(1)
+    panel.breakpoints.setFocus()
+    panel.breakpoints.setCurrentRow(0)
+    bench.qtbot.keyClick(panel.breakpoints, Qt.Key.Key_Space)
+    assert not bench.controller.breakpoints.value.breakpoints[0].enabled
+    assert pane.diagram.state.log_points == frozenset()
 
 
 def test_watches_have_the_values_of_the_moment_that_is_looked_at(bench: Bench) -> None:

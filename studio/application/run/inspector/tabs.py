@@ -154,9 +154,6 @@ class InspectorView:
     watches: tuple[WatchRow, ...] = ()
     """Rows of the Watch tab: values where the run stands."""
 
-    log: tuple[str, ...] = ()
-    """What log points wrote so far; shown below the watches, counted on their tab."""
-
 
 @dataclass(frozen=True, slots=True)
 class InspectionSources:

@@ -1,0 +1,113 @@
+"""The console of a run: what log points, tools, retries and repairs had to say, line by line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+from studio.application.run.words import bare, seconds
+from studio.application.words import translate
+from studio.core.agent.values.breakpoints import environment_of
+from studio.core.agent.values.events import (
+    ContextTrimmed,
+    Event,
+    Logged,
+    ModelFailed,
+    Rendered,
+    ReplyEdited,
+    ReplyRead,
+    ToolEnded,
+)
+from studio.core.agent.values.expressions import NAMES, ExpressionError, parse_expression
+from studio.core.agent.values.state import RunState
+from studio.core.tools.source import ToolOutcome
+
+_tr = partial(translate, "RunConsole")
+
+ConsoleLineKind: TypeAlias = Literal["log", "output", "warning", "error", "asked", "value", "wrong"]
+"""`log`: a log point. `output`: what a tool printed. `asked` and `value`: the user's expression."""
+
+_LONGEST = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleLine:
+    """One line."""
+
+    kind: ConsoleLineKind
+    """What it is."""
+
+    text: str
+    """What it says."""
+
+    step: int = 0
+    """The iteration that it is of; 0 for none."""
+
+    call: int | None = None
+    """The row of the call that it is of."""
+
+
+def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
+    """What a fact of the journal has to say here; most say nothing.
+
+    Args:
+        event: the fact.
+        step: the iteration that it happened in.
+        tool: name of the tool whose call it is about.
+    """
+    match event:
+        case Logged(text=text):
+            yield ConsoleLine("log", text, step)
+        case ToolEnded(call=row, outcome=outcome):
+            yield from _of_tool(outcome, ConsoleLine("output", "", step, row), tool)
+        case ModelFailed(message=message, retry_in=wait):
+            again = "" if wait is None else _tr("; next try in {time}").format(time=seconds(wait))
+            yield ConsoleLine("error" if wait is None else "warning", bare(message) + again, step)
+        case ReplyEdited(repair=name) if name:
+            yield ConsoleLine("warning", _tr("Repaired: {name}").format(name=name), step)
+        case ReplyRead(reading=reading):
+            for warning in reading.warnings:
+                yield ConsoleLine("warning", warning.message, step)
+        case ContextTrimmed(dropped=count):
+            words = _tr("{count} old messages left out").format(count=count)
+            yield ConsoleLine("warning", words, step)
+        case Rendered(problems=problems):
+            for text in problems:
+                yield ConsoleLine("warning", text, step)
+        case _:
+            return
+
+
+def _of_tool(outcome: ToolOutcome, line: ConsoleLine, tool: str) -> Iterator[ConsoleLine]:
+    """What a tool printed, and how it failed."""
+    for text in outcome.stderr.splitlines():
+        if text.strip():
+            yield replace(line, text=f"{tool}: {text}")
+    if outcome.is_error:
+        first = next(iter(outcome.text.splitlines()), outcome.status)
+        yield replace(line, kind="error", text=f"{tool}: {first}")
+
+
+def evaluated(source: str, state: RunState | None) -> tuple[ConsoleLine, ConsoleLine]:
+    """What the user asked, and its value at a moment; a fault is said in its place."""
+    asked = ConsoleLine("asked", source)
+    if state is None:
+        return asked, ConsoleLine("wrong", _tr("There is no run yet."))
+    try:
+        value = parse_expression(source).value(environment_of(state))
+    except ExpressionError as error:
+        return asked, ConsoleLine("wrong", str(error))
+    return asked, ConsoleLine("value", json.dumps(value, ensure_ascii=False)[:_LONGEST])
+
+
+def names_for(state: RunState | None) -> tuple[str, ...]:
+    """The names that expressions can write now: those of a run, and the arguments at hand."""
+    names = [name for name in NAMES if name != "prompt"]
+    names += ["tokens.input", "tokens.output", "tokens.total"]
+    calls = state.step.calls if state is not None else ()
+    for call in calls:
+        names += [f"args.{name}" for name in call.arguments or {} if name.isidentifier()]
+    return tuple(sorted(dict.fromkeys(names)))

@@ -1,0 +1,78 @@
+"""The views that show one moment together: timeline, diagram, scrubber and variables."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.application.run.cards.card_text import step_at
+from studio.application.run.cursor import RunCursor, diagram_at
+from studio.application.run.view import RunView
+from studio.ui.run.diagram.widget import LoopDiagram
+from studio.ui.run.scrubber import RunScrubber
+from studio.ui.run.state.panel import StatePanel
+from studio.ui.run.timeline import TimelineView
+
+
+class CursorViews(QObject):
+    """The timeline has the cursor; the others are told, and ask it to go elsewhere."""
+
+    moved = Signal(RunCursor)  # the moment that all show
+
+    def __init__(
+        self,
+        timeline: TimelineView,
+        diagram: LoopDiagram,
+        scrubber: RunScrubber,
+        state: StatePanel,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._timeline, self._diagram = timeline, diagram
+        self._scrubber, self._state = scrubber, state
+        self._view = RunView()
+        self._cursor: RunCursor | None = None
+        scrubber.row_chosen.connect(self.go_to_row)
+        state.console.line_chosen.connect(self.go_to_call)
+
+    def show_view(self, view: RunView, *, is_same_run: bool) -> None:
+        """Take a run's state, after the timeline took it."""
+        self._view = view
+        if not is_same_run:
+            self._cursor = None
+        total = view.state.seconds if view.state is not None else 0.0
+        self._scrubber.show_cards(view.timeline.cards, total)
+        self._state.show_view(view)
+        self.follow()
+
+    def follow(self) -> None:
+        """Show the moment of the chosen card in all views; while it is the run's own, the run's."""
+        view, card = self._view, self._timeline.current_card
+        self._scrubber.show_cursor(self._timeline.currentIndex().row())
+        cursor = RunCursor.of_card(card) if card is not None else None
+        if card is None or view.state is None or self._timeline.is_following:
+            self._diagram.show_state(view.diagram)
+            self._state.show_moment(None)
+        else:
+            step = step_at(view.state, card.step)
+            self._diagram.show_state(diagram_at(view.diagram, view.state, step, card))
+            self._state.show_moment(cursor)
+        before, self._cursor = self._cursor, cursor
+        if cursor is not None and cursor != before:
+            self.moved.emit(cursor)
+
+    def go_to_step(self, step: int) -> None:
+        """Go to the first card of a step."""
+        self._timeline.choose((step, "prompt", None))
+
+    def go_to_row(self, row: int) -> None:
+        """Go to a card by its row."""
+        self._timeline.choose(self._timeline.cards[row].key)
+
+    def go_to_call(self, step: int, call: object) -> None:
+        """Go to what a line of the console is of."""
+        is_found = isinstance(call, int) and (
+            self._timeline.choose((step, "observation", call))
+            or self._timeline.choose((step, "action", call))
+        )
+        if not is_found:
+            self.go_to_step(step)

@@ -1,0 +1,187 @@
+"""Below the inspector: variables and breakpoints at the left, the console at the right."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSplitter,
+    QStackedWidget,
+    QTabBar,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.run.cursor import RunCursor
+from studio.application.run.debugging.breakpoints import BreakpointSet
+from studio.application.run.debugging.console import names_for
+from studio.application.run.debugging.variables import RunVariable, command_for, variables_at
+from studio.application.run.view import RunView
+from studio.core.agent.values.commands import Command
+from studio.ui.run.state.breakpoint_list import BreakpointList
+from studio.ui.run.state.console import Console
+from studio.ui.run.state.variables import VariablesTable
+from studio.ui.style.icons import icon
+from studio.ui.style.theme import Theme
+
+_HEAD = 28
+_BODY = 148
+_NARROWEST = 120
+"""Of each half: the inspector above says how narrow the run can be."""
+
+
+class StatePanel(QWidget):
+    """Folds to one line; what comes meanwhile is counted there."""
+
+    command_given = Signal(tuple)  # Commands for the run: a value was written over
+    folded = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view = RunView()
+        self._is_open = True
+        self.fold = QToolButton()
+        self.tabs = QTabBar()
+        self.variables = VariablesTable()
+        self.breakpoints = BreakpointList()
+        self.console = Console()
+        self._title = QLabel()
+        self._left = QStackedWidget()
+        self._body = QSplitter(Qt.Orientation.Horizontal)
+        self._lay_out()
+        self.fold.clicked.connect(self._on_fold)
+        self.tabs.currentChanged.connect(self._left.setCurrentIndex)
+        self.tabs.tabBarClicked.connect(self._on_tab)
+        self.variables.value_written.connect(self._on_value)
+        self.set_open(is_open=False)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more than its head is shown."""
+        return self._is_open
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colors."""
+        for part in (self.variables, self.breakpoints, self.console):
+            part.set_theme(theme)
+
+    def set_open(self, *, is_open: bool) -> None:
+        """Show its body, or its head alone."""
+        self._is_open = is_open
+        for part in (self._left, self.console):
+            part.setVisible(is_open)
+        self.setFixedHeight(_HEAD + (_BODY if is_open else 0))
+        self.fold.setIcon(icon("chevron-down" if is_open else "chevron-up"))
+        words = self.tr("Fold variables and console") if is_open else self.tr(
+            "Show variables and console"
+        )  # fmt: skip
+        self.fold.setToolTip(words)
+        self.fold.setAccessibleName(words)
+
+    def open_console(self) -> None:
+        """Put the caret where an expression is written."""
+        self.set_open(is_open=True)
+        self.console.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def show_view(self, view: RunView) -> None:
+        """Take what the run said, and how often its breakpoints were met."""
+        before, self._view = self._view, view
+        self.console.show_lines(view.console)
+        self.breakpoints.show_hits(view.hits)
+        if view.state is not before.state:
+            self.console.field.set_names(names_for(view.state))
+        count = len(view.console)
+        words = self.tr("Console")
+        self._title.setText(f"{words}  {count}" if count else words)
+
+    def show_moment(self, moment: RunCursor | None) -> None:
+        """Show the variables of a moment; None for where the run stands."""
+        state = self._view.state
+        if state is None:
+            self.variables.show_rows((), None)
+            return
+        if moment is None and state.pause is None and not state.is_over:
+            return  # on its way between two places: what it stood at last is the moment before
+        rows = variables_at(state, moment)
+        place = (state.setup.run, state.iteration, state.place, state.call)
+        self.variables.show_rows(rows, moment if moment is not None else place)
+
+    def show_breakpoints(self, value: BreakpointSet) -> None:
+        """Take the breakpoints of the open prompt."""
+        self.breakpoints.show_breakpoints(value)
+        count = len(value.breakpoints)
+        words = self.tr("Breakpoints")
+        self.tabs.setTabText(1, f"{words} {count}" if count else words)
+
+    def _on_fold(self) -> None:
+        self.set_open(is_open=not self._is_open)
+        self.folded.emit(not self._is_open)
+
+    def _on_tab(self) -> None:
+        if not self._is_open:
+            self._on_fold()
+
+    def _on_value(self, row: RunVariable, text: str) -> None:
+        state = self._view.state
+        if state is None:
+            return
+        try:
+            command: Command = command_for(row, text, state)
+        except ValueError as problem:
+            table = self.variables
+            place = table.visualRect(table.currentIndex()).bottomLeft()
+            QToolTip.showText(table.viewport().mapToGlobal(place + QPoint(0, 4)), str(problem))
+            table.fill_again()
+            return
+        self.command_given.emit((command,))
+
+    def _lay_out(self) -> None:
+        self.setAccessibleName(self.tr("State of the run"))
+        for words in (self.tr("Variables"), self.tr("Breakpoints")):
+            self.tabs.addTab(words)
+        self.tabs.setExpanding(False)
+        self.tabs.setDrawBase(False)
+        self.tabs.setAccessibleName(self.tr("Variables or breakpoints"))
+        self._title.setProperty("title", "true")
+        self.fold.setAutoRaise(True)
+        self._left.addWidget(self.variables)
+        self._left.addWidget(self.breakpoints)
+        first, second = QHBoxLayout(), QHBoxLayout()
+        first.addWidget(self.tabs)
+        first.addStretch(1)
+        second.addWidget(self._title, 1)
+        second.addWidget(self.fold)
+        self._body.addWidget(_column(first, self._left))
+        self._body.addWidget(_column(second, self.console))
+        self._body.setChildrenCollapsible(False)
+        self._body.setSizes([400, 400])
+        line = QFrame()
+        line.setObjectName("separator")
+        line.setFrameShape(QFrame.Shape.HLine)
+        line.setFixedHeight(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(line)
+        column.addWidget(self._body, 1)
+
+
+def _column(head: QHBoxLayout, body: QWidget) -> QWidget:
+    """A head of one line over a body; without the body the head stays where it is."""
+    made, row = QWidget(), QWidget()
+    made.setMinimumWidth(_NARROWEST)
+    row.setFixedHeight(_HEAD - 1)
+    head.setContentsMargins(8, 0, 4, 0)
+    head.setSpacing(4)
+    row.setLayout(head)
+    column = QVBoxLayout(made)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    column.addWidget(row)
+    column.addWidget(body, 1)
+    column.addStretch(0)
+    return made

@@ -1,0 +1,149 @@
+"""The Variables table: what a run holds at a moment, changed in place where that is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from studio.application.run.debugging.variables import RunVariable, with_changes
+from studio.ui.style.colors import fixed_font
+from studio.ui.style.theme import LIGHT, Theme
+
+_ROW = 24
+
+
+class VariablesTable(QTableWidget):
+    """Two columns, name and value; a changed value has a dot and stronger writing."""
+
+    value_written = Signal(RunVariable, str)  # the variable, what was written over it
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(0, 2, parent)
+        self._theme = LIGHT
+        self._rows: tuple[RunVariable, ...] = ()
+        self._before: tuple[RunVariable, ...] = ()
+        self._moment: object = None
+        self._filling = False
+        self.setAccessibleName(self.tr("Variables"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setProperty("padded", True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(
+            QAbstractItemView.EditTrigger.DoubleClicked
+            | QAbstractItemView.EditTrigger.EditKeyPressed
+        )
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.horizontalHeader().hide()
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(_ROW)
+        self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self.itemChanged.connect(self._on_changed)
+
+    @property
+    def rows(self) -> tuple[RunVariable, ...]:
+        """What is shown."""
+        return self._rows
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colors."""
+        self._theme = theme
+        self._fill()
+
+    def show_rows(self, rows: Sequence[RunVariable], moment: object) -> None:
+        """Show a moment's values, marked where they differ from those of the moment before.
+
+        Args:
+            rows: names and values.
+            moment: whose they are; anything that compares.
+        """
+        if moment != self._moment:
+            self._moment, self._before = moment, self._rows
+        shown = with_changes(tuple(rows), self._before)
+        if shown != self._rows:
+            self._rows = shown
+            if self.state() != QAbstractItemView.State.EditingState:
+                self._fill()
+
+    def fill_again(self) -> None:
+        """Show the values as they are: what was written was not taken."""
+        self._fill()
+
+    def _fill(self) -> None:
+        self._filling = True
+        row = self.currentRow()
+        self.setRowCount(len(self._rows))
+        strong, code = QFont(self.font()), fixed_font(self.font())
+        strong.setWeight(QFont.Weight.DemiBold)
+        for index, one in enumerate(self._rows):
+            name = QTableWidgetItem(f"• {one.name}" if one.is_changed else one.name)
+            name.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
+            name.setForeground(QColor(self._theme.text if one.is_changed else self._theme.muted))
+            if one.is_changed:
+                name.setFont(strong)
+                name.setToolTip(self.tr("Another value than at the moment before"))
+            value = QTableWidgetItem(one.value)
+            value.setFont(code)
+            value.setForeground(QColor(self._ink(one)))
+            value.setToolTip(one.value)
+            if not one.edit:
+                value.setFlags(value.flags() & ~Qt.ItemFlag.ItemIsEditable)
+            else:
+                value.setToolTip(self.tr("{value}\nF2 writes another value here").format(
+                    value=one.value
+                ))  # fmt: skip
+            self.setItem(index, 0, name)
+            self.setItem(index, 1, value)
+        if 0 <= row < len(self._rows):
+            self.setCurrentCell(row, 1)
+        self._filling = False
+
+    def _ink(self, row: RunVariable) -> str:
+        if isinstance(row.whole, str):
+            return self._theme.success
+        if isinstance(row.whole, bool | int | float):
+            return self._theme.warning
+        return self._theme.text
+
+    def _on_changed(self, item: QTableWidgetItem) -> None:
+        if self._filling or item.column() != 1 or item.row() >= len(self._rows):
+            return
+        row = self._rows[item.row()]
+        if item.text() != row.value:
+            self.value_written.emit(row, item.text())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """F2 and Return write; figures are for the choices of a pause."""
+        editing = self.state() == QAbstractItemView.State.EditingState
+        if not editing and event.text().isdigit():
+            event.ignore()
+            return
+        if not editing and event.key() in (Qt.Key.Key_F2, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            item = self.item(self.currentRow(), 1)
+            if item is not None and item.flags() & Qt.ItemFlag.ItemIsEditable:
+                self.editItem(item)
+            return
+        super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """The window's F2 is for the editor; here it writes a value."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_F2
+        ):
+            event.accept()
+            return True
+        return super().event(event)
