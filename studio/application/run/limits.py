@@ -39,7 +39,7 @@ class LimitLine:
 
 
 def limit_lines(state: RunState) -> tuple[LimitLine, ...]:
-    """The four limits of a run, as they stand."""
+    """The limits that a run adds up to, as they stand; that of one reply is no sum."""
     limits = state.limits
     cost = state.usage.cost or 0.0
     return (
@@ -73,5 +73,5 @@ def _amount(name: LimitName, value: float) -> str:
             return money(value)
         case "seconds":
             return seconds(value)
-        case "iterations" | "tokens":
+        case "iterations" | "tokens" | "reply":
             return f"{value:,.0f}"
