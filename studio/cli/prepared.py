@@ -42,10 +42,12 @@ def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSp
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)
     shown = shown_prompt(document, values, offered_tools(document, trust), trust)
-    if shown[0].samples:
-        names = ", ".join(sorted(shown[0].samples))
+    if shown.prepared.samples:
+        names = ", ".join(sorted(shown.prepared.samples))
         print(f"prompt-studio: sample, not sent by a run: {names}", file=sys.stderr)
-    return shown
+    if shown.tool_choice:
+        print(f"prompt-studio: {shown.tool_choice}", file=sys.stderr)
+    return shown.prepared, shown.tools
 
 
 def offered_tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec, ...] | None:

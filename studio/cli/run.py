@@ -15,7 +15,7 @@ from typing import Any, get_args
 from studio.application.connections.model import Answerers, asked_by, choice_of
 from studio.application.connections.tools import tool_session
 from studio.application.run.past.again import PastRun, exactly
-from studio.application.run.start.begin import begin_run, tools_of
+from studio.application.run.start.begin import begin_run, tool_scores_of, tools_of
 from studio.application.run.start.plan import RunPlan
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
@@ -28,6 +28,7 @@ from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_end, print_notice
 from studio.cli.step import step_through
 from studio.core.agent.loop.setup import limits_of
+from studio.core.agent.loop.tool_choice import choice_words
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
@@ -315,13 +316,19 @@ async def _go(
             print_notice(delta, reply)
 
     first = _first_commands(options, plan, past.checkpoint if past is not None else None)
+    plan = plan if past is None else replace(plan, past=past.to_take_up)
+    toolbox = await tools_of(plan)
+    scores = await tool_scores_of(plan, toolbox)
     run = begin_run(
-        plan if past is None else replace(plan, past=past.to_take_up),
-        await tools_of(plan),
+        plan,
+        toolbox,
+        scores=scores,
         journal=lambda event: journal[0](event) if journal else None,
         shown=shown,
         stream=None if options.json else streamed,
     )
+    if past is None and (told := choice_words(run.state.setup.tools, toolbox.specs, scores)):
+        print(f"prompt-studio: {told}", file=sys.stderr)
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
     if plan.options.headless:

@@ -17,7 +17,7 @@ from studio.application.experiments.limited_model import LimitedModel
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, PlannedVariant
 from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
-from studio.application.run.start.begin import begin_run, open_tools
+from studio.application.run.start.begin import begin_run, open_tools, tool_scores_of
 from studio.application.run.start.plan import RunPlan
 from studio.application.trust import references_of
 from studio.core.agent.loop.machine import advance
@@ -234,7 +234,8 @@ class Asker:
         def keep(event: Event) -> None:
             lines.append(json.dumps(encode_event(event), ensure_ascii=False, default=str))
 
-        run = begin_run(plan, toolbox, journal=keep)
+        scores = await tool_scores_of(plan, toolbox)
+        run = begin_run(plan, toolbox, scores=scores, journal=keep)
         state = await self._timed(run.go())
         journal = "\n".join(lines).encode("utf-8", "surrogatepass")
         if isinstance(state, str):

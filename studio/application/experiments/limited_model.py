@@ -48,6 +48,11 @@ class LimitedModel:
         """What may be sent to it."""
         return self._model.capabilities
 
+    @property
+    def inner(self) -> ChatModel:
+        """The model that answers."""
+        return self._model
+
     def request_body(self, request: ModelRequest) -> JsonObject:
         """The exact body."""
         return self._model.request_body(request)

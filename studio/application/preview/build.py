@@ -15,7 +15,7 @@ from studio.application.preview.value import Preview, PreviewTarget, VariableOri
 from studio.application.words import translate
 from studio.core.agent.loop.first_step import first_step_values
 from studio.core.agent.loop.setup import question_of
-from studio.core.agent.loop.tool_choice import chosen_tools
+from studio.core.agent.loop.tool_choice import choice_before_run, chosen_tools
 from studio.core.agent.protocols.choose import ProtocolChoice, choose_protocol
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import PromptDocument
@@ -93,6 +93,9 @@ def build_preview(order: PreviewJob) -> Preview:
         messages=prepared.messages,
         shown=document,
         tools=tuple(tools),
+        tool_choice=choice_before_run(
+            document, question_of(document, prepared.inputs), every_tool(order, prepared)
+        ),
         requests=request_previews(prepared, tools, model, protocol, order.target),
         provider=order.target.provider or provider_of(model),
         variables=variable_rows(document, order.inputs, prepared, tokens.by_input),
@@ -117,10 +120,15 @@ def prepare_order(order: PreviewJob) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     given = {**supplied, **order.inputs}
     prepared = prepare(document, given, references=context, preview=True)
     prepared = replace(prepared, samples=prepared.samples | samples)
-    if order.tools is None:
-        tools = declared_tools(document, prepared.messages.tools)
     question = question_of(document, prepared.inputs)
-    return prepared, chosen_tools(document, question, tools)
+    return prepared, chosen_tools(document, question, every_tool(order, prepared))
+
+
+def every_tool(order: PreviewJob, prepared: Prepared) -> tuple[ToolSpec, ...]:
+    """The tools of an order, also those that the model would not be told of."""
+    if order.tools is not None:
+        return order.tools
+    return declared_tools(order.document, prepared.messages.tools)
 
 
 def _tokens(

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from studio.application.document.findings import merged
-from studio.application.preview.build import PreviewJob, prepare_order, supplied_values
+from studio.application.preview.build import (
+    PreviewJob,
+    every_tool,
+    prepare_order,
+    supplied_values,
+)
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import is_trusted, references_of
+from studio.core.agent.loop.setup import question_of
+from studio.core.agent.loop.tool_choice import choice_before_run, chosen_tools
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.tool_spec import ToolSpec
@@ -17,12 +24,26 @@ from studio.core.tools.document import declared_tools
 from studio.core.tools.trust.store import TrustStore
 
 
+@dataclass(frozen=True, slots=True)
+class ShownPrompt:
+    """What the model would be told."""
+
+    prepared: Prepared
+    """The messages, samples in them."""
+
+    tools: tuple[ToolSpec, ...]
+    """The tools that go with them."""
+
+    tool_choice: str
+    """Which of how many tools these are, in words; empty where they are all."""
+
+
 def shown_prompt(
     document: PromptDocument,
     values: Mapping[str, Json],
     offered: tuple[ToolSpec, ...] | None,
     trust: TrustStore,
-) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+) -> ShownPrompt:
     """The messages with samples where values are missing, and the tools that go with them.
 
     No run takes a sample; what a run is refused for is among the problems.
@@ -36,6 +57,7 @@ def shown_prompt(
     trusted = is_trusted(document.source.path, trust)
     order = PreviewJob(document, values, offered, trusted=trusted)
     shown, tools = prepare_order(order)
+    every = every_tool(order, shown)
     supplied, _ = supplied_values(order, tools)
     samples = {name: shown.inputs[name] for name in shown.samples & shown.inputs.keys()}
     context = references_of(document.source.path, trust, masked=True)
@@ -44,6 +66,9 @@ def shown_prompt(
     refused = refusal.problems if refusal is not None and refusal.missing else ()
     problems = merged(refused, prepared.problems)
     prepared = replace(prepared, samples=shown.samples, problems=problems)
-    named = {tool.name for tool in tools}
+    named = {tool.name for tool in every}
     hoisted = declared_tools(document, prepared.messages.tools)
-    return prepared, (*tools, *(tool for tool in hoisted if tool.name not in named))
+    every = (*every, *(tool for tool in hoisted if tool.name not in named))
+    question = question_of(document, prepared.inputs)
+    choice = choice_before_run(document, question, every)
+    return ShownPrompt(prepared, chosen_tools(document, question, every), choice)

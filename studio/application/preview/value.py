@@ -130,6 +130,9 @@ class Preview:
     tools: tuple[ToolSpec, ...] = ()
     """Every tool that the model would be told of."""
 
+    tool_choice: str = ""
+    """Which of how many tools these are, and why, in words; empty where they are all."""
+
     requests: Mapping[Provider, RequestPreview] = field(default_factory=dict)
     """The request bodies."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
@@ -119,6 +119,23 @@ class ChatModel(Protocol):
 
     async def close(self) -> None:
         """Let go of connections and processes."""
+        ...
+
+
+@runtime_checkable
+class EmbeddingModel(Protocol):
+    """A model whose server gives vectors too."""
+
+    async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
+        """One vector for each text, all of one length.
+
+        Args:
+            texts: what is embedded.
+            model: id of the embedding model at the server.
+
+        Raises:
+            ModelError: the server cannot, or will not.
+        """
         ...
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -152,6 +152,22 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _vectors(answer: object) -> tuple[tuple[float, ...], ...]:
+    """The vectors of an answer, in the order of the texts; fewer where it holds something else."""
+    items = answer.get("data") if isinstance(answer, Mapping) else None
+    if not isinstance(items, list):
+        return ()
+    rows = [item for item in items if isinstance(item, Mapping)]
+    if all(isinstance(item.get("index"), int) for item in rows):
+        rows.sort(key=lambda item: item["index"])
+    lists = [item.get("embedding") for item in rows]
+    return tuple(
+        tuple(map(float, each))
+        for each in lists
+        if isinstance(each, list) and each and all(isinstance(n, int | float) for n in each)
+    )
+
+
 class OpenAIClient:
     """One server and one key."""
 
@@ -218,6 +234,26 @@ class OpenAIClient:
         if not isinstance(items, list):
             raise self.bad_reply("its list of models is not one")
         return tuple(item for item in items if isinstance(item, Mapping) and item.get("id"))
+
+    async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
+        """A vector for each text.
+
+        Raises:
+            ModelError: the server cannot be reached, refuses, or answers something else.
+        """
+        client = await self._client()
+        body = {"model": model, "input": list(texts), "encoding_format": "float"}
+        try:
+            async with asyncio.timeout(_LIST_SECONDS):
+                answer: object = await client.post(
+                    "/embeddings", cast_to=object, body=body, options=self._options()
+                )
+        except _raised() as error:
+            raise self.fault(error) from None
+        vectors = _vectors(answer)
+        if len(vectors) != len(texts) or len(set(map(len, vectors))) != 1:
+            raise self.bad_reply("it holds no vector for each text")
+        return vectors
 
     async def close(self) -> None:
         """Close the connections."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest, nothing_asked
@@ -168,6 +168,14 @@ class RemoteModel:
                 await asyncio.sleep(wait)
             else:
                 return
+
+    async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
+        """A vector for each text, by another model of the same server.
+
+        Raises:
+            ModelError: the server cannot, or will not.
+        """
+        return await self._client.embed(texts, model)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -16,7 +16,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from studio.application.connections.tools import tool_session
 from studio.application.history.find import find_run
 from studio.application.run.past.again import past_run
-from studio.application.run.start.begin import begin_run
+from studio.application.run.start.begin import begin_run, tool_scores_of
 from studio.application.run.start.plan import RunPlan
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import references_of
@@ -243,7 +243,13 @@ class LiveRuns:
 
         try:
             assert plan.toolbox is not None
-            run = begin_run(plan, plan.toolbox, journal=write, shown=lambda _event: changed.set())
+            run = begin_run(
+                plan,
+                plan.toolbox,
+                scores=await tool_scores_of(plan, plan.toolbox),
+                journal=write,
+                shown=lambda _event: changed.set(),
+            )
             writers.append(self._folder.history.journal(run.state.setup.run))
         except (ModelError, StoreError, ValueError) as error:
             await tools.close()

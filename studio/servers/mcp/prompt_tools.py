@@ -273,7 +273,8 @@ async def _shown(
 ) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     document = folder.document(file, text)
     offered = await folder.offered_tools(document)
-    return shown_prompt(document, checked_inputs(document, inputs), offered, folder.trust)
+    shown = shown_prompt(document, checked_inputs(document, inputs), offered, folder.trust)
+    return shown.prepared, shown.tools
 
 
 def _problems(folder: ServedFolder, prepared: Prepared) -> list[Answer]:

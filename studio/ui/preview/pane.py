@@ -263,7 +263,7 @@ class PreviewPane(QWidget):
         # First, so that the cards are made where they are seen: the rest waits for that.
         self._stack.setCurrentWidget(self._pages if has_any else self.empty)
         path = preview.shown.source.path
-        self.messages.show_tools(preview.tools, preview.messages.tools)
+        self.messages.show_tools(preview.tools, preview.messages.tools, preview.tool_choice)
         self.messages.show_cards(preview.cards, path.parent if path else None)
         self.messages.set_dimmed(preview.is_stale)
         self._show_banner(preview)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from studio.application.run.start.plan import RunPlan
-from studio.core.agent.loop.setup import USUAL_COST, make_setup
+from studio.core.agent.loop.setup import USUAL_COST, make_setup, question_of
+from studio.core.agent.loop.tool_choice import BY_WORDS, ToolScores, embedding_wish
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.run.dependencies import OnEvent, RunDependencies
 from studio.core.agent.run.performer import OnStream
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.events import Started
-from studio.core.models.base import ModelError
+from studio.core.models.base import EmbeddingModel, ModelError
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
@@ -56,10 +58,33 @@ async def tools_of(plan: RunPlan) -> RunToolbox:
     return await plan.open_toolbox() if plan.open_toolbox is not None else NoTools()
 
 
+async def tool_scores_of(plan: RunPlan, toolbox: RunToolbox) -> ToolScores:
+    """How well the tools fit the question, where not all of them are told to the model.
+
+    By vectors where the prompt names a model for them: it is asked at the run's own connection,
+    which is told of question and tools anyway. Where it gives none, words decide, and the run says
+    why.
+    """
+    values, _ = resolve_inputs(plan.document, plan.inputs)
+    wish = embedding_wish(plan.document, question_of(plan.document, values), toolbox.specs)
+    if wish is None or plan.past is not None:
+        return BY_WORDS
+    model: object = plan.model
+    while not isinstance(model, EmbeddingModel):
+        model = getattr(model, "inner", None)  # one that records, or waits for others
+        if model is None:
+            return wish.failed(f"{plan.model.label} gives no vectors")
+    try:
+        return wish.scores(await model.embed(wish.texts, wish.model))
+    except ModelError as error:
+        return wish.failed(error.message)
+
+
 def begin_run(
     plan: RunPlan,
     toolbox: RunToolbox,
     *,
+    scores: ToolScores = BY_WORDS,
     journal: OnEvent | None = None,
     shown: OnEvent | None = None,
     stream: OnStream | None = None,
@@ -69,6 +94,7 @@ def begin_run(
     Args:
         plan: what is run.
         toolbox: its tools (`tools_of`).
+        scores: which of them fit the question (`tool_scores_of`).
         journal: writes each fact before anything else sees it.
         shown: told of each fact once the state has moved.
         stream: told of each delta of a reply.
@@ -90,7 +116,9 @@ def begin_run(
     )
     past = plan.past
     if past is None:
-        setup = make_setup(plan.document, plan.inputs, toolbox.specs, plan.model, plan.options)
+        setup = make_setup(
+            plan.document, plan.inputs, toolbox.specs, plan.model, plan.options, scores=scores
+        )
         if setup.price == "unknown" and setup.limits.cost not in (None, USUAL_COST):
             raise ModelError(
                 "no-price",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from studio.application.run.start.begin import begin_run, tools_of
+from studio.application.run.start.begin import begin_run, tool_scores_of, tools_of
 from studio.application.run.start.plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
 from studio.application.words import translate
 from studio.core.agent.run.requests import NotAllowedError
@@ -94,7 +94,12 @@ class RunSession:
     async def _begin(self) -> Run:
         toolbox = await tools_of(self.plan)
         run = begin_run(
-            self.plan, toolbox, journal=self._write, shown=self._show, stream=self._stream
+            self.plan,
+            toolbox,
+            scores=await tool_scores_of(self.plan, toolbox),
+            journal=self._write,
+            shown=self._show,
+            stream=self._stream,
         )
         if self._journal is not None:
             self._journal.begin(run.state.setup)

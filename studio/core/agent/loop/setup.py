@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from studio.core.agent.loop.composing import compose_template
-from studio.core.agent.loop.tool_choice import choice_words, chosen_tools
+from studio.core.agent.loop.tool_choice import BY_WORDS, ToolScores, choice_words, chosen_tools
 from studio.core.agent.protocols.choose import (
     ProtocolChoice,
     choose_protocol,
@@ -49,8 +49,12 @@ def make_setup(
     options: RunOptions,
     *,
     run: str | None = None,
+    scores: ToolScores = BY_WORDS,
 ) -> RunSetup:
-    """What a run is started with; `run` is its id, made here where none is given."""
+    """What a run is started with; `run` is its id, made here where none is given.
+
+    `scores` says which tools fit the question, where not all of them are told to the model.
+    """
     settings = agent_settings(document)
     choice = choose_protocol(document)
     if options.protocol is not None and options.protocol != choice.protocol:
@@ -63,8 +67,8 @@ def make_setup(
     if parallel is None:
         parallel = parallel_calls(document) is True
     question = question_of(document, values)
-    offered = chosen_tools(document, question, tools)
-    reason = "; ".join(filter(None, (choice.reason, choice_words(offered, tools))))
+    offered = chosen_tools(document, question, tools, scores)
+    reason = "; ".join(filter(None, (choice.reason, choice_words(offered, tools, scores))))
     return RunSetup(
         run=run or uuid.uuid4().hex[:12],
         prompt=document.name or (document.source.path.stem if document.source.path else ""),

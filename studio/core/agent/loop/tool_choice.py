@@ -2,7 +2,7 @@
 
 The program of the published instructions prompt retrieves its tools by the question. Here
 `metadata.agent.most_tools` says how many; they are chosen by the words that tool and question
-share.
+share, or by a model that embeds both (`metadata.agent.tools_embedding`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
@@ -20,8 +21,62 @@ _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def chosen_tools(
+_BY_WORDS = "by the words of the question"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolScores:
+    """How well each tool fits the question of a run, and who says so."""
+
+    points: Sequence[float] = ()
+    """One number for each tool, in their order; empty where their words decide."""
+
+    by: str = _BY_WORDS
+    """Who says so, as words that follow "3 of 5 tools, "."""
+
+
+BY_WORDS = ToolScores()
+"""The words of the question decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingWish:
+    """What a run asks an embedding model for, before it begins."""
+
+    model: str
+    """The model's id, at the connection of the run."""
+
+    texts: tuple[str, ...] = field(repr=False)
+    """The question, then each tool."""
+
+    def scores(self, vectors: Sequence[Sequence[float]]) -> ToolScores:
+        """How near each tool is to the question, by the vectors of the texts."""
+        question, *others = vectors
+        points = tuple(_cosine(question, each) for each in others)
+        return ToolScores(points, f"by the embedding {self.model}")
+
+    def failed(self, why: str) -> ToolScores:
+        """What decides where no vectors came, which is said."""
+        return ToolScores((), f"{_BY_WORDS}, since the embedding {self.model} failed ({why})")
+
+
+def embedding_wish(
     document: PromptDocument, question: str, tools: Sequence[ToolSpec]
+) -> EmbeddingWish | None:
+    """What is to be embedded before a run; None where words decide, or nothing is left out."""
+    model = agent_settings(document).get("tools_embedding")
+    if not isinstance(model, str) or not model.strip() or not question.strip():
+        return None
+    if not _limit(document, tools):
+        return None
+    return EmbeddingWish(model.strip(), (question, *map(_text, tools)))
+
+
+def chosen_tools(
+    document: PromptDocument,
+    question: str,
+    tools: Sequence[ToolSpec],
+    scores: ToolScores = BY_WORDS,
 ) -> tuple[ToolSpec, ...]:
     """The tools that fit the question best, in the order that they have; all without a limit.
 
@@ -31,25 +86,54 @@ def chosen_tools(
         document: the prompt.
         question: what the user asks at the start of the run.
         tools: all that there are.
+        scores: how well each of them fits.
     """
-    most = agent_settings(document).get("most_tools")
-    if not isinstance(most, int) or isinstance(most, bool) or not 0 < most < len(tools):
+    most = _limit(document, tools)
+    if not most:
         return tuple(tools)
-    described = [_words(_text(tool)) for tool in tools]
-    spread = Counter(word for words in described for word in words)
-    asked = _words(question)
-    weights = {word: math.log(1 + len(tools) / spread[word]) for word in asked if spread[word]}
-    points = [sum(weights.get(word, 0.0) for word in words) for words in described]
+    points = scores.points or _points_of_words(question, tools)
     ranked = sorted(range(len(tools)), key=lambda number: (-points[number], number))
     return tuple(tools[number] for number in sorted(ranked[:most]))
 
 
-def choice_words(chosen: Sequence[ToolSpec], tools: Sequence[ToolSpec]) -> str:
+def _limit(document: PromptDocument, tools: Sequence[ToolSpec]) -> int:
+    """How many tools are told; 0 for all."""
+    most = agent_settings(document).get("most_tools")
+    is_limit = isinstance(most, int) and not isinstance(most, bool) and 0 < most < len(tools)
+    return int(str(most)) if is_limit else 0
+
+
+def _points_of_words(question: str, tools: Sequence[ToolSpec]) -> list[float]:
+    described = [_words(_text(tool)) for tool in tools]
+    spread = Counter(word for words in described for word in words)
+    asked = _words(question)
+    weights = {word: math.log(1 + len(tools) / spread[word]) for word in asked if spread[word]}
+    return [sum(weights.get(word, 0.0) for word in words) for words in described]
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    lengths = math.hypot(*one) * math.hypot(*other)
+    product = sum(x * y for x, y in zip(one, other, strict=True))  # math.sumprod is of 3.12
+    return product / lengths if lengths else 0.0
+
+
+def choice_words(
+    chosen: Sequence[ToolSpec], tools: Sequence[ToolSpec], scores: ToolScores = BY_WORDS
+) -> str:
     """What was chosen, in words; empty where nothing was left out."""
     if len(chosen) == len(tools):
         return ""
     names = ", ".join(tool.name for tool in chosen)
-    return f"{len(chosen)} of {len(tools)} tools, by the words of the question: {names}"
+    return f"{len(chosen)} of {len(tools)} tools, {scores.by}: {names}"
+
+
+def choice_before_run(document: PromptDocument, question: str, tools: Sequence[ToolSpec]) -> str:
+    """What would be chosen, in words, before anybody is asked; empty where nothing is left out."""
+    wish = embedding_wish(document, question, tools)
+    scores = BY_WORDS
+    if wish is not None:
+        scores = ToolScores((), f"{_BY_WORDS} (a run asks the embedding {wish.model})")
+    return choice_words(chosen_tools(document, question, tools), tools, scores)
 
 
 def _text(tool: ToolSpec) -> str:

@@ -81,6 +81,8 @@ _AGENT = (
     Key("tools", "Python files with tools, relative to the prompt.", ("list", "text")),
     Key("most_tools", "How many tools the model is told of: those that share most words with the "
         "question.", ("integer",)),
+    Key("tools_embedding", "The model that chooses them by meaning: vectors of the question and "
+        "of the tools are asked for at the connection of the run."),
     Key("mcp_servers", "MCP servers of the workspace or of your settings, by name.",
         ("list", "text")),
     Key("effects", "Tools that change something outside, by name.", ("list", "text")),

@@ -103,9 +103,11 @@ class MessagesView(QScrollArea):
         self._column.show_cards(cards, folder)
         self._continue()
 
-    def show_tools(self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool]) -> None:
-        """Show the tools that go with the conversation."""
-        self.tools_card.show_tools(specs, hoisted)
+    def show_tools(
+        self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool], choice: str = ""
+    ) -> None:
+        """Show the tools that go with the conversation; `choice` says which of all they are."""
+        self.tools_card.show_tools(specs, hoisted, choice)
         self._place()
 
     def set_raw(self, raw: bool) -> None:

@@ -40,11 +40,14 @@ class ToolsCard(QWidget):
         self._theme = theme
         self._specs: tuple[ToolSpec, ...] = ()
         self._hoisted: tuple[HoistedTool, ...] = ()
+        self._choice = ""
         self._is_open = False
         self._title = QLabel()
         font = self._title.font()
         font.setBold(True)
         self._title.setFont(font)
+        self._title.setWordWrap(True)
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
         chips = QWidget()
         policy = chips.sizePolicy()
         policy.setHeightForWidth(True)
@@ -65,10 +68,22 @@ class ToolsCard(QWidget):
         self.setAccessibleName(self.tr("Tools of this prompt"))
         self.hide()
 
-    def show_tools(self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool]) -> None:
-        """Show tools of the front matter and those of the body's `tools:` section."""
-        if (tuple(specs), tuple(hoisted)) != (self._specs, self._hoisted):
-            self._specs, self._hoisted = tuple(specs), tuple(hoisted)
+    def show_tools(
+        self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool], choice: str = ""
+    ) -> None:
+        """Show tools of the front matter and those of the body's `tools:` section.
+
+        Args:
+            specs: what the model is told of.
+            hoisted: the tools of the body.
+            choice: which of how many they are, in words; empty where they are all.
+        """
+        if choice:  # those that were left out stand in the section, and are not told
+            told = {spec.name for spec in specs}
+            hoisted = [tool for tool in hoisted if tool.id in told]
+        shown = (tuple(specs), tuple(hoisted), choice)
+        if shown != (self._specs, self._hoisted, self._choice):
+            self._specs, self._hoisted, self._choice = shown
             self._draw()
 
     def set_theme(self, theme: Theme) -> None:
@@ -109,11 +124,13 @@ class ToolsCard(QWidget):
         hidden = max(count - room, 0 if self._is_open else len(told) - _MOST_OPTIONS)
         if hidden > 0:
             self._add_more(hidden)
-        self._title.setText(
+        counted = (
             self.tr("{count} tool").format(count=count)
             if count == 1
             else self.tr("{count} tools").format(count=count)
         )
+        self._title.setText(self._choice.partition(": ")[0] or counted)
+        self._title.setToolTip(plain_tip(self._choice) if self._choice else "")
         paint_text(self._title, self._theme.muted)
         self.setVisible(count > 0)
         self.update()

@@ -52,3 +52,13 @@ def test_run_and_preview_tell_the_same_and_the_run_says_so() -> None:
     assert [tool.name for tool in preview.tools] == ["getWeather"]
     assert '"getWeather"' in preview.cards[0].message.text
     assert "send_mail" not in preview.cards[0].message.text
+    assert preview.tool_choice == "1 of 4 tools, by the words of the question: getWeather"
+
+
+def test_the_preview_says_what_only_a_run_asks() -> None:
+    front = "most_tools: 1, tools_embedding: nomic"
+    document = parse(TEXT.replace("most_tools: %s", front))
+    preview = build_preview(PreviewJob(document, {"question": "Any weather?"}, tools=TOOLS))
+    by = "1 of 4 tools, by the words of the question (a run asks the embedding nomic): getWeather"
+    assert preview.tool_choice == by
+    assert build_preview(PreviewJob(parse(TEXT % 4), {}, tools=TOOLS)).tool_choice == ""

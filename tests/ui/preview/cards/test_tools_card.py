@@ -1,0 +1,34 @@
+"""The card of the tools says which of them the model is told of."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from studio.core.prompty.messages import HoistedTool
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.ui.parts.chip import Chip
+from studio.ui.preview.cards.tools_card import ToolsCard
+from studio.ui.style.theme import LIGHT
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+
+def test_tools_that_were_left_out_have_no_chip_and_the_title_says_why(qtbot: QtBot) -> None:
+    card = ToolsCard(LIGHT)
+    qtbot.addWidget(card)
+    specs = (ToolSpec("search"), ToolSpec("convert"))
+    hoisted = [HoistedTool(name, "function", {}) for name in ("convert", "mail")]
+
+    card.show_tools(specs, hoisted, "2 of 3 tools, by the words of the question: search, convert")
+
+    assert [chip.text() for chip in card.findChildren(Chip) if not chip.isHidden()] == [
+        "search", "convert · function",
+    ]  # fmt: skip
+    title = card.findChildren(QLabel)[0]
+    assert title.text() == "2 of 3 tools, by the words of the question"
+    assert "search, convert" in title.toolTip()
+    card.show_tools(specs, ())
+    assert title.text() == "2 tools"
+    assert not title.toolTip()
