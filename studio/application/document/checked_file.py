@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.application.document.findings import findings_of
-from studio.core.prompty.parse import parse
+from studio.application.document.reading import read_document
 from studio.core.text.problem import Problem, TextEdit, apply_edits
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
@@ -36,7 +36,7 @@ def check_text(text: str, path: Path | None, trust: TrustStore) -> CheckedFile:
         path: its whole path; None for a text without a file.
         trust: folders whose files and variables may be read.
     """
-    document = parse(text, path)
+    document = read_document(text, path)
     return CheckedFile(document.source, findings_of(document, trust))
 
 

@@ -19,6 +19,8 @@ def findings_of(document: PromptDocument, trust: TrustStore) -> tuple[Problem, .
         document: the parsed file.
         trust: folders whose files and variables may be read.
     """
+    if not document.is_prompt:
+        return document.problems
     context = references_of(document.source.path, trust, masked=True)
     prepared = prepare(document, {}, references=context, preview=True)
     return merged(document.problems, prepared.problems, provider_problems(prepared))

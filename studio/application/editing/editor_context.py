@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +42,9 @@ class EditorContext:
     files: Callable[[], tuple[str, ...]] = _no_files
     """Paths beside the prompt that it can name."""
 
+    connections: tuple[str, ...] = ()
+    """Names of the connections that the user has set up."""
+
     @property
     def given(self) -> tuple[Mapping[str, Json], ...]:
         """All values that are known besides the file's own, what was entered first."""
@@ -65,6 +67,7 @@ def editor_context_of(
     *,
     trusted: bool,
     sets: Iterable[Mapping[str, Json]] = (),
+    connections: tuple[str, ...] = (),
 ) -> EditorContext:
     """What is known around a prompt.
 
@@ -75,6 +78,7 @@ def editor_context_of(
         folder: where the prompt is; None for one that has no file.
         trusted: whether variables may be looked up, and `.env` beside the prompt be read.
         sets: values of the saved input sets.
+        connections: names of those that the user has set up.
     """
 
     def environment() -> frozenset[str] | None:
@@ -82,19 +86,7 @@ def editor_context_of(
 
         return frozenset(environment_for(folder)) if trusted else None
 
-    return EditorContext(dict(values), tuple(sets), tuple(tools), tuple(models), environment)
-
-
-_MOST_FILES = 300
-
-
-def files_beside(path: Path | None) -> tuple[str, ...]:
-    """Files that a prompt can name: those in its folder, two levels deep."""
-    if path is None:
-        return ()
-    found: list[str] = []
-    for pattern in ("*", "*/*"):
-        for each in itertools.islice(path.parent.glob(pattern), _MOST_FILES):
-            if each.is_file() and each != path and not each.name.startswith("."):
-                found.append(each.relative_to(path.parent).as_posix())
-    return tuple(sorted(found))
+    return EditorContext(
+        dict(values), tuple(sets), tuple(tools), tuple(models), environment,
+        connections=connections,
+    )  # fmt: skip

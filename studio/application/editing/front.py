@@ -54,9 +54,9 @@ def front_matter(
     if key_line and (asked or key_line["word"]):
         parent = path_at(text, caret)
         indent = " " * len(key_line["lead"])
-        taken = _siblings(text, caret, len(indent))
+        taken = siblings(text, caret, len(indent))
         found = [
-            _key_completion(key.name, key.help, key.types, indent)
+            key_completion(key.name, key.help, key.types, indent)
             for key in keys_below(parent)
             if key.name not in taken or key.name == key_line["word"]
         ]
@@ -96,14 +96,15 @@ def _models(offered: Sequence[str]) -> list[CompletionItem]:
     return list(found.values())
 
 
-def _key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> CompletionItem:
+def key_completion(name: str, help_: str, types: Sequence[str], indent: str) -> CompletionItem:
+    """A key with what begins its value."""
     if types and types[0] in ("mapping", "list"):
         dash = "- " if types[0] == "list" else ""
         return CompletionItem(name, f"{name}:\n{indent}  {dash}", help_, "key")
     return CompletionItem(name, f"{name}: ", help_, "key", again=True)
 
 
-def _siblings(text: str, caret: int, indent: int) -> set[str]:
+def siblings(text: str, caret: int, indent: int) -> set[str]:
     """Keys of the same mapping, above and below the caret's line."""
     start = text.rfind("\n", 0, caret) + 1
     end = text.find("\n", caret)

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 
 from studio.application.editing.editor_context import NOTHING, EditorContext
+from studio.application.editing.experiment.hover import experiment_hover
 from studio.application.editing.names import file_at, name_at, variable_at, word_at
 from studio.application.editing.template import loops_at
 from studio.application.editing.words import FILTERS, TESTS
@@ -40,6 +41,8 @@ def hover(
         for problem in problems
         if problem.span.touches(offset)
     ][:3]
+    if document.is_experiment:
+        return "<hr>".join(filter(None, (*parts, experiment_hover(document, offset))))
     about = (
         _variable(document, offset, editor_context)
         or _file(document, offset)

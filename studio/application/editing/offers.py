@@ -7,6 +7,7 @@ import re
 from studio.application.editing import words as known
 from studio.application.editing.completion_items import CompletionItem, CompletionList
 from studio.application.editing.editor_context import NOTHING, EditorContext
+from studio.application.editing.experiment.offers import experiment_offers
 from studio.application.editing.front import PLACES, front_matter
 from studio.application.editing.snippets import Snippet, fitting
 from studio.application.editing.template import expression_words, variables
@@ -74,6 +75,10 @@ def _find(
     asked: bool,
     editor_context: EditorContext,
 ) -> tuple[str, list[CompletionItem]]:
+    if document is not None and document.is_experiment:
+        return experiment_offers(
+            text, caret, line, document, asked=asked, editor_context=editor_context
+        )
     reference = _REFERENCE.search(line)
     if reference:
         return _references(reference["inside"], document, editor_context)

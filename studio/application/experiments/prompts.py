@@ -169,7 +169,7 @@ def _edited(document: PromptDocument, entry: PromptEntry, folder: Folder) -> Pro
         text = folder.read(given) if given.startswith("file://") else given
         place = _section(document, title)
         if place is None:
-            known = ", ".join(_titles(document)) or _tr("none")
+            known = ", ".join(section_titles(document)) or _tr("none")
             raise ExperimentError(
                 _tr("{name}: there is no section {title!r}; there are: {known}.").format(
                     name=entry.label, title=title, known=known
@@ -208,7 +208,8 @@ def _headings(document: PromptDocument) -> Iterator[tuple[str, int, Span]]:
         yield found["title"], len(found["level"]), span
 
 
-def _titles(document: PromptDocument) -> list[str]:
+def section_titles(document: PromptDocument) -> list[str]:
+    """What `edit` can name: roles by number, and headings of the body."""
     counts: dict[str, int] = {}
     made = []
     for each in document.sections:

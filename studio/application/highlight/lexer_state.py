@@ -58,5 +58,8 @@ class State:
 START = State()
 """The state before the first line."""
 
+YAML_FILE = State(zone="front", delimiter="\0")
+"""The state before the first line of a file that is YAML to its end."""
+
 PYTHON_FILE = State(zone="fence", fence="\0", language="python")
 """The state before the first line of a Python file: code, in a fence that no line closes."""

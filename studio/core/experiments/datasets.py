@@ -80,6 +80,15 @@ def read_dataset(reference: DatasetReference, path: Path) -> DatasetRows:
     return DatasetRows(cases, tuple(warnings))
 
 
+def dataset_columns(reference: DatasetReference, path: Path) -> tuple[str, ...]:
+    """The names of the values in the first row of a file; none where it cannot be read."""
+    try:
+        first = next(_cases(reference, path, []), None)
+    except (DatasetError, OSError, UnicodeDecodeError):
+        return ()
+    return tuple(first.variables) if first is not None else ()
+
+
 def _cases(
     reference: DatasetReference, path: Path, warnings: list[str]
 ) -> Iterator[ExperimentCase]:

@@ -269,6 +269,14 @@ class PromptDocument:
     problems: tuple[Problem, ...] = ()
     """What is wrong, in source order."""
 
+    is_experiment: bool = False
+    """Whether it is no prompt but an experiment, whose entries and problems stand here."""
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether it can be previewed and run."""
+        return not self.is_tool_file and not self.is_experiment
+
     @property
     def is_tool_file(self) -> bool:
         """Whether it is no prompt but a Python file, whose functions are tools."""

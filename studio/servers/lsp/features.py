@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from lsprotocol import types
 
+from studio.application.editing.experiment.names import files_named, rename_everywhere
 from studio.application.editing.folding import folds
 from studio.application.editing.hover import hover
 from studio.application.editing.names import (
@@ -29,6 +30,7 @@ from studio.core.prompty.edit.edits import rename_input
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
+from studio.servers.lsp import experiments
 from studio.servers.lsp.open_text import OpenText
 
 SOURCE = "prompt-studio"
@@ -152,6 +154,8 @@ def definition_at(reading: OpenText, position: types.Position) -> types.Location
     """Where the name at a place is declared, or the file that it refers to."""
     offset = reading.positions.offset(position)
     path = reading.document.source.path
+    if reading.document.is_experiment:
+        return experiments.definition_at(reading, offset)
     file = file_at(reading.document, offset)
     if file is not None and path is not None and (path.parent / file).is_file():
         start = types.Position(0, 0)
@@ -171,6 +175,8 @@ def renamable_at(
 ) -> types.PrepareRenamePlaceholder | None:
     """The name at a place that can be given another, and its range."""
     offset = reading.positions.offset(position)
+    if reading.document.is_experiment:
+        return experiments.renamable_at(reading, offset)
     name, places = places_of(reading.document, offset)
     place = next((each for each in places if each.touches(offset)), None)
     if place is None or reading.document.source.slice(place).strip("\"'") != name:
@@ -185,9 +191,13 @@ def rename_at(reading: OpenText, position: types.Position, new: str) -> types.Wo
         ValueError: the new name is none, or is taken; the text says which.
     """
     offset = reading.positions.offset(position)
+    if reading.document.is_experiment:
+        return experiments.rename_at(reading, offset, new)
     name = name_at(reading.document, offset)
     if name is not None:
-        return workspace_edit(reading, rename_input(reading.document, name, new))
+        whole = workspace_edit(reading, rename_input(reading.document, name, new))
+        others = rename_everywhere(reading.document, name, new)
+        return experiments.with_files(reading, whole, others)
     tool = tool_at(reading.document, offset)
     return workspace_edit(reading, tool_rename(reading.document, tool, new)) if tool else None
 
@@ -199,6 +209,8 @@ def folding_ranges(reading: OpenText) -> list[types.FoldingRange]:
 
 def formatting(reading: OpenText) -> list[types.TextEdit]:
     """Edits that tidy the text and change nothing of what it says."""
+    if not reading.document.is_prompt:
+        return []
     return reading.positions.edits(tidy_edits(reading.document))
 
 
@@ -227,12 +239,14 @@ def _shown_value(item: InputDeclaration) -> str:
 
 def document_links(reading: OpenText) -> list[types.DocumentLink]:
     """The files that the prompt refers to and that are there."""
-    path = reading.document.source.path
+    document = reading.document
+    path = document.source.path
     if path is None:
         return []
+    named = files_named(document) if document.is_experiment else references_to_files(document)
     return [
         types.DocumentLink(reading.positions.range(span), target=(path.parent / name).as_uri())
-        for name, span in references_to_files(reading.document)
+        for name, span in named
         if _is_file(path.parent / name)
     ]
 

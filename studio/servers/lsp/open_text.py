@@ -7,14 +7,16 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from studio.application.document.findings import findings_of
+from studio.application.document.reading import read_document
 from studio.application.editing.editor_context import (
     EditorContext,
     editor_context_of,
-    files_beside,
 )
 from studio.application.trust import is_trusted
+from studio.core.models.connection_file import read_connections
+from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.parse import parse
+from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import Problem
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.lsp.positions import PositionEncoding, Positions
@@ -55,7 +57,11 @@ class OpenText:
         path = self.document.source.path
         folder = path.parent if path is not None else None
         trusted = is_trusted(path, self.trust)
-        known = editor_context_of({}, (), (), folder, trusted=trusted)
+        connections: tuple[str, ...] = ()
+        if self.document.is_experiment:
+            found = read_connections(user_paths().config / "connections.toml")
+            connections = tuple(each.name for each in found.connections)
+        known = editor_context_of({}, (), (), folder, trusted=trusted, connections=connections)
         return replace(known, files=partial(files_beside, path))
 
 
@@ -71,4 +77,4 @@ def read(
         version: the editor's number of this state.
         encoding: what a character of a position counts.
     """
-    return OpenText(uri, version, parse(text, path), encoding)
+    return OpenText(uri, version, read_document(text, path), encoding)

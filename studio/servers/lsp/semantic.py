@@ -8,7 +8,7 @@ from types import MappingProxyType
 from lsprotocol import types
 
 from studio.application.highlight.lexer import lex_line
-from studio.application.highlight.lexer_state import START
+from studio.application.highlight.lexer_state import START, YAML_FILE
 from studio.core.text.span import Span
 from studio.servers.lsp.open_text import OpenText
 
@@ -44,7 +44,7 @@ def semantic_tokens(reading: OpenText) -> types.SemanticTokens:
     """Every colored run of characters, in the relative form of the protocol."""
     source, positions = reading.document.source, reading.positions
     data: list[int] = []
-    state = START
+    state = YAML_FILE if reading.document.is_experiment else START
     last_line = last_start = 0
     starts = (*source.line_starts, len(source.text))
     for line, start in enumerate(source.line_starts):

@@ -77,7 +77,7 @@ class DocumentCoordinator(QObject):
     def show_document(self, document: PromptDocument | None) -> None:
         """Show a document, or none; a file's values come back with it."""
         path = document.source.path if document is not None else None
-        prompt = None if document is not None and document.is_tool_file else document
+        prompt = document if document is not None and document.is_prompt else None
         if path != self._path:
             self._values[self._path] = self._inputs.values()
             self._path = path
@@ -94,7 +94,9 @@ class DocumentCoordinator(QObject):
         if prompt is None:
             self._preview_pane.show_preview(None)
             self._window.status.set_tokens("")
-            self._load_tools(document)  # none, or a Python file: its functions are the tools
+            self._load_tools(
+                document if document is not None and document.is_tool_file else None
+            )  # none, or a Python file: its functions are the tools
 
     def show_sets(self) -> None:
         """Offer the saved input sets for comparing."""
@@ -136,6 +138,7 @@ class DocumentCoordinator(QObject):
                 folder,
                 trusted=is_trusted(path, self._trust),
                 sets=tuple(self._inputs.library.sets.values()),
+                connections=tuple(each.name for each in self._connections.connections.connections),
             )
         )
 

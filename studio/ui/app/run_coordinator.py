@@ -95,7 +95,7 @@ class RunCoordinator(QObject):
             to: stand still at the first place of this sort.
         """
         document = self._window.tabs.document
-        if document is None or document.is_tool_file:
+        if document is None or not document.is_prompt:
             self._messages.info(
                 self.tr("Nothing to run."), self.tr("Open or write a prompt first.")
             )

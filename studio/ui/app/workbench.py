@@ -163,7 +163,7 @@ class Workbench(QObject):
         preview = self.preview.preview
         if document is None:
             return self.window.tabs.current is None
-        if document.is_tool_file:
+        if not document.is_prompt:
             return not self.tools.is_loading
         is_shown = preview is not None and preview.document is document
         return is_shown and not self.tools.is_loading
@@ -325,7 +325,7 @@ class Workbench(QObject):
 
     def _on_prompt(self, document: PromptDocument | None) -> None:
         """A run, and the model that is picked for it, belong to the prompt that is open."""
-        if document is None or document.is_tool_file:
+        if document is None or not document.is_prompt:
             return
         path = document.source.path
         self.run_pane.show_prompt("" if path is None else str(path))

@@ -89,11 +89,9 @@ class StatusBar(QStatusBar):
 
     def set_document(self, document: PromptDocument) -> None:
         """Show the dialect with its reason."""
-        kind = (
-            self.tr("Python")
-            if document.is_tool_file
-            else QCoreApplication.translate("Status", _DIALECTS[document.dialect])
-        )
+        kind = QCoreApplication.translate("Status", _DIALECTS[document.dialect])
+        if not document.is_prompt:
+            kind = self.tr("Python") if document.is_tool_file else self.tr("Experiment")
         self._say(self._dialect, kind, document.dialect_reason)
 
     def set_file(self, encoding: str, newline: str, *, bom: bool) -> None:

@@ -356,7 +356,7 @@ class DocumentController(QObject):
 
 def _parse(text: str, path: Path | None) -> tuple[PromptDocument, float]:
     """The document, and the processor's seconds that reading it took."""
-    from studio.core.prompty.parse import parse
+    from studio.application.document.reading import read_document
 
     began = thread_time()
-    return parse(text, path), thread_time() - began
+    return read_document(text, path), thread_time() - began

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from studio.core.prompty.front.declarations import INPUT_KINDS
 from studio.core.prompty.front.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
@@ -57,18 +57,22 @@ class _Place:
     container: Literal["one", "named", "list"]
 
 
-def key_at(path: tuple[str | int, ...]) -> Key | None:
+KeyShapes: TypeAlias = Mapping[str, tuple[Key, ...]]
+"""The keys of each mapping of a kind of file, by the mapping's name; `root` is the file."""
+
+
+def key_at(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> Key | None:
     """The definition of the key that a path ends at; None for an unknown key or a free name."""
-    place = _walk(path)
+    place = _walk(path, shapes)
     return place.key if place else None
 
 
-def keys_below(path: tuple[str | int, ...]) -> tuple[Key, ...]:
+def keys_below(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> tuple[Key, ...]:
     """The keys that may stand in the mapping at a path; none where names are free."""
-    place = _walk(path)
+    place = _walk(path, shapes)
     if place is None or place.shape is None or place.container != "one":
         return ()
-    return SHAPES[place.shape]
+    return shapes[place.shape]
 
 
 def values_at(path: tuple[str | int, ...]) -> tuple[str, ...]:
@@ -85,7 +89,7 @@ def is_open(path: tuple[str | int, ...]) -> bool:
     return place.container != "one" or place.shape in OPEN_SHAPES
 
 
-def _walk(path: tuple[str | int, ...]) -> _Place | None:
+def _walk(path: tuple[str | int, ...], shapes: KeyShapes = SHAPES) -> _Place | None:
     place = _Place(None, "root", "one")
     for part in path:
         shape = place.shape
@@ -94,28 +98,32 @@ def _walk(path: tuple[str | int, ...]) -> _Place | None:
         if place.container != "one":
             place = _Place(None, shape, "one")
             continue
-        key = next((key for key in SHAPES[shape] if key.name == part), None)
+        key = next((key for key in shapes[shape] if key.name == part), None)
         if key is None:
             return None
         place = _Place(key, key.shape, key.container)
     return place
 
 
-def json_schema() -> dict[str, Json]:
-    """The JSON schema of the front matter (draft 2020-12)."""
-    definitions: dict[str, Json] = {name: _shape_schema(name) for name in SHAPES if name != "root"}
+def json_schema(
+    shapes: KeyShapes = SHAPES, title: str = "Front matter of a .prompty file"
+) -> dict[str, Json]:
+    """The JSON schema of a kind of file (draft 2020-12)."""
+    definitions: dict[str, Json] = {
+        name: _shape_schema(keys) for name, keys in shapes.items() if name != "root"
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Front matter of a .prompty file",
-        **_shape_schema("root"),
+        "title": title,
+        **_shape_schema(shapes["root"]),
         "$defs": definitions,
     }
 
 
-def _shape_schema(name: str) -> dict[str, Json]:
+def _shape_schema(keys: tuple[Key, ...]) -> dict[str, Json]:
     return {
         "type": "object",
-        "properties": {key.name: _key_schema(key) for key in SHAPES[name]},
+        "properties": {key.name: _key_schema(key) for key in keys},
         "additionalProperties": True,
     }
 
@@ -139,7 +147,8 @@ def _type_schema(key: Key, kind: str) -> dict[str, Json]:
         return schema
     inner: Json = {"$ref": f"#/$defs/{key.shape}"}
     if kind == "list":
-        schema["items"] = inner
+        is_plain = key.container == "list" and "text" in key.types  # an item may be a text too
+        schema["items"] = {"anyOf": [inner, {"type": "string"}]} if is_plain else inner
     elif kind == "mapping" and key.container == "one":
         return {"$ref": f"#/$defs/{key.shape}"}
     elif kind == "mapping":

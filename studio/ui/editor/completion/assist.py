@@ -11,8 +11,9 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
-from studio.application.editing.editor_context import NOTHING, EditorContext, files_beside
+from studio.application.editing.editor_context import NOTHING, EditorContext
 from studio.core.prompty.edit.keep_dialect import difference, keeping_dialect
+from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
 from studio.core.text.span import Span
 from studio.ui.style.icons import icon

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.application.editing.experiment import names as experiments
 from studio.application.editing.names import (
     definition,
     file_at,
@@ -42,9 +43,18 @@ class Naming(QObject):
 
     def _go(self, document: PromptDocument) -> None:
         caret = self._editor.caret()
-        file = file_at(document, caret)
+        is_experiment = document.is_experiment
+        file = experiments.file_at(document, caret) if is_experiment else file_at(document, caret)
         if file is not None:
             self._open(file, document)
+            return
+        if is_experiment:
+            found = experiments.value_name_at(document, caret)
+            declared = experiments.declaration_of(document, found[0]) if found else None
+            if declared is not None and declared[0].source.path is not None:
+                self.request_open.emit(declared[0].source.path)
+            else:
+                self._editor.tell(self.tr("Nothing is declared under this name."))
             return
         place = definition(document, caret)
         if place is None:
@@ -58,13 +68,14 @@ class Naming(QObject):
 
     def _rename(self, document: PromptDocument) -> None:
         caret = self._editor.caret()
-        name = name_at(document, caret)
+        name = _input_at(document, caret)
         if name is None:
             name = tool_at(document, caret)
         if name is None:
             self._editor.tell(self.tr("Put the caret on an input or a tool to rename it."))
             return
-        _, places = places_of(document, caret)
+        found = experiments.value_name_at(document, caret) if document.is_experiment else None
+        places = (found[1].key,) if found is not None else places_of(document, caret)[1]
         here = next((place for place in places if place.touches(caret)), Span(caret, caret))
         RenameField(self._editor, here, name, self.rename_to)
 
@@ -75,13 +86,20 @@ class Naming(QObject):
         document, caret = self._editor.document_now(), self._editor.caret()
         if document is None:
             return False
-        name = name_at(document, caret)
+        name = _input_at(document, caret)
         tool = tool_at(document, caret) if name is None else None
         if new == (name or tool):
             return False
+        others: tuple[experiments.FileEdits, ...] = ()
         try:
-            if name is not None:
+            if name is not None and document.is_experiment:
+                changes = experiments.rename_from(document, name, new)
+                own = document.source.path
+                edits = next((each.edits for each in changes if each.path == own), ())
+                others = tuple(each for each in changes if each.path != own)
+            elif name is not None:
                 edits = rename_input(document, name, new)
+                others = experiments.rename_everywhere(document, name, new)
             elif tool is not None:
                 edits = tool_rename(document, tool, new)
             else:
@@ -90,7 +108,24 @@ class Naming(QObject):
             self._editor.tell(f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return False
         self._editor.apply_edits(edits)
+        self._write(others)
         return True
+
+    def _write(self, others: tuple[experiments.FileEdits, ...]) -> None:
+        """Rename in the files of experiments, and say in which."""
+        written: list[str] = []
+        left: list[str] = []
+        for each in others:
+            try:
+                (written if each.write() else left).append(each.path.name)
+            except OSError as error:
+                left.append(f"{each.path.name} ({error.strerror or error})")
+        if written:
+            names = ", ".join(written)
+            self._editor.tell(self.tr("Renamed in {names} too.").format(names=names))
+        if left:
+            names = ", ".join(left)
+            self._editor.tell(self.tr("Not renamed in {names}.").format(names=names))
 
     def find_uses(self, show: Callable[[str, tuple[Span, ...]], None]) -> None:
         """Find the input or tool at the caret and every place that names it.
@@ -111,3 +146,11 @@ class Naming(QObject):
             self._editor.tell(
                 self.tr("There is no file {name!r} beside the prompt.").format(name=file)
             )
+
+
+def _input_at(document: PromptDocument, offset: int) -> str | None:
+    """The input at a place of a prompt, or of a row of an experiment."""
+    if not document.is_experiment:
+        return name_at(document, offset)
+    found = experiments.value_name_at(document, offset)
+    return found[0] if found is not None else None

@@ -12,7 +12,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.document.files import FileError
-from studio.application.highlight.lexer_state import PYTHON_FILE
+from studio.application.highlight.lexer_state import PYTHON_FILE, YAML_FILE
 from studio.core.experiments.file.read import is_experiment
 from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.page.page import EditorPage
@@ -132,6 +132,8 @@ class EditorTabs(QStackedWidget):
         page = self._page()
         if path.suffix == ".py":
             page.editor.highlighter.begin_with(PYTHON_FILE)
+        elif is_experiment(path):
+            page.editor.highlighter.begin_with(YAML_FILE)
         try:
             page.open(path)
         except FileError as error:

@@ -42,9 +42,9 @@ class ParseTracker:
             return self.document
         if len(text) > _LONG:
             return None
-        from studio.core.prompty.parse import parse
+        from studio.application.document.reading import read_document
 
-        return parse(text, self.document.source.path)
+        return read_document(text, self.document.source.path)
 
     def when_read(self, act: Callable[[PromptDocument], None]) -> None:
         """Do something with the document of the text as it stands.

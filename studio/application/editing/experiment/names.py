@@ -1,0 +1,200 @@
+"""Names of an experiment and of its prompts: files, inputs, and renaming an input in all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from studio.application.experiments.text import (
+    is_value_name,
+    prompts_of,
+    read_experiment_document,
+)
+from studio.core.experiments.file.read import SUFFIXES, read_experiment
+from studio.core.experiments.values import DatasetReference
+from studio.core.export.write import write_atomically
+from studio.core.prompty.document import FrontMatterEntry, PromptDocument
+from studio.core.prompty.edit.edits import rename_input
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import TextEdit, apply_edits
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+
+_FILE_NAMES = (*(f"*{each}" for each in SUFFIXES), "promptfooconfig.yaml", "promptfooconfig.yml")
+_LONGEST = 2_000_000
+_NAME = re.compile(r"[\w./-]+\.\w+")
+
+
+@dataclass(frozen=True)
+class FileEdits:
+    """What changes in one file."""
+
+    source: SourceText
+    """The file as it is."""
+
+    edits: tuple[TextEdit, ...]
+    """In order."""
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        assert self.source.path is not None
+        return self.source.path
+
+    def write(self) -> bool:
+        """Make the edits in the file; not where it has changed meanwhile.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self.path.read_bytes() != self.source.text.encode("utf-8"):
+            return False
+        write_atomically(self.path, apply_edits(self.source.text, self.edits))
+        return True
+
+
+def files_named(document: PromptDocument) -> Iterator[tuple[str, Span]]:
+    """Every file beside an experiment that it names, with its place."""
+    path = document.source.path
+    if path is None:
+        return
+    for entry in document.entries:
+        written = document.source.slice(entry.value)
+        if any(each.path[: len(entry.path)] == entry.path and each is not entry
+               for each in document.entries) or len(written) > 300:  # fmt: skip
+            continue
+        for found in _NAME.finditer(written):
+            name = found[0].removeprefix("//")
+            if (path.parent / name).is_file():
+                start = entry.value.start + found.end() - len(name)
+                yield name, Span(start, start + len(name))
+
+
+def file_at(document: PromptDocument, offset: int) -> str | None:
+    """The file whose name is at a place."""
+    return next((name for name, span in files_named(document) if span.touches(offset)), None)
+
+
+def value_name_at(document: PromptDocument, offset: int) -> tuple[str, FrontMatterEntry] | None:
+    """The name of a row's value at a place, and its entry."""
+    for entry in document.entries:
+        if is_value_name(entry.path) and entry.key.touches(offset):
+            return str(entry.path[-1]), entry
+    return None
+
+
+def declaration_of(document: PromptDocument, name: str) -> tuple[PromptDocument, Span] | None:
+    """Where a prompt of the experiment declares or first uses an input."""
+    for prompt in prompts_of(document):
+        item = prompt.input(name)
+        if item is not None and item.name_span is not None:
+            return prompt, item.name_span
+    for prompt in prompts_of(document):
+        for variable in prompt.variables:
+            if variable.name == name:
+                return prompt, variable.span
+    return None
+
+
+def rename_everywhere(prompt: PromptDocument, old: str, new: str) -> tuple[FileEdits, ...]:
+    """Edits that rename an input in the experiments and rows that use its prompt.
+
+    The prompt's own edits are not among them.
+    """
+    path = prompt.source.path
+    if path is None or not path.is_absolute():
+        return ()
+    made = []
+    for each in _experiments_of(path):
+        made += list(_renamed_in(each, old, new))
+    return tuple(made)
+
+
+def rename_from(document: PromptDocument, old: str, new: str) -> tuple[FileEdits, ...]:
+    """Edits that rename an input from an experiment: in it, its rows, its prompts and their others.
+
+    Raises:
+        ValueError: the new name is none, or is taken; the text says which.
+    """
+    made: dict[Path, FileEdits] = {}
+    for prompt in prompts_of(document):
+        path = prompt.source.path
+        if path is None or not path.is_file() or path in made:
+            continue
+        own = parse(prompt.source.text, path)
+        if own.input(old) is None and all(each.name != old for each in own.variables):
+            continue
+        made[path] = FileEdits(own.source, rename_input(own, old, new))
+        for each in rename_everywhere(own, old, new):
+            made.setdefault(each.path, each)
+    for each in _renamed_in(document, old, new):  # as it is in the editor, saved or not
+        made[each.path] = each
+    return tuple(made.values())
+
+
+def _experiments_of(prompt: Path) -> Iterator[PromptDocument]:
+    """The experiments beside a prompt, or a folder above, that name it."""
+    folders = (prompt.parent, prompt.parent.parent)
+    found = dict.fromkeys(
+        each for folder in folders for name in _FILE_NAMES for each in sorted(folder.glob(name))
+    )
+    for path in found:
+        try:
+            if path.stat().st_size > _LONGEST:
+                continue
+            document = read_experiment_document(path.read_bytes().decode("utf-8"), path)
+        except (OSError, UnicodeDecodeError):
+            continue
+        if any(each.source.path == prompt for each in prompts_of(document)):
+            yield document
+
+
+def _renamed_in(document: PromptDocument, old: str, new: str) -> Iterator[FileEdits]:
+    edits = [
+        TextEdit(entry.key, new)
+        for entry in document.entries
+        if is_value_name(entry.path) and entry.path[-1] == old and _bare(document, entry.key) == old
+    ]
+    used = re.compile(rf"(?P<open>\{{\{{[^{{}}\n]*?)(?<![\w.]){re.escape(old)}(?!\w)")
+    for entry in document.entries:
+        if entry.path[-1:] == ("value",) and "assert" in entry.path:
+            for found in used.finditer(document.source.text, entry.value.start, entry.value.end):
+                edits.append(TextEdit(Span(found.end("open"), found.end()), new))
+        elif len(entry.path) > 1 and entry.path[-2] == "columns":
+            written = document.source.slice(entry.value)
+            if written == f"vars.{old}":
+                edits.append(TextEdit(entry.value, f"vars.{new}"))
+    if edits:
+        unique = dict.fromkeys(edits)
+        yield FileEdits(document.source, tuple(sorted(unique, key=lambda each: each.span)))
+    yield from _renamed_columns(document, old, new)
+
+
+def _bare(document: PromptDocument, span: Span) -> str:
+    return document.source.slice(span)
+
+
+def _renamed_columns(document: PromptDocument, old: str, new: str) -> Iterator[FileEdits]:
+    """The heads of tables, and the keys of lines of JSON."""
+    path = document.source.path
+    assert path is not None
+    file = read_experiment(document.source.text, path)
+    for case in file.cases:
+        if not isinstance(case, DatasetReference) or case.columns:
+            continue
+        rows = (path.parent / case.path).resolve()
+        if not rows.is_relative_to(path.parent.resolve()) or rows.suffix != ".csv":
+            continue
+        try:
+            if rows.stat().st_size > _LONGEST:
+                continue
+            text = rows.read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        head = text.partition("\n")[0]
+        found = re.search(rf"(?:^\ufeff?|,)\s*\"?(?P<name>{re.escape(old)})\"?\s*(?=,|\r|$)", head)
+        if found is not None:
+            span = Span(found.start("name"), found.end("name"))
+            yield FileEdits(SourceText(text, rows), (TextEdit(span, new),))

@@ -1,0 +1,157 @@
+"""What can stand at the caret of an experiment file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from studio.application.editing.completion_items import CompletionItem
+from studio.application.editing.editor_context import EditorContext
+from studio.application.editing.front import key_completion, siblings
+from studio.application.editing.yaml_path import path_at
+from studio.application.experiments.prompts import section_titles
+from studio.application.experiments.text import (
+    columns_of,
+    inputs_of,
+    prompts_of,
+    variants_of,
+)
+from studio.core.experiments.file.cases import DATA_SUFFIXES
+from studio.core.experiments.file.keys import ASSERTION_HELP, SHAPES
+from studio.core.experiments.file.variants import PROMPT_SUFFIXES
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front.schema import key_at, keys_below
+
+_EXPRESSION = re.compile(r"\{\{[^}]*?(?P<word>\w*)$")
+_MARK = re.compile(r"[\[{]|[\]}]|,|(?P<key>[\w$.-]+):(?=\s|$)|\"[^\"]*\"|'[^']*'")
+_WORD = re.compile(r"[\"']?(?P<word>[\w$./:@~-]*)$")
+_LEAD = re.compile(r"\s*(?:- )*")
+
+_KeyPath = tuple[str | int, ...]
+
+
+def experiment_offers(
+    text: str, caret: int, line: str, document: PromptDocument, *, asked: bool,
+    editor_context: EditorContext,
+) -> tuple[str, list[CompletionItem]]:  # fmt: skip
+    """What was typed of a key or value, and what can stand there.
+
+    Args:
+        text: the whole text.
+        caret: offset in it.
+        line: the caret's line up to the caret.
+        document: the newest reading of the experiment.
+        asked: whether the user asked.
+        editor_context: files beside it, and connections.
+    """
+    expression = _EXPRESSION.search(line)
+    if expression is not None:
+        return expression["word"], list(_variables(document))
+    found = _WORD.search(line)
+    word = found["word"] if found is not None else ""
+    path, is_value = place_of(text, caret, line)
+    if is_value:
+        return word, list(_values(path, document, editor_context))
+    if not asked and not word:
+        return "", []
+    items = [*_keys(text, caret, line, path, document, editor_context)]
+    if path[-1:] == (0,):  # an item of a list may be a plain text too
+        items = [*_values(path[:-1], document, editor_context), *items]
+    return word, items
+
+
+def place_of(text: str, caret: int, line: str) -> tuple[_KeyPath, bool]:
+    """The mapping or key at the caret, and whether a value is typed; flow style counts too."""
+    path: list[str | int] = list(path_at(text, caret))
+    lead = _LEAD.match(line)
+    at = lead.end() if lead is not None else 0
+    key = ""
+    opened: list[int] = []
+    for mark in _MARK.finditer(line, at):
+        if mark["key"] is not None:
+            key = mark["key"]
+        elif mark[0] in "[{":
+            opened.append(len(path))
+            path += [key] if key else []
+            path += [0] if mark[0] == "[" else []
+            key = ""
+        elif mark[0] in "]}" and opened:
+            del path[opened.pop() :]
+            key = ""
+        elif mark[0] == ",":
+            key = ""
+    if key:
+        return (*path, key), True
+    return tuple(path), False
+
+
+def _keys(
+    text: str, caret: int, line: str, path: _KeyPath, document: PromptDocument,
+    editor_context: EditorContext,
+) -> Iterator[CompletionItem]:  # fmt: skip
+    lead = _LEAD.match(line)
+    indent = " " * (lead.end() if lead is not None else 0)
+    is_flow = line.lstrip(" -")[:1] in "[{" or bool(re.search(r"[\[{]", line))
+    taken = set() if is_flow else siblings(text, caret, len(indent))
+    if path[-1:] == ("vars",):
+        for name, item in inputs_of(document).items():
+            if name not in taken:
+                help_ = item.description or item.kind if item is not None else ""
+                yield CompletionItem(name, f"{name}: ", help_, "input")
+    elif path[-1:] == ("edit",):
+        titles = dict.fromkeys(t for each in prompts_of(document) for t in section_titles(each))
+        yield from (CompletionItem(each, f"{each}: ", "", "key") for each in titles)
+    for key in keys_below(path, SHAPES):
+        if key.name in taken:
+            continue
+        if is_flow:
+            yield CompletionItem(key.name, f"{key.name}: ", key.help, "key", again=True)
+        else:
+            yield key_completion(key.name, key.help, key.types, indent)
+
+
+def _values(
+    path: _KeyPath, document: PromptDocument, editor_context: EditorContext
+) -> Iterator[CompletionItem]:
+    match path:
+        case ("prompts",) | ("prompts", 0, "id") | ("variants", _, "prompt"):
+            yield from _files(editor_context.files(), PROMPT_SUFFIXES, "")
+        case ("tests",):
+            yield CompletionItem("samples", "samples", "One row of the samples", "value")
+            yield from _files(editor_context.files(), DATA_SUFFIXES, "file://")
+        case ("tests", 0, "path"):
+            yield from _files(editor_context.files(), DATA_SUFFIXES, "")
+        case (*_, "provider") | ("providers" | "targets",) | ("providers" | "targets", 0, "id"):
+            for name in (*editor_context.connections, "echo"):
+                yield CompletionItem(name, name, "", "value")
+        case ("baseline",):
+            for name in (*variants_of(document), "accepted", "git:main"):
+                yield CompletionItem(name, name, "", "value")
+        case (*_, "rubricPrompt"):
+            yield from _files(editor_context.files(), (".prompty",), "file://")
+        case _:
+            key = key_at(path, SHAPES)
+            words = key.values if key is not None else ()
+            if key is not None and not words and "boolean" in key.types:
+                words = ("true", "false")
+            for each in words:
+                help_ = ASSERTION_HELP.get(each.removeprefix("not-"), "")
+                yield CompletionItem(each, each, help_, "value")
+
+
+def _files(
+    names: Iterable[str], suffixes: tuple[str, ...], before: str
+) -> Iterator[CompletionItem]:
+    for name in names:
+        if name.lower().endswith(suffixes) and ".experiment." not in name:
+            yield CompletionItem(name, f"{before}{name}", "", "file")
+
+
+def _variables(document: PromptDocument) -> Iterator[CompletionItem]:
+    """What `{{ }}` in an assertion can name."""
+    inputs = inputs_of(document)
+    names = dict.fromkeys((*inputs, *columns_of(document), "expected"))
+    for name in names:
+        item = inputs.get(name)
+        help_ = item.description or item.kind if item is not None else ""
+        yield CompletionItem(name, name, help_, "input")

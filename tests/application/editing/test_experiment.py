@@ -1,0 +1,188 @@
+"""Help for experiment files, the same in the window and the language server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from studio.application.document.reading import read_document
+from studio.application.editing.editor_context import EditorContext
+from studio.application.editing.experiment.names import file_at, rename_from
+from studio.application.editing.hover import hover
+from studio.application.editing.offers import complete
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.files_beside import files_beside
+from studio.core.text.problem import apply_edits
+from studio.servers.lsp import features
+from studio.servers.lsp.open_text import read
+
+PROMPT = """\
+---
+inputs:
+  country: {kind: string, description: "A land", required: true}
+  style: {kind: string, default: plain}
+---
+system:
+Answer in a {{ style }} way.
+
+user:
+{{ country }}
+"""
+EXPERIMENT = """\
+prompts: [capital.prompty]
+providers: [small]
+tests:
+  - vars: {country: Norway}
+    assert: [{type: contains, value: "{{ country }} {{expected}}"}]
+  - file://rows.csv
+defaultTest:
+  assert:
+    - type: contains
+      value: "{{ expected }}"
+baseline: capital.prompty
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "capital.prompty").write_text(PROMPT)
+    (tmp_path / "rows.csv").write_bytes(b"note,country,expected\r\nx,Italy,Rome\r\n")
+    (tmp_path / "a.experiment.yaml").write_text(EXPERIMENT)
+    return tmp_path
+
+
+def document(folder: Path, text: str = EXPERIMENT) -> PromptDocument:
+    return read_document(text, folder / "a.experiment.yaml")
+
+
+def offered(folder: Path, text: str) -> list[str]:
+    """What is offered at the `|` of a text; the reading may be a few keys behind."""
+    caret = text.index("|")
+    whole = text.replace("|", "", 1)
+    context = EditorContext(
+        files=lambda: files_beside(folder / "a.experiment.yaml"), connections=("small", "Office")
+    )
+    found = complete(whole, caret, document(folder, whole), asked=True, editor_context=context)
+    return [each.insert for each in found.items]
+
+
+def test_a_sound_experiment_has_no_findings(folder: Path) -> None:
+    found = document(folder)
+    assert found.problems == ()
+    assert not found.is_prompt
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "said", "fixed"),
+    [
+        ("[capital.prompty]", "[capitol.prompty]", "experiment-file", "no such file", "capital."),
+        ("rows.csv", "row.csv", "experiment-file", "no such file", "rows.csv"),
+        ("vars: {country", "vars: {contry", "experiment-value-unread", "Did you mean 'country'",
+         "vars: {country"),
+        ("{country: Norway}", "{style: short}", "experiment-value-missing", "input 'country'", ""),
+        ("type: contains\n", "type: contians\n", "assertion-type", "", "type: contains\n"),
+        ("baseline: capital", "baseline: capitol", "experiment-baseline", "no variant", "capital"),
+        ("defaultTest", "defaultTests", "experiment-key", "Did you mean 'defaultTest'", "defaultT"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_has_a_place_and_a_fix(
+    folder: Path, old: str, new: str, code: str, said: str, fixed: str
+) -> None:
+    text = EXPERIMENT.replace(old, new)
+    found = next(each for each in document(folder, text).problems if each.code == code)
+    assert said in found.message
+    assert len(found.span) > 0
+    if fixed:
+        mended = apply_edits(text, found.fixes[0].edits)
+        assert mended == EXPERIMENT
+        assert document(folder, mended).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "others"),
+    [
+        ("pro|", ["prompts:\n  - ", "providers:\n  - "], ["tests"]),
+        ("prompts: [cap|", ["capital.prompty"], ["rows.csv"]),
+        ("prompts:\n  - id: |", ["capital.prompty"], []),
+        ("prompts:\n  - |", ["capital.prompty", "id: "], []),
+        ("providers: [|", ["small", "Office", "echo"], []),
+        ("providers: [{id: Of|", ["Office"], ["small"]),
+        ("tests:\n  - |", ["file://rows.csv", "samples"], ["capital.prompty"]),
+        ("prompts: [capital.prompty]\ntests:\n  - vars:\n      |", ["country: ", "style: "], []),
+        ("prompts: [capital.prompty]\ntests:\n  - vars: {co|", ["country: "], []),
+        ("tests:\n  - assert:\n      - type: not-cont|", ["not-contains"], []),
+        ("defaultTest: {assert: [{type: icont|", ["icontains"], ["contains"]),
+        (
+            "prompts: [capital.prompty]\ndefaultTest:\n  assert:\n    - value: '{{ cou|",
+            ["country"],
+            [],
+        ),
+        ("prompts: [capital.prompty]\nbaseline: |", ["capital.prompty", "accepted"], []),
+        ("prompts:\n  - id: capital.prompty\n    edit:\n      |", ["system: ", "user: "], []),
+        ("evaluateOptions:\n  cache: |", ["true", "false"], []),
+        ("gates: {lost|", ["lost_rows: "], []),
+        ("keep: |", ["all", "failed", "none"], []),
+    ],
+)
+def test_what_can_stand_at_the_caret(
+    folder: Path, text: str, wanted: list[str], others: list[str]
+) -> None:
+    found = offered(folder, text)
+    assert [each for each in wanted if each not in found] == []
+    assert [each for each in others if each in found] == []
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ("contains, value", "The answer holds the text"), ("country: Norway", "A land"),
+        ("defaultTest", "What every row has"), ("rows.csv", "bytes"),
+    ],
+)  # fmt: skip
+def test_what_is_under_the_mouse_is_told(folder: Path, at: str, said: str) -> None:
+    assert said in hover(document(folder), (), EXPERIMENT.index(at) + 1)
+
+
+def test_an_input_is_renamed_in_all_files_that_hold_it(folder: Path) -> None:
+    changes = {each.path.name: each for each in rename_from(document(folder), "country", "land")}
+    assert sorted(changes) == ["a.experiment.yaml", "capital.prompty", "rows.csv"]
+    assert all(each.write() for each in changes.values())
+    assert (folder / "rows.csv").read_bytes() == b"note,land,expected\r\nx,Italy,Rome\r\n"
+    text = (folder / "a.experiment.yaml").read_text()
+    assert "vars: {land: Norway}" in text
+    assert "{{ land }} {{expected}}" in text
+    assert document(folder, text).problems == ()
+    assert not changes["rows.csv"].write(), "it has changed meanwhile"
+    with pytest.raises(ValueError, match="not a name"):
+        rename_from(document(folder, text), "land", "1 2")
+
+
+def test_the_language_server_goes_from_an_experiment_to_its_files(folder: Path) -> None:
+    path = folder / "a.experiment.yaml"
+    reading = read(path.as_uri(), path, EXPERIMENT, 1, "utf-16")
+    place = features.definition_at(
+        reading, reading.positions.position(EXPERIMENT.index("Norway") - 4)
+    )
+    assert place is not None
+    assert place.uri.endswith("capital.prompty")
+    assert place.range.start == types.Position(2, 2)
+    assert file_at(reading.document, EXPERIMENT.index("rows.csv") + 2) == "rows.csv"
+    at = reading.positions.position(EXPERIMENT.index("country: Norway"))
+    assert features.renamable_at(reading, at) is not None
+    edit = features.rename_at(reading, at, "land")
+    assert edit is not None
+    assert edit.changes is not None
+    assert {uri.rpartition("/")[2] for uri in edit.changes} == {
+        "a.experiment.yaml", "capital.prompty", "rows.csv"
+    }  # fmt: skip
+    prompt = folder / "capital.prompty"
+    own = read(prompt.as_uri(), prompt, PROMPT, 1, "utf-16")
+    at = own.positions.position(PROMPT.index("country"))
+    both = features.rename_at(own, at, "land")
+    assert both is not None
+    assert both.changes is not None
+    assert path.as_uri() in both.changes
+    assert len(features.document_links(reading)) == 3
+    assert features.formatting(reading) == []
