@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.printer import printable
 from studio.core.models.connection_file import Connections, read_connections, write_connections
 from studio.core.models.connections import (
     EMBEDDED,
@@ -18,7 +19,6 @@ from studio.core.models.connections import (
     all_presets,
 )
 from studio.core.paths import user_paths
-from studio.core.text.values import Json
 
 
 def add_connections(parser: argparse.ArgumentParser) -> None:
@@ -41,9 +41,26 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
     add.add_argument("--api", choices=("chat", "responses"), help="which of OpenAI's APIs")
     add.add_argument("--default", action="store_true", help="prompts without a wish use it")
     add.set_defaults(action=_add)
+    prices = commands.add_parser("prices", help="which table of prices is used; --update fetches")
+    prices.add_argument("--update", action="store_true", help="fetch the newest one, and keep it")
+    prices.set_defaults(action=_prices)
     remove = commands.add_parser("remove", help="take one out of the file")
     remove.add_argument("name", metavar="NAME")
     remove.set_defaults(action=_remove)
+
+
+def _prices(options: argparse.Namespace) -> int:
+    from studio.core.models.base import ModelError
+    from studio.core.models.price_table import fetch_prices, table_name
+
+    if options.update:
+        try:
+            asyncio.run(fetch_prices())
+        except ModelError as error:
+            print(f"prompt-studio: {error.message} {error.hint}".rstrip(), file=sys.stderr)
+            return PROBLEMS
+    print(table_name())
+    return FINE
 
 
 def _file() -> Path:
@@ -135,7 +152,7 @@ def _test(options: argparse.Namespace) -> int:
 
 
 async def _tested(connections: Connections, asked: Connection, model: str) -> int:
-    from studio.core.models.abilities_trial import try_abilities
+    from studio.core.models.abilities_trial import TriedAbility, tried_table, try_abilities
     from studio.core.models.probe import probe
     from studio.core.models.secrets import secret_store
 
@@ -148,13 +165,13 @@ async def _tested(connections: Connections, asked: Connection, model: str) -> in
     if not model:
         print("Name a model (-m) to have its abilities tried.")
         return FINE
-    tried = await try_abilities(asked, model, lambda: secrets.read(asked.key, asked.name))
+
+    def show(each: TriedAbility) -> None:
+        print(printable(f"  {each.name:10} {each.verdict:8} {each.said}".rstrip()), flush=True)
+
     print(f"What {model} does there:")
-    for each in tried:
-        print(f"  {each.name:10} {each.verdict:8} {each.said}".rstrip())
-    table: dict[str, Json] = {"model": model}
-    for each in tried:
-        table[each.name] = each.verdict
+    tried = await try_abilities(asked, model, lambda: secrets.read(asked.key, asked.name), show)
+    table = tried_table(model, tried)
     kept = tuple(
         replace(other, tried=table) if other.name == asked.name else other
         for other in connections.connections

@@ -25,8 +25,9 @@ def preview_target(choice: ModelChoice) -> PreviewTarget:
         )
     if not connection.is_remote:
         return PreviewTarget(model_id, connection.name)
+    # Its window may stand in the table of prices, which is not loaded here: `target_of` looks.
     capabilities = facts_of(
-        model_id, corrections=connection.capabilities, connection=connection
+        model_id, corrections=connection.capabilities, connection=connection, priced=False
     ).capabilities
     address = address_of(connection) if connection.kind != "azure" else ""
     return PreviewTarget(
@@ -36,6 +37,7 @@ def preview_target(choice: ModelChoice) -> PreviewTarget:
         base_url=address,
         provider=provider_at(connection),
         capabilities=capabilities,
+        connection=connection,
     )
 
 
@@ -45,7 +47,8 @@ def target_of(target: PreviewTarget, model_id: str) -> PreviewTarget:
         return target
     window = target.context_window
     if window is None and model_id:
-        window = facts_of(model_id).capabilities.context_window
+        known = facts_of(model_id, connection=target.connection)
+        window = known.capabilities.context_window
     return replace(target, model_id=model_id, context_window=window)
 
 

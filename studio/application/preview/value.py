@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from studio.application.preview.cards import CardData
 from studio.application.preview.inline_values import InlineValue
 from studio.core.models.base import Capabilities, ProtocolName
+from studio.core.models.connections import Connection
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.tool_spec import ToolSpec
@@ -57,6 +58,9 @@ class PreviewTarget:
 
     provider: Provider | None = None
     """The form of the requests that are sent to it; `None` for the document's own."""
+
+    connection: Connection | None = field(default=None, compare=False, repr=False)
+    """Where it answers; `None` where that says nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)

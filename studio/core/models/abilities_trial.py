@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -72,8 +72,17 @@ class _Question:
     picture: str = ""
 
 
+def tried_table(model_id: str, tried: Sequence[TriedAbility]) -> JsonObject:
+    """What is kept with a connection of a test: the model, and a verdict for each ability."""
+    verdicts: dict[str, Json] = {each.name: each.verdict for each in tried}
+    return {"model": model_id, **verdicts}
+
+
 async def try_abilities(
-    connection: Connection, model_id: str, key: KeySource
+    connection: Connection,
+    model_id: str,
+    key: KeySource,
+    told: Callable[[TriedAbility], None] | None = None,
 ) -> tuple[TriedAbility, ...]:
     """Ask once for each ability; a fault of one says nothing of the others.
 
@@ -81,6 +90,7 @@ async def try_abilities(
         connection: the server; each question is sent once.
         model_id: the model that is asked.
         key: where its key is.
+        told: told of each as soon as it is known.
     """
     made: list[TriedAbility] = []
     for name in get_args(AbilityName):
@@ -88,6 +98,8 @@ async def try_abilities(
         model = RemoteModel(replace(connection, retries=0), model_id, key, capabilities=_ALL)
         try:
             made.append(await _ask(model, name, _QUESTIONS[name]))
+            if told is not None:
+                told(made[-1])
         finally:
             await model.close()
     return tuple(made)

@@ -46,6 +46,7 @@ def facts_of(
     corrections: JsonObject | None = None,
     listed: JsonObject | None = None,
     connection: Connection | None = None,
+    priced: bool = True,
 ) -> ModelFacts:
     """What is known of a model.
 
@@ -55,6 +56,8 @@ def facts_of(
             `price` with `input`, `output` and `cached` dollars for a million tokens).
         listed: the server's own description of it, from its list.
         connection: where it answers; without one no price is looked up.
+        priced: whether the table of prices and windows is looked into; its first use loads it,
+            which takes a moment (`prices.load`).
     """
     found = _entry(model_id)
     facts = (
@@ -62,7 +65,9 @@ def facts_of(
         if found is None
         else ModelFacts(_with(Capabilities(), found), None, "the studio's table")
     )
-    if connection is not None:
+    if not priced:
+        pass
+    elif connection is not None:
         price: Price | None = listed_price(model_id, connection)
         window = listed_window(model_id, connection) or facts.capabilities.context_window
         able = replace(facts.capabilities, context_window=window)
@@ -71,6 +76,9 @@ def facts_of(
     elif facts.capabilities.context_window is None:
         able = replace(facts.capabilities, context_window=listed_window(model_id))
         facts = replace(facts, capabilities=able)
+    tried = connection.tried if connection is not None else {}
+    if tried.get("model") == model_id and (found := _found(tried)):
+        facts = replace(facts, capabilities=_with(facts.capabilities, found), source="its test")
     if listed is not None and (told := _told(listed)):
         facts = replace(facts, capabilities=_with(facts.capabilities, told), source="the server")
     if listed is not None and facts.price is None:
@@ -80,6 +88,26 @@ def facts_of(
         price = entered_price(corrections.get("price")) or facts.price
         facts = replace(facts, capabilities=able, price=price, source="your corrections")
     return facts
+
+
+_TRIED = {
+    "tools": "tools", "parallel": "parallel", "schema": "json_schema", "stop": "stop",
+    "vision": "vision",
+}  # fmt: skip
+"""What a test asks for, by the ability that it is about."""
+
+
+def _found(tried: JsonObject) -> dict[str, Json]:
+    """What a test of the model showed: what was done, and what the server said it does not take.
+
+    An answer that came without it says little: a small model may only not have wanted to.
+    """
+    sure = {"yes": True, "refused": False}
+    return {
+        ability: sure[verdict]
+        for name, ability in _TRIED.items()
+        if isinstance(verdict := tried.get(name), str) and verdict in sure
+    }
 
 
 def _told(listed: JsonObject) -> dict[str, Json]:

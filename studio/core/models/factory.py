@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import assert_never
 
@@ -127,15 +128,19 @@ def _remote(
             f"Neither the prompt nor the connection {connection.name!r} names a model.",
             "Choose one in the connection, or write `model: {id: …}` in the prompt.",
         )
-    facts = facts_of(
-        model_id, corrections=connection.capabilities, listed=listed, connection=connection
+    facts = partial(
+        facts_of,
+        model_id,
+        corrections=connection.capabilities,
+        listed=listed,
+        connection=connection,
     )
     return RemoteModel(
         connection,
         model_id,
         lambda: secrets.read(connection.key, connection.name),
-        capabilities=facts.capabilities,
-        price=facts.price,
+        capabilities=facts(priced=False).capabilities,
+        price=lambda: facts().price,
         media=media,
     )
 

@@ -1,6 +1,6 @@
-"""What tokens cost and how large windows are, from the offline snapshot of genai-prices.
+"""What tokens cost and how large windows are, from the table of genai-prices.
 
-The one file that imports it. A price is that of one provider and one model: an id that the snapshot
+A price is that of one provider and one model: an id that the snapshot
 does not name is unknown, never that of a model whose id begins alike.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from studio.core.models.connections import Connection, ConnectionKind, address_of
+from studio.core.models.price_table import price_table
 from studio.core.wire.reply import Usage
 
 if TYPE_CHECKING:
@@ -114,13 +115,12 @@ class ListedPrice:
     def of(self, usage: Usage) -> float | None:
         """What a call cost."""
         from genai_prices import Usage as Counted
-        from genai_prices import calc_price
 
         counted = {
             theirs: value for ours, theirs in _COUNTED.items() if (value := getattr(usage, ours))
         }
         try:
-            found = calc_price(Counted(**counted), self.model, provider_id=self.provider)
+            found = price_table().calc(Counted(**counted), self.model, self.provider, None, None)
         except (LookupError, ValueError):  # figures that contradict each other
             return None
         return float(found.total_price)
@@ -167,10 +167,8 @@ def _find(model_id: str, connection: Connection | None) -> tuple[Provider, Model
 def _look_up(
     model_id: str, provider: str | None, address: str | None
 ) -> tuple[Provider, ModelInfo] | None:
-    from genai_prices.data_snapshot import get_snapshot
-
     try:
-        return get_snapshot().find_provider_model(model_id, None, provider, address)
+        return price_table().find_provider_model(model_id, None, provider, address)
     except LookupError:
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest, nothing_asked
@@ -73,7 +73,7 @@ class RemoteModel:
         key: Secret | KeySource | None,
         *,
         capabilities: Capabilities | None = None,
-        price: Price | None = None,
+        price: Callable[[], Price | None] | None = None,
         media: MediaSource | None = None,
     ) -> None:
         """Take where and what; nothing is opened before the first use.
@@ -83,14 +83,16 @@ class RemoteModel:
             model_id: id under which it knows the model.
             key: its key, or how to look it up; `None` where it asks for none.
             capabilities: what may be sent.
-            price: what tokens cost, where the server does not say.
+            price: looks up what tokens cost, where the server does not say; asked once, at the
+                first use, since the table of prices takes a moment to load.
             media: reads the prompt's local files.
         """
         self._connection = connection
         self._model_id = model_id
         self._capabilities = capabilities or Capabilities()
         self._media = media
-        self._price = price
+        self._look_up_price = price
+        self._price: Price | None = None
         self._target = Endpoint(connection.name, shown_address(connection), model_id)
         self._client = OpenAIClient(connection, key, self._target)
         self._not_taken: dict[str, str] = {}
@@ -111,6 +113,8 @@ class RemoteModel:
     @property
     def price(self) -> Price | None:
         """What its tokens cost; None where that is not known."""
+        if self._look_up_price is not None:
+            self._price, self._look_up_price = self._look_up_price(), None
         return self._price
 
     def request_body(self, request: ModelRequest) -> JsonObject:
@@ -215,7 +219,7 @@ class RemoteModel:
             stream, first = await opening
             reading = ReplyStream(
                 stream, self._client, self._target, self._provider,
-                stall_seconds=self._connection.stall_seconds, ends=ends, price=self._price,
+                stall_seconds=self._connection.stall_seconds, ends=ends, price=self.price,
                 call_seconds=self._connection.call_seconds,
             )  # fmt: skip
             async with aclosing(reading.deltas(first)) as deltas:

@@ -125,17 +125,12 @@ class RequestDraft:
         return made
 
     def _add_stop(self, made: dict[str, Json], name: str | None) -> None:
-        value = self.model.options.get("stopSequences")
-        own = value if isinstance(value, list | tuple) else [value] if value else []
-        stops: list[Json] = []
-        for item in (*own, *self.stop):  # an author may have written what is no text, and no key
-            if item not in stops:
-                stops.append(item)
+        stops = all_stops(self.model.options, self.stop)
         if stops and name is None:
             self._report_option("stopSequences")
         elif stops and name is not None:
             made[name] = stops
-            if own:
+            if self.model.options.get("stopSequences"):
                 self._note_option(name, "stopSequences")
 
     def _note_option(self, key: str, *keys: str) -> None:
@@ -148,6 +143,17 @@ class RequestDraft:
             f"The option {name!r} is not sent: this form of request has none of that meaning.",
             self.model.span,
         )
+
+
+def all_stops(options: JsonObject, more: Iterable[str]) -> list[Json]:
+    """Stop sequences of the prompt's options, then those of its protocol, each once."""
+    value = options.get("stopSequences")
+    own = value if isinstance(value, list | tuple) else [value] if value else []
+    stops: list[Json] = []
+    for item in (*own, *more):  # an author may have written what is no text, and no key
+        if item not in stops:
+            stops.append(item)
+    return stops
 
 
 def is_sendable(tool: ToolSpec) -> bool:

@@ -10,11 +10,11 @@ from PySide6.QtCore import QCoreApplication, QObject
 from studio.application.connections.model import RequestedModel
 from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.model import Speed
-from studio.core.models.embedded.policy import LEVELS, GrammarLevel
+from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.manual import ManualQuestion
 from studio.core.wire.reply import Reply
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.connections.kinds import ICONS
+from studio.ui.connections.kinds import ICONS, help_words
 from studio.ui.window.parts import WindowParts
 from studio.ui.window.toolbar import RunChoices
 from studio.viewmodels.app.notifications import Notifications
@@ -28,17 +28,9 @@ if TYPE_CHECKING:
 MANAGE = "\0manage"
 """Stands among the connections of the toolbar for the dialog; no connection has such a name."""
 
-_LEVEL_NAMES: dict[GrammarLevel, str] = {
-    "off": QT_TRANSLATE_NOOP("Desk", "Grammar: off"),
-    "syntax": QT_TRANSLATE_NOOP("Desk", "Grammar: syntax"),
-    "policy": QT_TRANSLATE_NOOP("Desk", "Grammar: syntax, policy"),
-    "grounded": QT_TRANSLATE_NOOP("Desk", "Grammar: full (grounded)"),
-}
 _TOY = QT_TRANSLATE_NOOP(
     "Desk",
-    "A very small model for trying things out. A grammar made of the protocol, "
-    "the tools' schemas and a policy keeps it on the road; real models need "
-    "none.",
+    "A very small model for trying things out, which needs help; real models need none.",
 )
 
 
@@ -159,11 +151,10 @@ class ConnectionCoordinator(QObject):
     def _show_models(self, choices: RunChoices, choice: ModelChoice) -> None:
         connection = choice.connection
         if connection.kind == "embedded":
-            levels = [
-                (level, QCoreApplication.translate("Desk", _LEVEL_NAMES[level])) for level in LEVELS
-            ]
-            choices.set_models(levels, self._controller.level)
-            choices.model.setToolTip(QCoreApplication.translate("Desk", _TOY))
+            now = self._controller.level
+            choices.set_models([(level, help_words(level)[0]) for level in LEVELS], now)
+            toy = QCoreApplication.translate("Desk", _TOY)
+            choices.model.setToolTip(f"{': '.join(help_words(now))}\n{toy}")
         elif connection.is_remote:
             model = choice.declaration.id
             ids = dict.fromkeys((*((model,) if model else ()), *self._controller.models))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QGridLayout,
     QLabel,
+    QPushButton,
     QSpinBox,
     QWidget,
 )
@@ -23,6 +24,7 @@ _ABILITIES = (
     ("vision", QT_TRANSLATE_NOOP("AbilitiesField", "Images")),
     ("json_schema", QT_TRANSLATE_NOOP("AbilitiesField", "Schema for the answer")),
     ("stop", QT_TRANSLATE_NOOP("AbilitiesField", "Stop sequences")),
+    ("parallel", QT_TRANSLATE_NOOP("AbilitiesField", "Several calls at once")),
 )
 _MOST_TOKENS = 100_000_000
 
@@ -31,6 +33,7 @@ class AbilitiesField(QWidget):
     """Each line is as known, or as the user says."""
 
     changed = Signal()
+    request_prices = Signal()  # the newest table of prices
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,7 +67,7 @@ class AbilitiesField(QWidget):
         self.window_size.setGroupSeparatorShown(True)
         self.window_size.setSuffix(self.tr(" tokens"))
         self.window_size.editingFinished.connect(self.changed)
-        self._place(grid, 2, 0, self.tr("Context window"), self.window_size, 3)
+        self._place(grid, 3, 0, self.tr("Context window"), self.window_size, 3)
         for column, (way, name) in enumerate(
             (("input", self.tr("in")), ("output", self.tr("out")))
         ):
@@ -73,8 +76,16 @@ class AbilitiesField(QWidget):
             spin.setRange(-0.01, 10_000)
             spin.setDecimals(2)
             spin.editingFinished.connect(self.changed)
-            self._place(grid, 3, column, self.tr("$ per million {name}").format(name=name), spin)
-        grid.addWidget(self.source, 4, 0, 1, 4)
+            self._place(grid, 4, column, self.tr("$ per million {name}").format(name=name), spin)
+        self.table = QLabel()
+        self.table.setWordWrap(True)
+        self.update_prices = QPushButton(self.tr("Update prices"))
+        self.update_prices.setAutoDefault(False)
+        self.update_prices.setToolTip(self.tr("Fetch the newest table that genai-prices published"))
+        self.update_prices.clicked.connect(self._on_update)
+        grid.addWidget(self.table, 5, 0, 1, 3)
+        grid.addWidget(self.update_prices, 5, 3)
+        grid.addWidget(self.source, 6, 0, 1, 4)
 
     def value(self) -> JsonObject:
         """The corrections alone."""
@@ -100,6 +111,17 @@ class AbilitiesField(QWidget):
         for way, spin in self.prices.items():
             value = price.get(way) if isinstance(price, dict) else None
             spin.setValue(float(value) if isinstance(value, int | float) else spin.minimum())
+
+    def set_prices(self, name: str, fault: str) -> None:
+        """Say which table of prices is used, or why no newer one is."""
+        used = self.tr("Prices: {name}.").format(name=name) if name else ""
+        self.table.setText(" ".join(filter(None, (fault, used))))
+        self.update_prices.setEnabled(True)
+
+    def _on_update(self) -> None:
+        self.update_prices.setEnabled(False)
+        self.table.setText(self.tr("Fetching …"))
+        self.request_prices.emit()
 
     def set_known(self, facts: ModelFacts, model: str) -> None:
         """Say what is known of the model without the corrections."""
@@ -136,7 +158,8 @@ class AbilitiesField(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
-        paint_text(self.source, theme.muted)
+        for label in (self.source, self.table):
+            paint_text(label, theme.muted)
 
     def _place(
         self, grid: QGridLayout, row: int, column: int, name: str, field: QWidget, span: int = 1

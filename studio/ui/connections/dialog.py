@@ -25,6 +25,7 @@ from studio.application.connections.listing import is_last_embedded, with_added,
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
+from studio.core.text.values import JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.connection_list import ConnectionList
 from studio.ui.connections.form import ConnectionForm
@@ -102,6 +103,7 @@ class ConnectionsDialog(QDialog):
         if problems:
             self._complain(" ".join(problems))
         self._show_all(controller.connections.default_connection.name)
+        controller.load_prices()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
@@ -158,6 +160,7 @@ class ConnectionsDialog(QDialog):
 
     def _show_trial(self, connection: Connection, trial: ConnectionTrial) -> None:
         self.trial.show_trial(trial)
+        self.form.show_tried(connection, trial)
         found = trial.probe
         self.form.set_listed(
             found.models if found is not None else (), found.listed if found is not None else ()
@@ -205,9 +208,20 @@ class ConnectionsDialog(QDialog):
             self.form.remote.key.set_state(state)
 
     def _on_test(self) -> None:
+        self._start_trial(abilities=True)
+
+    def _on_list(self) -> None:
+        self._start_trial(abilities=False)
+
+    def _start_trial(self, *, abilities: bool) -> None:
         self.form.commit()
         if self.current is not None and not self.form.problems:
-            self._controller.trials.start(self.current)
+            self._controller.trials.start(self.current, abilities=abilities)
+
+    def _on_tried(self, name: str, _table: JsonObject) -> None:
+        """What the test showed is kept with the connection; what is being written stays."""
+        if name == self.list.name and self.current is not None:
+            self.form.kept(self.current)
 
     def _on_keep(self, key: str, only_session: bool) -> None:
         self.form.commit()
@@ -311,7 +325,10 @@ class ConnectionsDialog(QDialog):
         self.list.request_default.connect(self._on_default)
         self.form.committed.connect(self._on_committed)
         self.form.checked.connect(self._on_checked)
-        self.form.request_list.connect(self._on_test)
+        self.form.request_list.connect(self._on_list)
+        self.form.remote.abilities.request_prices.connect(controller.update_prices)
+        controller.prices_changed.connect(self.form.show_prices)
+        controller.trials.tried.connect(self._on_tried)
         self.form.remote.key.request_keep.connect(self._on_keep)
         self.form.remote.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))
         self.trial.request_test.connect(self._on_test)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from PySide6.QtCore import QCoreApplication, QPoint, Signal
+from PySide6.QtCore import QCoreApplication, QPoint, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -18,20 +18,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.core.models.embedded.policy import LEVELS, GrammarLevel
+from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.embedded.weights import find_weights
 from studio.core.text.values import Json, JsonObject
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.connections.kinds import help_words
 from studio.ui.connections.path_field import PathField
 
-_LEVELS: dict[GrammarLevel, str] = {
-    "off": QT_TRANSLATE_NOOP("EmbeddedFields", "Off: the model's own words"),
-    "syntax": QT_TRANSLATE_NOOP("EmbeddedFields", "Syntax: each step can be read"),
-    "policy": QT_TRANSLATE_NOOP("EmbeddedFields", "Policy: also a call before the answer"),
-    "grounded": QT_TRANSLATE_NOOP(
-        "EmbeddedFields", "Full: also arguments from the question's words"
-    ),
-}
 _MEGABYTE = 1_000_000
 
 
@@ -106,13 +98,15 @@ class EmbeddedFields:
             ).format(usual=usual)
         )
         self.grammar = QComboBox()
-        self.grammar.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Grammar"))
+        self.grammar.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Help"))
         self.grammar.addItem(
             QCoreApplication.translate("EmbeddedFields", "As usual for the model"), None
         )
         for level in LEVELS:
-            self.grammar.addItem(
-                QCoreApplication.translate("EmbeddedFields", _LEVELS[level]), level
+            word, sentence = help_words(level)
+            self.grammar.addItem(word, level)
+            self.grammar.setItemData(
+                self.grammar.count() - 1, sentence, Qt.ItemDataRole.ToolTipRole
             )
 
     def set_value(self, settings: JsonObject) -> None:

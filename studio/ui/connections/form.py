@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from studio.application.connections.check import FIELDS, Field, problems_of, warnings_of
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.price_table import is_loaded, table_name
 from studio.core.text.values import Json, JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.collapsible_section import CollapsibleSection
@@ -30,8 +31,10 @@ from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
+from studio.ui.connections.tried_table import TriedTable
 from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import LIGHT, Theme
+from studio.viewmodels.connections.trials import ConnectionTrial
 
 FieldTone: TypeAlias = Literal["error", "warning", "hint"]
 """Whether a note keeps the line from being saved, warns, or explains."""
@@ -101,7 +104,7 @@ _LABELS: dict[Field, str] = {
     "weights": QT_TRANSLATE_NOOP("Form", "Model file"),
     "context": QT_TRANSLATE_NOOP("Form", "Context"),
     "threads": QT_TRANSLATE_NOOP("Form", "Threads"),
-    "grammar": QT_TRANSLATE_NOOP("Form", "Grammar"),
+    "grammar": QT_TRANSLATE_NOOP("Form", "Help"),
     "script": QT_TRANSLATE_NOOP("Form", "Script"),
     "recording": QT_TRANSLATE_NOOP("Form", "Recording"),
     "through": QT_TRANSLATE_NOOP("Form", "Record"),
@@ -207,6 +210,7 @@ class ConnectionForm(QScrollArea):
         for line in self.lines.values():
             line.set_theme(theme)
         self.remote.set_theme(theme)
+        self.tried.set_theme(theme)
 
     # -- between fields and values --------------------------------------------------------------
 
@@ -258,10 +262,24 @@ class ConnectionForm(QScrollArea):
         self._show_known(candidate)
         return candidate
 
+    def show_prices(self, fault: str = "") -> None:
+        """The table of prices is here, or could not be fetched."""
+        self.remote.abilities.set_prices(table_name() if is_loaded() else "", fault)
+        self._show_known(self.candidate())
+
+    def show_tried(self, connection: Connection, trial: ConnectionTrial) -> None:
+        """Show what a test of the connection shows, or showed."""
+        self.tried.show_table(connection, trial)
+        self.shown_tried.set_available(connection.is_remote and self.tried.has_rows)
+        if trial.asks:
+            self.shown_tried.setChecked(True)
+
     def _show_known(self, candidate: Connection) -> None:
         model = self.remote.model.value()
         listed = next((each for each in self._listed if each.get("id") == model), None)
-        self.remote.abilities.set_known(facts_of(model, listed=listed, connection=candidate), model)
+        # The table of prices takes a moment to load: until it is here, its figures are not shown.
+        facts = facts_of(model, listed=listed, connection=candidate, priced=is_loaded())
+        self.remote.abilities.set_known(facts, model)
 
     # -- building -------------------------------------------------------------------------------
 
@@ -283,6 +301,8 @@ class ConnectionForm(QScrollArea):
         self.through = QComboBox()
         self.more = CollapsibleSection(self.tr("API, headers and time limits"), QWidget(self))
         self.able = CollapsibleSection(self.tr("What the model can do, and costs"), QWidget(self))
+        self.tried = TriedTable()
+        self.shown_tried = CollapsibleSection(self.tr("What its test showed"), QWidget(self))
 
     def _lay_out(self) -> None:
         page = QWidget()
@@ -306,7 +326,10 @@ class ConnectionForm(QScrollArea):
         able = QVBoxLayout(self.able.body)
         able.setContentsMargins(18, 0, 0, 0)
         able.addWidget(self.remote.abilities)
-        for fold in (self.more, self.able):
+        shown = QVBoxLayout(self.shown_tried.body)
+        shown.setContentsMargins(18, 0, 0, 0)
+        shown.addWidget(self.tried)
+        for fold in (self.shown_tried, self.more, self.able):
             column.addWidget(fold)
             column.addWidget(fold.body)
             fold.toggled.connect(self._fit_width)

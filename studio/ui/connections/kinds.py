@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication
 
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
+from studio.core.models.embedded.policy import GrammarLevel
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.viewmodels.connections.trials import ConnectionTrial
 
@@ -36,6 +37,37 @@ NAMES: Mapping[ConnectionKind, str] = {
     "replay": QT_TRANSLATE_NOOP("Kinds", "Record and replay"),
 }
 """What each kind is called."""
+
+_HELP: Mapping[GrammarLevel, tuple[str, str]] = {
+    "off": (
+        QT_TRANSLATE_NOOP("Kinds", "Unaided"),
+        QT_TRANSLATE_NOOP("Kinds", "The model writes whatever it likes."),
+    ),
+    "syntax": (
+        QT_TRANSLATE_NOOP("Kinds", "Readable"),
+        QT_TRANSLATE_NOOP("Kinds", "Each reply has the form that a run can read."),
+    ),
+    "policy": (
+        QT_TRANSLATE_NOOP("Kinds", "Careful"),
+        QT_TRANSLATE_NOOP("Kinds", "Replies can be read, and a tool is called before the answer."),
+    ),
+    "grounded": (
+        QT_TRANSLATE_NOOP("Kinds", "Guided"),
+        QT_TRANSLATE_NOOP(
+            "Kinds",
+            "Replies can be read, a tool is called before the answer, and its arguments are words "
+            "of the question.",
+        ),
+    ),
+}
+"""How much is decided for the embedded model: one word and one sentence."""
+
+
+def help_words(level: GrammarLevel) -> tuple[str, str]:
+    """The word and the sentence of a level, in the language of the window."""
+    word, sentence = _HELP[level]
+    return QCoreApplication.translate("Kinds", word), QCoreApplication.translate("Kinds", sentence)
+
 
 _BUNDLED = QT_TRANSLATE_NOOP("Kinds", "SmolLM2 135M, on this machine")
 _STATES = {

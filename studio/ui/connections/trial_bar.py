@@ -25,7 +25,7 @@ class TrialBar(QWidget):
         self._trial = ConnectionTrial()
         self.test = QPushButton(self.tr("Test"))
         self.test.setAutoDefault(False)
-        self.test.setToolTip(self.tr("Ask it once whether it answers"))
+        self.test.setToolTip(self.tr("Ask whether it answers, and its model once for each ability"))
         self.cancel = QPushButton(self.tr("Cancel"))
         self.cancel.setAutoDefault(False)
         self.progress = QProgressBar()
@@ -60,13 +60,14 @@ class TrialBar(QWidget):
     def show_trial(self, trial: ConnectionTrial) -> None:
         """Say how it stands."""
         self._trial = trial
-        is_running = trial.state == "running"
+        is_running = trial.state == "running" or bool(trial.asks)
         self.test.setVisible(not is_running)
         self.cancel.setVisible(is_running)
         self.progress.setVisible(is_running)
         probe = trial.probe
-        self.outcome.setText(self.tr("Trying …") if is_running else probe.message if probe else "")
-        self.hint.setText(probe.hint if probe is not None and not is_running else "")
+        self.outcome.setText(probe.message if probe else self.tr("Trying …") if is_running else "")
+        asks = self.tr("Asking {model} what it can do …").format(model=trial.asks)
+        self.hint.setText(asks if trial.asks else probe.hint if probe is not None else "")
         self.hint.setVisible(bool(self.hint.text()))
         self._paint()
 

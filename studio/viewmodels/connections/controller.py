@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import CancelledError
+import asyncio
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -20,8 +22,10 @@ from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import grammar_level
 from studio.core.models.manual import ManualQuestion
+from studio.core.models.price_table import fetch_prices, is_loaded, price_table
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
+from studio.core.text.values import JsonObject
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.keys import ConnectionKeys
 from studio.viewmodels.connections.trials import ConnectionTrials
@@ -35,6 +39,7 @@ class ConnectionsController(QObject):
     changed = Signal(ModelChoice)  # ModelChoice for the open document
     saved = Signal(Connections)  # Connections, whenever the list was changed
     refused = Signal(str, str)  # what cannot be done, and what to do about it
+    prices_changed = Signal(str)  # what went wrong; empty where the table is here
     request_reply = Signal(ManualQuestion)  # the user is the model and is to reply
     settled = Signal(
         ManualQuestion
@@ -63,6 +68,7 @@ class ConnectionsController(QObject):
             background, self.secrets, self._server, lambda: self._connections, self.keys, self
         )
         """Tries connections."""
+        self.trials.tried.connect(self._keep_tried)
 
     @property
     def connections(self) -> Connections:
@@ -237,6 +243,34 @@ class ConnectionsController(QObject):
                 self.keys.rename(name, changed.name)
             if was_chosen:
                 self.choose(changed.name)
+
+    def _keep_tried(self, name: str, table: JsonObject) -> None:
+        """Keep what a test showed with its connection."""
+        held = self._connections.named(name)
+        if held is None:
+            return
+        try:
+            self.change(name, replace(held, tried=table))
+        except (OSError, ValueError) as error:
+            self.refused.emit(self.tr("What the test showed cannot be kept."), str(error))
+
+    def update_prices(self) -> None:
+        """Fetch the newest table of prices; `prices_changed` tells how that went."""
+        self._background.start(fetch_prices(), self._on_prices)
+
+    def load_prices(self) -> None:
+        """Load the table of prices in a thread, so that the window does not wait for it."""
+        if is_loaded():
+            self.prices_changed.emit("")
+        else:
+            self._background.start(asyncio.to_thread(price_table), self._on_prices)
+
+    def _on_prices(self, future: Future[Any]) -> None:
+        if future.cancelled():
+            return
+        error = future.exception()
+        told = f"{error.message} {error.hint}".strip() if isinstance(error, ModelError) else ""
+        self.prices_changed.emit(told if error is None or told else type(error).__name__)
 
     def remove(self, name: str) -> None:
         """Take a connection out, with its key.

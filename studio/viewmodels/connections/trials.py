@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, TypeAlias
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
+from studio.core.models.abilities_trial import TriedAbility, tried_table, try_abilities
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections
@@ -36,11 +38,18 @@ class ConnectionTrial:
     probe: Probe | None = None
     """Its outcome, once it has ended."""
 
+    asks: str = ""
+    """The model that is being asked for each ability; empty while none is."""
+
+    tried: tuple[TriedAbility, ...] = ()
+    """What became of the abilities asked for so far."""
+
 
 class ConnectionTrials(QObject):
     """At most one try of each connection at a time."""
 
     changed = Signal(str, ConnectionTrial)  # name of the connection, Trial
+    tried = Signal(str, dict)  # name of the connection, the table to be kept (`tried_table`)
 
     def __init__(
         self,
@@ -58,7 +67,7 @@ class ConnectionTrials(QObject):
         self._connections = connections
         self._keys = keys
         self._trials: dict[str, tuple[Connection, ConnectionTrial]] = {}
-        self._running: dict[str, Future[Probe]] = {}
+        self._running: dict[str, Future[Probe] | Future[tuple[TriedAbility, ...]]] = {}
 
     def of(self, connection: Connection) -> ConnectionTrial:
         """The last try of a connection as it is; one that was changed since is untried."""
@@ -76,24 +85,33 @@ class ConnectionTrials(QObject):
         described = found.listed if found is not None else ()
         return next((each for each in described if each.get("id") == model_id), None)
 
-    def start(self, connection: Connection) -> None:
-        """Try a connection; one of that name under way is cancelled first."""
+    def start(self, connection: Connection, *, abilities: bool = False) -> None:
+        """Try a connection; one of that name under way is cancelled first.
+
+        Args:
+            connection: what is tried.
+            abilities: whether its model is then asked once for each ability.
+        """
         name = connection.name
-        if self._trials.get(name, (None, ConnectionTrial()))[1].state == "running":
+        if name in self._running:
             self.cancel(name)
         self._set(connection, ConnectionTrial("running"))
         future = self._background.start(self._try(connection))
         self._running[name] = future
         future.add_done_callback(
-            lambda ended: self._background.post(lambda: self._on_ended(connection, ended))
+            lambda ended: self._background.post(
+                lambda: self._on_ended(connection, ended, abilities=abilities)
+            )
         )
 
     def cancel(self, name: str) -> None:
-        """Break a try off; the connection is untried again."""
+        """Break a try off; what is known by then stays, else the connection is untried again."""
         future = self._running.pop(name, None)
         if future is not None:
             future.cancel()
-            self._set(self._trials[name][0], ConnectionTrial())
+            connection, trial = self._trials[name]
+            known = trial.probe is not None
+            self._set(connection, replace(trial, asks="") if known else ConnectionTrial())
 
     def rename(self, old: str, connection: Connection) -> None:
         """Let a finished try follow its connection's new name."""
@@ -126,7 +144,7 @@ class ConnectionTrials(QObject):
             return Probe(False, error.message, error.hint)
         return await probe(connection, self._secrets, self._embedded)
 
-    def _on_ended(self, connection: Connection, future: Future[Probe]) -> None:
+    def _on_ended(self, connection: Connection, future: Future[Probe], *, abilities: bool) -> None:
         if self._running.get(connection.name) is not future:
             return  # cancelled, or another try was begun
         del self._running[connection.name]
@@ -135,7 +153,41 @@ class ConnectionTrials(QObject):
             return
         error = future.exception()
         found = future.result() if error is None else _broken(error)
-        self._set(connection, ConnectionTrial("works" if found.works else "fails", found))
+        only = found.models[0] if len(found.models) == 1 else ""
+        model = (connection.model or only) if abilities and connection.is_remote else ""
+        if not found.works or not model:
+            self._set(connection, ConnectionTrial("works" if found.works else "fails", found))
+            return
+        self._set(connection, ConnectionTrial("works", found, model))
+        asking = self._background.start(self._ask(connection, model))
+        self._running[connection.name] = asking
+        asking.add_done_callback(
+            lambda ended: self._background.post(lambda: self._on_asked(connection, model, ended))
+        )
+
+    async def _ask(self, connection: Connection, model: str) -> tuple[TriedAbility, ...]:
+        def told(each: TriedAbility) -> None:
+            self._background.post(lambda: self._on_told(connection, model, each))
+
+        read = partial(self._secrets.read, connection.key, connection.name)
+        return await try_abilities(connection, model, read, told)
+
+    def _on_told(self, connection: Connection, model: str, each: TriedAbility) -> None:
+        trial = self.of(connection)
+        if trial.asks == model:
+            self._set(connection, replace(trial, tried=(*trial.tried, each)))
+
+    def _on_asked(
+        self, connection: Connection, model: str, future: Future[tuple[TriedAbility, ...]]
+    ) -> None:
+        if self._running.get(connection.name) is not future:
+            return  # cancelled, or another try was begun
+        del self._running[connection.name]
+        trial = replace(self.of(connection), asks="")
+        if not future.cancelled() and future.exception() is None:
+            trial = replace(trial, tried=future.result())
+            self.tried.emit(connection.name, tried_table(model, future.result()))
+        self._set(connection, trial)
 
     def _set(self, connection: Connection, trial: ConnectionTrial) -> None:
         self._trials[connection.name] = (connection, trial)
@@ -159,4 +211,4 @@ def _same(tried: Connection, now: Connection) -> bool:
 
 
 def _asked(connection: Connection) -> Connection:
-    return replace(connection, model="", capabilities={}, name="", base_url="")
+    return replace(connection, model="", capabilities={}, tried={}, name="", base_url="")

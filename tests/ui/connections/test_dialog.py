@@ -16,7 +16,7 @@ from studio.core.models.connections import PRESETS, Connection
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.style.theme import DARK
 from studio.viewmodels.connections.controller import ConnectionsController
-from tests.support.chat_server import ChatServer
+from tests.support.chat_server import ChatServer, streamed
 from tests.support.drop import drop_files
 
 KEY = "sk-planted-in-the-dialog-0123456789"
@@ -57,6 +57,33 @@ def test_every_preset_can_be_added(dialog: ConnectionsDialog, made, user_home: P
     assert "name" in shown
     assert ("base_url" in shown) == dialog.current.is_remote
     assert ("weights" in shown) == (dialog.current.kind == "embedded")
+
+
+def test_a_test_asks_for_each_ability_and_keeps_what_was_found(
+    qtbot: QtBot, dialog: ConnectionsDialog, server: ChatServer, user_home: Path
+) -> None:
+    server.always(streamed("It is red."))
+    dialog.add_connection(Connection("Loop", "compatible", model="m-1", base_url=server.url))
+    table = dialog.form.tried
+    assert not dialog.form.shown_tried.isVisible()
+    qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.form.shown.tried != {})
+    words = {name: verdict.text() for name, (verdict, _) in table.rows.items()}
+    assert words == {
+        "streaming": "yes", "tools": "no", "parallel": "no", "schema": "no", "vision": "yes",
+        "reasoning": "no", "stop": "no",
+    }  # fmt: skip
+    assert table.rows["tools"][1].text() == "It is red."
+    assert dialog.form.shown_tried.isChecked()
+    assert "m-1" in table.about.text()
+    kept = saved(user_home)["connection"][-1]["tried"]
+    assert (kept["model"], kept["vision"], kept["tools"]) == ("m-1", "yes", "no")
+    # What was seen is known: pictures are sent from now on.
+    assert "Yes" in dialog.form.remote.abilities.abilities["vision"].itemText(0)
+    dialog.show_connection("Embedded model")
+    assert not dialog.form.shown_tried.isVisible()
+    dialog.show_connection("Loop")
+    assert table.rows["vision"][0].text() == "yes"
 
 
 def test_add_test_and_list_models(

@@ -180,7 +180,10 @@ def test_the_toolbar_lists_models_and_takes_typed_ones(
     assert server.requests[-1].body["model"] == "another"
     choose(workbench, "Embedded model")
     assert not box.isEditable()
-    assert box.itemText(0) == "Grammar: off"
+    assert [box.itemText(row) for row in range(box.count())] == [
+        "Unaided", "Readable", "Careful", "Guided",
+    ]  # fmt: skip
+    assert "Guided: Replies can be read" in box.toolTip()
 
 
 def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open) -> None:

@@ -17,6 +17,7 @@ from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.sending import as_sent
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
+from studio.core.wire.draft import all_stops
 from studio.core.wire.reply import (
     Finished,
     FinishReason,
@@ -123,8 +124,9 @@ class EmbeddedModel:
             "cache_prompt": False,
         }
         body |= {theirs: options[ours] for ours, theirs in _OPTIONS.items() if ours in options}
-        if request.stop:
-            body["stop"] = list(request.stop)
+        stops = all_stops(options, request.stop)
+        if stops:
+            body["stop"] = [item for item in stops if isinstance(item, str) and item]
         question = request.question or last_user_text(request)
         grammar = build_grammar(replace(request, question=question), self._level)
         if grammar is not None:

@@ -174,6 +174,23 @@ async def test_only_the_key_opens_it_and_only_here(server: EmbeddedServer) -> No
     assert response.status_code == 401
 
 
+async def test_stop_sequences_of_the_prompt_and_of_its_protocol_end_a_reply(
+    server: EmbeddedServer,
+) -> None:
+    """Those of the prompt's options were left out: only the protocol's arrived."""
+    model = EmbeddedModel(server)
+    words = "Count in words: one two three four five. Repeat that."
+    whole = await answer(model, asking(words, options={"maxOutputTokens": 40}))
+    first = next(word for word in whole.text.split()[2:] if word.isalpha())
+    for request in (
+        asking(words, options={"maxOutputTokens": 40, "stopSequences": [first]}),
+        asking(words, options={"maxOutputTokens": 40}, stop=(first,)),
+    ):
+        reply = await answer(model, request)
+        assert reply.text == whole.text[: whole.text.index(first)]
+        assert reply.finish_reason == "stop"
+
+
 async def test_a_stop_while_writing_leaves_it_ready(server: EmbeddedServer) -> None:
     model = EmbeddedModel(server)
     writing = asyncio.Event()
