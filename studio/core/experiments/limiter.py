@@ -39,6 +39,12 @@ class ConnectionLimiter:
         self._cut = self._until = 0.0
         self._wake = asyncio.Condition()
 
+    def bound(self, most: float) -> None:
+        """Take another bound of growing: a share of what a connection bears elsewhere too."""
+        self._most = max(self._least, most)
+        self._roof = min(self._roof, self._most)
+        self.limit = min(self.limit, self._most)
+
     async def take(self) -> float:
         """Wait for room; gives the time at which the request begins, for `give`."""
         async with self._wake:

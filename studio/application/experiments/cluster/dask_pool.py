@@ -1,0 +1,336 @@
+"""Workers by Dask (the extra `dask`): it carries batches, and keeps nothing of them.
+
+Dask holds a result in a worker's memory until its future is released, and computes it anew where
+that worker is lost: paid answers would be asked for twice. So each future is read and released at
+once, and few are under way (`dispatch`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from studio import __version__
+from studio.application.experiments.cluster.bundle import WorkBundle
+from studio.application.experiments.cluster.dispatch import BatchLostError, WorkersError
+from studio.application.experiments.cluster.worker import CellWorker, missing_names
+from studio.application.words import translate
+
+_tr = partial(translate, "ExperimentCluster")
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_AWAY_SECONDS = 60.0
+_CONNECT_SECONDS = 10.0
+_THREADS = 2
+_CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersAddress:
+    """Where workers are."""
+
+    address: str
+    """`local:N`, `tcp://host:port` or `tls://host:port`."""
+
+    certificates: Path | None = None
+    """The folder of `ca.pem`, `cert.pem` and `key.pem`, for `tls://`."""
+
+    insecure: bool = False
+    """Whether an open scheduler on another machine is used all the same."""
+
+    @property
+    def local(self) -> int | None:
+        """How many worker processes are started on this machine; None for a scheduler."""
+        kind, _, count = self.address.partition(":")
+        return int(count) if kind == "local" and count.isdigit() and int(count) else None
+
+    def check(self) -> None:
+        """Refuse what cannot be used, or what would let anyone run code.
+
+        Raises:
+            WorkersError: why.
+        """
+        if self.local is not None:
+            return
+        parts = urlsplit(self.address)
+        if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
+            raise WorkersError(
+                _tr("{address!r} names no workers: write local:4, tls://host:8786 or "
+                    "tcp://127.0.0.1:8786.").format(address=self.address)
+            )  # fmt: skip
+        if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK and not self.insecure:
+            raise WorkersError(
+                _tr("{address} is not encrypted: whoever reaches that scheduler can run programs on "
+                    "its workers. Use tls:// (prompt-studio cluster certificates makes what it "
+                    "needs), or --insecure in a network of your own.").format(address=self.address)
+            )  # fmt: skip
+        if parts.scheme == "tls":
+            folder = self.certificates
+            lacking = [name for name in _CERTIFICATES if not folder or not (folder / name).is_file()]
+            if lacking:
+                raise WorkersError(
+                    _tr("tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; "
+                        "missing: {names}.").format(names=", ".join(lacking))
+                )  # fmt: skip
+
+
+class DaskPool:
+    """Workers of one scheduler, for one experiment."""
+
+    def __init__(self, address: WorkersAddress, bundle: WorkBundle) -> None:
+        """Take the address; nothing is opened before `open`.
+
+        Raises:
+            WorkersError: the address cannot be used, or Dask is not installed.
+        """
+        address.check()
+        try:
+            import distributed
+        except ImportError:
+            raise WorkersError(
+                _tr("Workers need Dask: pip install 'prompt-studio[dask]'.")
+            ) from None
+        self._dask = distributed
+        self._address = address
+        self._bundle = bundle
+        self._cluster: Any = None
+        self._client: Any = None
+        self._lost = _lost_errors(distributed)
+
+    @property
+    def workers(self) -> int:
+        """How many there are now."""
+        return self._total("n_workers")
+
+    @property
+    def threads(self) -> int:
+        """How many batches they work on at once."""
+        return self._total("total_threads")
+
+    def _total(self, name: str) -> int:
+        # What the scheduler tells its clients every two seconds, joined and retired ones included.
+        known = self._client.scheduler_info() if self._client is not None else {}
+        count = known.get(name, 0)
+        return count if isinstance(count, int) else 0
+
+    @property
+    def dashboard(self) -> str:
+        """The address of the scheduler's page; empty where it has none."""
+        return str(getattr(self._client, "dashboard_link", "") or "") if self._client else ""
+
+    async def open(self) -> None:
+        """Start or find the workers, give them the bundle, and ask what they lack.
+
+        Raises:
+            WorkersError: there are none, or they lack a key, a variable, or this version.
+        """
+        if self._address.local is not None:
+            self._cluster = await self._dask.LocalCluster(
+                n_workers=self._address.local, threads_per_worker=_THREADS, asynchronous=True,
+                host="127.0.0.1", dashboard_address=None, silence_logs=50,
+            )  # fmt: skip
+        await self._connect()
+
+    async def send(
+        self, cells: list[dict[str, Any]], shares: Mapping[str, float]
+    ) -> tuple[list[dict[str, Any]], Mapping[str, int]]:
+        """Ask a batch on some worker.
+
+        Raises:
+            BatchLostError: its worker or the scheduler went away.
+            ModelError: a connection lacks something on the worker.
+        """
+        client = self._client
+        if client is None:
+            raise BatchLostError(_tr("The scheduler is away."))
+        future = client.submit(ask_cells, self._bundle.digest, cells, dict(shares), pure=False)
+        try:
+            asked, refused = await future.result()
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise
+            raise BatchLostError(_tr("The scheduler went away.")) from None
+        except self._lost as error:
+            raise BatchLostError(str(error)) from error
+        finally:
+            with suppress(Exception):
+                future.release()
+        return asked, refused
+
+    async def restore(self) -> None:
+        """Wait for the scheduler and a worker, and give the bundle again.
+
+        Raises:
+            WorkersError: they stay away for a minute.
+        """
+        until = asyncio.get_running_loop().time() + _AWAY_SECONDS
+        while True:
+            try:
+                if self._client is not None and self._client.status == "running":
+                    await self._greet(until - asyncio.get_running_loop().time())
+                else:
+                    await self._connect()
+            except _UnfitError as error:
+                raise WorkersError(str(error)) from None
+            except (WorkersError, OSError, TimeoutError) as error:
+                if asyncio.get_running_loop().time() >= until:
+                    raise WorkersError(
+                        _tr("The workers at {address} stay away: {reason}").format(
+                            address=self._address.address, reason=error
+                        )
+                    ) from error
+                await self._forget_client()
+                await asyncio.sleep(0.5)
+            else:
+                return
+
+    async def close(self) -> None:
+        """Let go of the scheduler; end the workers that were started here."""
+        if self._client is not None and self._client.status == "running":
+            with suppress(Exception):
+                await self._client.unregister_worker_plugin(_plugin_name(self._bundle.digest))
+        await self._forget_client()
+        if self._cluster is not None:
+            await self._cluster.close()
+            self._cluster = None
+
+    async def _forget_client(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            with suppress(Exception):
+                await client.close(timeout=2)
+
+    async def _connect(self) -> None:
+        """A client, and workers that have the bundle and all that it needs."""
+        where = self._cluster if self._cluster is not None else self._address.address
+        try:
+            self._client = await self._dask.Client(
+                where, asynchronous=True, security=self._security(), timeout=_CONNECT_SECONDS,
+                set_as_default=False,
+            )  # fmt: skip
+        except (OSError, TimeoutError) as error:
+            raise WorkersError(
+                _tr("No scheduler answers at {address}: {reason}").format(
+                    address=self._address.address, reason=error
+                )
+            ) from error
+        await self._greet(_AWAY_SECONDS)
+
+    async def _greet(self, seconds: float) -> None:
+        """Wait for a worker; see to it that each can do the work."""
+        try:
+            await self._client.wait_for_workers(1, timeout=max(1.0, seconds))
+        except TimeoutError:
+            raise WorkersError(
+                _tr("The scheduler at {address} has no workers.").format(
+                    address=self._address.address
+                )
+            ) from None
+        try:
+            reports = await self._client.run(
+                worker_report, list(self._bundle.variables), list(self._bundle.key_owners)
+            )
+            wrong = [text for report in reports.values() if (text := _unfit(report))]
+            if wrong:
+                raise _UnfitError("\n".join(dict.fromkeys(wrong)))
+            name = _plugin_name(self._bundle.digest)
+            await self._client.register_plugin(CellPlugin(self._bundle), name=name)
+        except ModuleNotFoundError as error:
+            raise _UnfitError(
+                _tr("A worker does not have Prompt Studio ({reason}); install the same version "
+                    "there.").format(reason=error)
+            ) from error  # fmt: skip
+
+    def _security(self) -> Any:
+        if not self._address.address.startswith("tls://"):
+            return None
+        folder = self._address.certificates
+        assert folder is not None  # `check` refused it otherwise
+        authority, certificate, key = (str(folder / name) for name in _CERTIFICATES)
+        return self._dask.Security(
+            tls_ca_file=authority, tls_client_cert=certificate, tls_client_key=key,
+            require_encryption=True,
+        )  # fmt: skip
+
+
+class _UnfitError(WorkersError):
+    """Workers that are there and cannot do the work; waiting does not help."""
+
+
+class CellPlugin:
+    """The bundle on a worker; Dask gives it to workers that join later, too."""
+
+    def __init__(self, bundle: WorkBundle) -> None:
+        """Take what is shipped."""
+        self._bundle = bundle
+        self._folder: Path | None = None
+        self._cells: CellWorker | None = None
+
+    def setup(self, worker: Any) -> None:
+        """Unpack the bundle into a folder of the worker's."""
+        self._folder = Path(tempfile.mkdtemp(prefix="cells-", dir=worker.local_directory))
+        self._cells = CellWorker(self._folder, self._bundle.data)
+
+    def teardown(self, worker: Any) -> None:
+        """Let go of models and tools; nothing of the bundle stays."""
+        del worker
+        if self._cells is not None:
+            self._cells.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def ask(self, cells: list[dict[str, Any]], shares: Mapping[str, float]) -> list[Any]:
+        """Ask a batch."""
+        assert self._cells is not None  # Dask sets a plugin up before it gives a task
+        return self._cells.ask(cells, shares)
+
+
+def ask_cells(digest: str, cells: list[dict[str, Any]], shares: dict[str, float]) -> list[Any]:
+    """The one task: run on a worker, in one of its threads."""
+    import distributed
+
+    plugin = distributed.get_worker().plugins[_plugin_name(digest)]
+    return plugin.ask(cells, shares)  # type: ignore[no-any-return]
+
+
+def worker_report(variables: list[str], owners: list[str]) -> dict[str, Any]:
+    """What a worker says of itself: names only, never values."""
+    import socket
+
+    lacking = missing_names(variables, owners)
+    return {"host": socket.gethostname(), "version": __version__, "lacking": lacking}
+
+
+def _unfit(report: Mapping[str, Any]) -> str:
+    """Why a worker cannot do the work; empty where it can."""
+    host = report["host"]
+    if report["version"] != __version__:
+        return _tr("The worker on {host} has Prompt Studio {theirs}, and here is {ours}.").format(
+            host=host, theirs=report["version"], ours=__version__
+        )
+    if report["lacking"]:
+        return _tr("The worker on {host} lacks: {names}.").format(
+            host=host, names=", ".join(report["lacking"])
+        )
+    return ""
+
+
+def _plugin_name(digest: str) -> str:
+    return f"cells-{digest[:16]}"
+
+
+def _lost_errors(dask: Any) -> tuple[type[Exception], ...]:
+    """What Dask raises where a worker or the scheduler went away."""
+    from concurrent.futures import CancelledError
+
+    from distributed.comm import CommClosedError
+
+    return CancelledError, CommClosedError, dask.KilledWorker, dask.TimeoutError, OSError

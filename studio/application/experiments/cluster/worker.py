@@ -1,0 +1,146 @@
+"""One worker of an experiment: a thread with an event loop, on which its cells are asked.
+
+A worker opens the models and tools of its bundle once, and shares them among all its cells. It
+marks nothing and keeps nothing: what came of a cell goes back to the leader, whose ledger is the
+truth.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import io
+
+import os
+import threading
+import zipfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from studio.application.experiments.asking import AskedCell, Asker
+from studio.application.experiments.cluster.bundle import as_row, read_bundle
+from studio.core.experiments.assertions.result import CellAnswer, MadeCall
+from studio.core.models.secrets import KEYRING, secret_store
+from studio.core.text.values import Json
+
+
+class CellWorker:
+    """Asks cells of one bundle; made once in each worker process."""
+
+    def __init__(self, folder: Path, data: bytes) -> None:
+        """Unpack the bundle and start the loop; models are opened with the first cells.
+
+        Args:
+            folder: an empty folder of the worker's own.
+            data: the zip.
+
+        Raises:
+            ValueError: the zip names a place outside of the folder.
+        """
+        _unpack(data, folder)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="cells", daemon=True)
+        self._thread.start()
+        self._asker = self._on_loop(self._made(folder)).result()
+        self._opened: asyncio.Task[None] | None = None
+        self._seen: dict[str, int] = {}
+
+    def ask(self, cells: Sequence[Mapping[str, Json]], shares: Mapping[str, float]) -> list[Any]:
+        """Ask cells, all at once; called in a thread of the worker's own.
+
+        Args:
+            cells: each `{variant, number, key, values}`.
+            shares: requests at once that each connection has room for here.
+
+        Returns:
+            An object for each cell, and one of requests that servers refused, by connection.
+
+        Raises:
+            ModelError: a connection lacks something on this machine.
+            ToolSourceError: the tools cannot be started on this machine.
+        """
+        return self._on_loop(self._ask(cells, shares)).result()
+
+    def close(self) -> None:
+        """Let go of models and tools, and end the thread."""
+        self._on_loop(self._asker.close()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _on_loop(self, going: Any) -> Future[Any]:
+        return asyncio.run_coroutine_threadsafe(going, self._loop)
+
+    @staticmethod
+    async def _made(folder: Path) -> Asker:
+        return Asker(*read_bundle(folder))
+
+    async def _ask(
+        self, cells: Sequence[Mapping[str, Json]], shares: Mapping[str, float]
+    ) -> list[Any]:
+        if self._opened is None:
+            self._opened = asyncio.create_task(self._asker.open())
+        try:
+            await self._opened
+        except BaseException:
+            self._opened = None
+            raise
+        for name, share in shares.items():
+            self._asker.limiter(name).bound(share)
+        asked = await asyncio.gather(*(self._cell(each) for each in cells))
+        refused = {name: self._asker.limiter(name).refused for name in shares}
+        new = {name: count - self._seen.get(name, 0) for name, count in refused.items()}
+        self._seen = refused
+        return [asked, new]
+
+    async def _cell(self, cell: Mapping[str, Any]) -> dict[str, Any]:
+        row = as_row(cell["number"], cell["key"], cell["values"])
+        return encode_asked(await self._asker.ask(cell["variant"], row))
+
+
+def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list[str]:
+    """Which variables and keys this machine lacks; their values stay here."""
+    lacking = [name for name in variables if not os.environ.get(name, "").strip()]
+    store = secret_store()
+
+    async def look() -> list[str]:
+        return [name for name in owners if not (await store.read(KEYRING, name)).secret]
+
+    return [*lacking, *(f"the key of {name}" for name in asyncio.run(look()))]
+
+
+def encode_asked(asked: AskedCell) -> dict[str, Any]:
+    """What came of a cell, as JSON."""
+    answer: dict[str, Any] | None = None
+    if asked.answer is not None:
+        found = asked.answer
+        answer = {name: getattr(found, name) for name in CellAnswer.__dataclass_fields__}
+        answer["calls"] = [
+            {"tool": each.tool, "arguments": dict(each.arguments), "is_error": each.is_error,
+             "is_valid": each.is_valid}
+            for each in found.calls
+        ]  # fmt: skip
+    journal = asked.journal.decode("utf-8", "surrogatepass")
+    return {"answer": answer, "error": asked.error, "journal": journal, "refused": asked.refused}
+
+
+def decode_asked(found: Mapping[str, Any]) -> AskedCell:
+    """What a worker said of a cell."""
+    answer = found["answer"]
+    if answer is not None:
+        calls = tuple(MadeCall(**each) for each in answer["calls"])
+        answer = CellAnswer(**{**answer, "calls": calls})
+    journal = found["journal"].encode("utf-8", "surrogatepass")
+    return AskedCell(answer, found["error"], journal, found["refused"])
+
+
+def _unpack(data: bytes, folder: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            place = PurePosixPath(name)
+            if place.is_absolute() or ".." in place.parts or "\\" in name:
+                raise ValueError(f"the bundle names {name!r}, outside of its folder")
+        archive.extractall(folder)
+
+
