@@ -10,7 +10,7 @@ JOBS ?= 2
 ORDER ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench chaos fuzz interop soak shots tour i18n dist workflows clean setup setup-dev
+.PHONY: help run test lint format bench chaos cluster fuzz interop soak shots tour i18n dist workflows clean setup setup-dev
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -65,6 +65,10 @@ interop: setup-dev ## let every program that reads an export read it: Prompty 1 
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs, and print what came of each
 	@$(BIN)/python -m tests.chaos.run
+
+cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; then a thousand workers in virtual time
+	@$(BIN)/python tests/cluster/run.py
+	@$(BIN)/python tests/cluster/simulate.py
 
 soak: setup-dev ## use the studio at random for 15 minutes, with faults thrown in (SOAK=900)
 	@$(BIN)/python tests/soak/soak.py $(SOAK)

@@ -19,6 +19,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "tools": ("list, show, call and record tools; serve a Python file", "tools:add_tools"),
         "experiment": ("rows × variants × repeats, marked", "experiment:add_experiment"),
         "baseline": ("what experiments are compared with", "experiment:add_baseline"),
+        "cluster": ("workers of experiments: certificates", "cluster:add_cluster"),
         "connections": (
             "where models answer: list, test, add, remove",
             "connections:add_connections",

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from studio.application.experiments.accept import AcceptError, accept_answer
+from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.exports.forms import FORMS, summary_of
 from studio.application.experiments.plan import (
     ExperimentChoices,
@@ -26,6 +27,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
 from studio.application.experiments.run import ExperimentEstimate, ExperimentRunner
 from studio.cli.arguments import add_trust, trust_of
+from studio.cli.cluster import add_workers, asker_of
 from studio.cli.exit_codes import (
     FINE,
     INTERRUPTED,
@@ -115,6 +117,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes", action="store_true", help="allow tool calls that would ask for approval"
     )
+    add_workers(parser)
     _add_form(parser, required=False)
 
 
@@ -142,7 +145,7 @@ def _run(options: argparse.Namespace) -> int:
             print(line if isinstance(error, ExperimentError) else f"prompt-studio: {line}",
                   file=sys.stderr)  # fmt: skip
         return USAGE if isinstance(error, ExperimentError) else UNFINISHED
-    except (ModelError, ToolSourceError) as error:
+    except (ModelError, ToolSourceError, WorkersError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
         print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
         return UNFINISHED
@@ -156,8 +159,10 @@ async def _drive(
         print(warning, file=sys.stderr)
     progress = _Progress()
     runner = ExperimentRunner(
-        plan, services, ledger, on_cell=lambda _key, _outcome: progress.show(runner)
-    )
+        plan, services, ledger,
+        on_cell=lambda _key, _outcome: progress.show(runner),
+        asker=asker_of(options, plan, services),
+    )  # fmt: skip
     interrupted = False
 
     def interrupt() -> None:

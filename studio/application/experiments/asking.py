@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Protocol, cast
 
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
@@ -43,6 +43,8 @@ from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
 
+_MOST_CELLS = 200
+
 LOCAL_AT_ONCE = 1.0
 """Requests to the embedded model at once: it answers one after another."""
 
@@ -64,6 +66,39 @@ class AskedCell:
     """Tool calls that were refused, because nobody allowed them."""
 
 
+class CellAsker(Protocol):
+    """Who asks the cells of an experiment: this process, or workers."""
+
+    @property
+    def room(self) -> int:
+        """How many cells are worth having under way."""
+        ...
+
+    def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
+        """The room that judges have at a connection."""
+        ...
+
+    async def open(self) -> None:
+        """Open what says what would be sent."""
+        ...
+
+    async def start(self) -> None:
+        """Get ready to ask."""
+        ...
+
+    async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
+        """What a cell would send first; a text says why it cannot be rendered."""
+        ...
+
+    async def ask(self, at: int, row: ExperimentRow) -> AskedCell:
+        """Run a cell to its end."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+
 class Asker:
     """Models, tools and limiters of one experiment, opened once."""
 
@@ -83,7 +118,8 @@ class Asker:
     def room(self) -> int:
         """About how many cells are worth having under way."""
         # Some more than are asked at once: while one is marked and kept, another is asked.
-        return sum(int(1.25 * each.limit) + 1 + each.resting for each in self._limiters.values())
+        found = sum(int(1.25 * each.limit) + 1 + each.resting for each in self._limiters.values())
+        return min(found, self._plan.options.concurrency or _MOST_CELLS)
 
     @property
     def refused(self) -> int:
@@ -114,6 +150,9 @@ class Asker:
                 )
                 self._tools[at] = session
                 await self._load_tools(at, variant, session)
+
+    async def start(self) -> None:
+        """Nothing more: what says what is sent is what asks."""
 
     def _model(self, variant: PlannedVariant) -> ChatModel:
         if variant.choice is None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from studio.application.experiments.asking import AskedCell, Asker, sent_text
+from studio.application.experiments.asking import AskedCell, Asker, CellAsker, sent_text
 from studio.application.experiments.judge import PromptJudge
 from studio.application.experiments.plan import (
     ExperimentPlan,
@@ -121,6 +121,7 @@ class ExperimentRunner:
         ledger: ExperimentLedger,
         *,
         on_cell: OnCell | None = None,
+        asker: CellAsker | None = None,
     ) -> None:
         """Take a plan; nothing is opened before `prepare`.
 
@@ -129,13 +130,14 @@ class ExperimentRunner:
             services: what it is run with.
             ledger: where results are kept.
             on_cell: told of each cell that is over.
+            asker: who asks the cells; None asks them in this process.
         """
         self.plan = plan
         """What is run."""
         self._ledger = ledger
         self._services = services
         self._on_cell = on_cell
-        self._asker = Asker(plan, services)
+        self._asker = asker if asker is not None else Asker(plan, services)
         self._judge = PromptJudge(plan, services, self._asker.limiter)
         self._code = AssertionChild(plan.folder.path, trusted=plan.folder.trusted)
         self._markers = Markers(self._read, self._find, self._code, self._judge)
@@ -271,6 +273,7 @@ class ExperimentRunner:
         Raises:
             LedgerError: results cannot be written; what was asked last is lost, nothing else.
         """
+        await self._asker.start()
         self._started = time.monotonic()
         self._ledger.take_back(result)
         self._ledger.end(result, "running")
@@ -334,7 +337,7 @@ class ExperimentRunner:
         options = self.plan.options
         if options.delay_ms:
             return 1
-        return min(self._asker.room, options.concurrency or 200)
+        return self._asker.room
 
     def _is_used_up(self) -> bool:
         """Whether a budget is used up; then it pauses."""

@@ -66,7 +66,7 @@ class Bundle:
         if faults:
             return result(text, (*document.problems, *faults))
         packed = _collect(source)
-        data = _zip(packed.files)
+        data = write_zip(packed.files)
         round_trips = _round_trips(source, data)
         return result(
             _listing(packed.files, len(data)),
@@ -75,6 +75,13 @@ class Bundle:
             round_trips,
             data=data,
         )
+
+
+def bundle_files(source: ExportSource) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    """Every file of a prompt's bundle by its name beside the prompt, and what is left out."""
+    packed = _collect(source)
+    files = {name: content for name, content in packed.files.items() if name != MANIFEST}
+    return files, tuple(packed.losses)
 
 
 @dataclass(slots=True)
@@ -266,7 +273,8 @@ def _manifest(packed: _Packed, prompt: str) -> bytes:
     return (json.dumps(manifest, ensure_ascii=False, indent=2) + "\n").encode("utf-8")
 
 
-def _zip(files: Mapping[str, bytes]) -> bytes:
+def write_zip(files: Mapping[str, bytes]) -> bytes:
+    """A zip of files by name; the same files give the same bytes."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files, key=lambda each: (each != MANIFEST, each)):

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from studio.application.experiments.asking import AskedCell, Asker
 from studio.application.experiments.cluster.bundle import make_bundle
 from studio.application.experiments.cluster.dask_pool import DaskPool, WorkersAddress
 from studio.application.experiments.cluster.dispatch import CellDispatcher, WorkerPool, WorkersError
 from studio.application.experiments.cluster.worker import decode_asked
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.words import translate
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
+
+_tr = partial(translate, "ExperimentCluster")
 
 _MOST = 100.0
 
@@ -19,9 +25,19 @@ class ClusterAsker:
     """What is sent is worked out here; it is asked on workers; it is marked and kept here."""
 
     def __init__(
-        self, plan: ExperimentPlan, services: ExperimentServices, address: WorkersAddress
+        self,
+        plan: ExperimentPlan,
+        services: ExperimentServices,
+        address: WorkersAddress,
+        tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Take an address; nothing is opened before the first cell is asked for.
+
+        Args:
+            plan: what is run.
+            services: what it is run with.
+            address: where the workers are.
+            tell: told which workers were found, and what is not shipped, a sentence each.
 
         Raises:
             WorkersError: the address cannot be used, or Dask is not installed.
@@ -30,6 +46,7 @@ class ClusterAsker:
         self._plan = plan
         self._services = services
         self._address = address
+        self._tell = tell
         self._here = Asker(plan, services)
         self._pool: DaskPool | None = None
         self._dispatcher: CellDispatcher | None = None
@@ -44,11 +61,6 @@ class ClusterAsker:
         """Requests that servers refused so far (429)."""
         away = self._dispatcher.refused if self._dispatcher is not None else 0
         return self._here.refused + away
-
-    @property
-    def dashboard(self) -> str:
-        """The address of the scheduler's page; empty where it has none."""
-        return self._pool.dashboard if self._pool is not None else ""
 
     def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
         """The room that judges have at a connection: they are asked here."""
@@ -75,6 +87,9 @@ class ClusterAsker:
             raise WorkersError(str(error)) from None
         self._pool = DaskPool(self._address, bundle)
         await self._pool.open()
+        for sentence in bundle.left_out:
+            self._tell(sentence)
+        self._tell(_found(self._pool))
         self._dispatcher = dispatcher_of(self._plan, self._pool)
 
     async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
@@ -100,8 +115,15 @@ class ClusterAsker:
         await self._here.close()
 
 
+def _found(pool: DaskPool) -> str:
+    text = _tr("{count} workers.").format(count=pool.workers)
+    if not pool.dashboard:
+        return text
+    return text + " " + _tr("The scheduler's page: {address}").format(address=pool.dashboard)
+
+
 def dispatcher_of(plan: ExperimentPlan, pool: WorkerPool) -> CellDispatcher:
-    """A dispatcher with the rates of a plan's connections; a local model has no rate but its own."""
+    """A dispatcher with the rates of a plan's connections; an embedded model has its own."""
     most = float(plan.options.concurrency or 0) or _MOST
     names = {
         "echo" if each.choice is None else each.choice.connection.name

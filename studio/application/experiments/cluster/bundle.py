@@ -119,7 +119,9 @@ def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
         document = parse(each["text"], (root / each["path"]).resolve())
         document = replace(document, model=replace(document.model, options=each["options"]))
         choice = _choice(folder / "connections" / f"{at}.toml", each["model"])
-        variants.append(PlannedVariant(each["name"], file.variants[each["entry"]], document, choice))
+        variants.append(
+            PlannedVariant(each["name"], file.variants[each["entry"]], document, choice)
+        )
     row = ExperimentRow("first", ExperimentCase(stated["first"]), 1)
     values = {(at, 1): each["first"] for at, each in enumerate(stated["variants"])}
     plan = ExperimentPlan(file, Folder(path, trust), tuple(variants), (row,), 1, values=values)
@@ -223,7 +225,9 @@ def _names(plan: ExperimentPlan) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if plan.folder.trusted:
             found = find_references(each.document.source.text)
             variables += [
-                ref.argument for ref in found if ref.protocol == "env" and ref.argument.isidentifier()
+                ref.argument
+                for ref in found
+                if ref.protocol == "env" and ref.argument.isidentifier()
             ]
     return tuple(dict.fromkeys(variables)), tuple(dict.fromkeys(owners))
 
@@ -248,5 +252,3 @@ def _choice(path: Path, model: JsonObject) -> ModelChoice | None:
 def as_row(number: int, key: str, values: Mapping[str, Json]) -> ExperimentRow:
     """A row as a worker sees it: values, nothing to mark."""
     return ExperimentRow(key, ExperimentCase(values), number)
-
-

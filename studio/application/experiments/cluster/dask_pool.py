@@ -8,20 +8,18 @@ once, and few are under way (`dispatch`).
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
 from studio import __version__
 from studio.application.experiments.cluster.bundle import WorkBundle
 from studio.application.experiments.cluster.dispatch import BatchLostError, WorkersError
-from studio.application.experiments.cluster.worker import CellWorker, missing_names
 from studio.application.words import translate
 
 _tr = partial(translate, "ExperimentCluster")
@@ -68,13 +66,15 @@ class WorkersAddress:
             )  # fmt: skip
         if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK and not self.insecure:
             raise WorkersError(
-                _tr("{address} is not encrypted: whoever reaches that scheduler can run programs on "
-                    "its workers. Use tls:// (prompt-studio cluster certificates makes what it "
+                _tr("{address} is not encrypted: whoever reaches that scheduler can run programs "
+                    "on its workers. Use tls:// (prompt-studio cluster certificates makes what it "
                     "needs), or --insecure in a network of your own.").format(address=self.address)
             )  # fmt: skip
         if parts.scheme == "tls":
             folder = self.certificates
-            lacking = [name for name in _CERTIFICATES if not folder or not (folder / name).is_file()]
+            lacking = [
+                name for name in _CERTIFICATES if not folder or not (folder / name).is_file()
+            ]
             if lacking:
                 raise WorkersError(
                     _tr("tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; "
@@ -94,11 +94,14 @@ class DaskPool:
         address.check()
         try:
             import distributed
+
+            from studio.application.experiments.cluster import dask_worker
         except ImportError:
             raise WorkersError(
                 _tr("Workers need Dask: pip install 'prompt-studio[dask]'.")
             ) from None
         self._dask = distributed
+        self._work = dask_worker
         self._address = address
         self._bundle = bundle
         self._cluster: Any = None
@@ -124,7 +127,9 @@ class DaskPool:
     @property
     def dashboard(self) -> str:
         """The address of the scheduler's page; empty where it has none."""
-        return str(getattr(self._client, "dashboard_link", "") or "") if self._client else ""
+        if self._client is None or self._address.local is not None:
+            return ""
+        return str(self._client.dashboard_link or "")
 
     async def open(self) -> None:
         """Start or find the workers, give them the bundle, and ask what they lack.
@@ -151,7 +156,9 @@ class DaskPool:
         client = self._client
         if client is None:
             raise BatchLostError(_tr("The scheduler is away."))
-        future = client.submit(ask_cells, self._bundle.digest, cells, dict(shares), pure=False)
+        future = client.submit(
+            self._work.ask_cells, self._bundle.digest, cells, dict(shares), pure=False
+        )
         try:
             asked, refused = await future.result()
         except asyncio.CancelledError:
@@ -177,6 +184,7 @@ class DaskPool:
                 if self._client is not None and self._client.status == "running":
                     await self._greet(until - asyncio.get_running_loop().time())
                 else:
+                    await self._forget_client()
                     await self._connect()
             except _UnfitError as error:
                 raise WorkersError(str(error)) from None
@@ -196,7 +204,9 @@ class DaskPool:
         """Let go of the scheduler; end the workers that were started here."""
         if self._client is not None and self._client.status == "running":
             with suppress(Exception):
-                await self._client.unregister_worker_plugin(_plugin_name(self._bundle.digest))
+                await self._client.unregister_worker_plugin(
+                    self._work.plugin_name(self._bundle.digest)
+                )
         await self._forget_client()
         if self._cluster is not None:
             await self._cluster.close()
@@ -236,20 +246,22 @@ class DaskPool:
             ) from None
         try:
             reports = await self._client.run(
-                worker_report, list(self._bundle.variables), list(self._bundle.key_owners)
+                self._work.worker_report,
+                list(self._bundle.variables),
+                list(self._bundle.key_owners),
             )
             wrong = [text for report in reports.values() if (text := _unfit(report))]
             if wrong:
                 raise _UnfitError("\n".join(dict.fromkeys(wrong)))
-            name = _plugin_name(self._bundle.digest)
-            await self._client.register_plugin(CellPlugin(self._bundle), name=name)
+            name = self._work.plugin_name(self._bundle.digest)
+            await self._client.register_plugin(self._work.CellPlugin(self._bundle), name=name)
         except ModuleNotFoundError as error:
             raise _UnfitError(
                 _tr("A worker does not have Prompt Studio ({reason}); install the same version "
                     "there.").format(reason=error)
             ) from error  # fmt: skip
 
-    def _security(self) -> Any:
+    def _security(self) -> object:
         if not self._address.address.startswith("tls://"):
             return None
         folder = self._address.certificates
@@ -263,50 +275,6 @@ class DaskPool:
 
 class _UnfitError(WorkersError):
     """Workers that are there and cannot do the work; waiting does not help."""
-
-
-class CellPlugin:
-    """The bundle on a worker; Dask gives it to workers that join later, too."""
-
-    def __init__(self, bundle: WorkBundle) -> None:
-        """Take what is shipped."""
-        self._bundle = bundle
-        self._folder: Path | None = None
-        self._cells: CellWorker | None = None
-
-    def setup(self, worker: Any) -> None:
-        """Unpack the bundle into a folder of the worker's."""
-        self._folder = Path(tempfile.mkdtemp(prefix="cells-", dir=worker.local_directory))
-        self._cells = CellWorker(self._folder, self._bundle.data)
-
-    def teardown(self, worker: Any) -> None:
-        """Let go of models and tools; nothing of the bundle stays."""
-        del worker
-        if self._cells is not None:
-            self._cells.close()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-    def ask(self, cells: list[dict[str, Any]], shares: Mapping[str, float]) -> list[Any]:
-        """Ask a batch."""
-        assert self._cells is not None  # Dask sets a plugin up before it gives a task
-        return self._cells.ask(cells, shares)
-
-
-def ask_cells(digest: str, cells: list[dict[str, Any]], shares: dict[str, float]) -> list[Any]:
-    """The one task: run on a worker, in one of its threads."""
-    import distributed
-
-    plugin = distributed.get_worker().plugins[_plugin_name(digest)]
-    return plugin.ask(cells, shares)  # type: ignore[no-any-return]
-
-
-def worker_report(variables: list[str], owners: list[str]) -> dict[str, Any]:
-    """What a worker says of itself: names only, never values."""
-    import socket
-
-    lacking = missing_names(variables, owners)
-    return {"host": socket.gethostname(), "version": __version__, "lacking": lacking}
 
 
 def _unfit(report: Mapping[str, Any]) -> str:
@@ -323,11 +291,7 @@ def _unfit(report: Mapping[str, Any]) -> str:
     return ""
 
 
-def _plugin_name(digest: str) -> str:
-    return f"cells-{digest[:16]}"
-
-
-def _lost_errors(dask: Any) -> tuple[type[Exception], ...]:
+def _lost_errors(dask: ModuleType) -> tuple[type[Exception], ...]:
     """What Dask raises where a worker or the scheduler went away."""
     from concurrent.futures import CancelledError
 

@@ -88,6 +88,7 @@ class CellDispatcher:
         self._most = dict(rates)
         self._rates = dict(rates)
         self._cuts: dict[str, float] = {}
+        self._shortest = math.inf
         self._waiting: deque[_Waiting] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._pump: asyncio.Handle | None = None
@@ -103,7 +104,9 @@ class CellDispatcher:
         """Cells that are worth having under way, so that no worker waits for the leader."""
         return max(1, self._pool.threads) * AHEAD * BATCH
 
-    async def ask(self, variant: int, number: int, key: str, values: Mapping[str, Json]) -> Any:
+    async def ask(
+        self, variant: int, number: int, key: str, values: Mapping[str, Json]
+    ) -> dict[str, Any]:
         """Ask a cell on some worker; gives what the worker gave.
 
         Raises:
@@ -192,16 +195,18 @@ class CellDispatcher:
     def _learn(self, refused: Mapping[str, int], began: float) -> None:
         """Fewer at once where a server refused some, a little more where it did not.
 
-        Batches that were sent before the last cut say nothing new.
+        A cut is seen by workers with their next batches; until one can be over, no other is made.
         """
+        now = asyncio.get_running_loop().time()
+        self._shortest = min(self._shortest, now - began)
         for name, rate in self._rates.items():
             count = refused.get(name, 0)
             self.refused += count
             if not count:
                 self._rates[name] = min(self._most[name], rate + _GROWTH)
-            elif began >= self._cuts.get(name, 0.0):
+            elif now - self._cuts.get(name, -self._shortest) >= self._shortest:
                 self._rates[name] = max(1.0, rate * _SHRINK)
-                self._cuts[name] = asyncio.get_running_loop().time()
+                self._cuts[name] = now
 
 
 def _as_error(error: BaseException) -> Exception:

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import io
-
 import os
 import threading
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from studio.application.experiments.asking import AskedCell, Asker
 from studio.application.experiments.cluster.bundle import as_row, read_bundle
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.text.values import Json
+
+T = TypeVar("T")
 
 
 class CellWorker:
@@ -69,7 +70,7 @@ class CellWorker:
         self._thread.join()
         self._loop.close()
 
-    def _on_loop(self, going: Any) -> Future[Any]:
+    def _on_loop(self, going: Coroutine[object, object, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
     @staticmethod
@@ -99,15 +100,14 @@ class CellWorker:
         return encode_asked(await self._asker.ask(cell["variant"], row))
 
 
-def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list[str]:
+async def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list[str]:
     """Which variables and keys this machine lacks; their values stay here."""
     lacking = [name for name in variables if not os.environ.get(name, "").strip()]
     store = secret_store()
-
-    async def look() -> list[str]:
-        return [name for name in owners if not (await store.read(KEYRING, name)).secret]
-
-    return [*lacking, *(f"the key of {name}" for name in asyncio.run(look()))]
+    for name in owners:
+        if not (await store.read(KEYRING, name)).secret:
+            lacking.append(f"the key of {name}")
+    return lacking
 
 
 def encode_asked(asked: AskedCell) -> dict[str, Any]:
@@ -142,5 +142,3 @@ def _unpack(data: bytes, folder: Path) -> None:
             if place.is_absolute() or ".." in place.parts or "\\" in name:
                 raise ValueError(f"the bundle names {name!r}, outside of its folder")
         archive.extractall(folder)
-
-

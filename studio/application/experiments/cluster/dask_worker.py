@@ -1,0 +1,65 @@
+"""What runs inside of a Dask worker."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import distributed
+
+from studio import __version__
+from studio.application.experiments.cluster.bundle import WorkBundle
+from studio.application.experiments.cluster.worker import CellWorker, missing_names
+
+
+class _DaskWorker(Protocol):
+    local_directory: str
+
+
+class CellPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
+    """The bundle on a worker; Dask gives it to workers that join later, too."""
+
+    def __init__(self, bundle: WorkBundle) -> None:
+        """Take what is shipped."""
+        self._bundle = bundle
+        self._folder: Path | None = None
+        self._cells: CellWorker | None = None
+
+    def setup(self, worker: _DaskWorker) -> None:
+        """Unpack the bundle into a folder of the worker's."""
+        self._folder = Path(tempfile.mkdtemp(prefix="cells-", dir=worker.local_directory))
+        self._cells = CellWorker(self._folder, self._bundle.data)
+
+    def teardown(self, worker: _DaskWorker) -> None:
+        """Let go of models and tools; nothing of the bundle stays."""
+        del worker
+        if self._cells is not None:
+            self._cells.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def ask(self, cells: list[dict[str, Any]], shares: Mapping[str, float]) -> list[Any]:
+        """Ask a batch."""
+        assert self._cells is not None  # Dask sets a plugin up before it gives a task
+        return self._cells.ask(cells, shares)
+
+
+def ask_cells(digest: str, cells: list[dict[str, Any]], shares: dict[str, float]) -> list[Any]:
+    """The one task: run on a worker, in one of its threads."""
+    plugin: CellPlugin = distributed.get_worker().plugins[plugin_name(digest)]
+    return plugin.ask(cells, shares)
+
+
+async def worker_report(variables: list[str], owners: list[str]) -> dict[str, Any]:
+    """What a worker says of itself: names only, never values."""
+    lacking = await missing_names(variables, owners)
+    return {"host": socket.gethostname(), "version": __version__, "lacking": lacking}
+
+
+def plugin_name(digest: str) -> str:
+    """The name of the plugin that holds a bundle."""
+    return f"cells-{digest[:16]}"
