@@ -30,6 +30,7 @@ from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_servers
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
+from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
@@ -292,6 +293,17 @@ class DocumentTools:
     ) -> tuple[str, ...]:
         """What a server proposes for an argument of a prompt or template."""
         return await self._server(key).complete(offer, argument, text, given)
+
+    async def operations(self, key: str) -> tuple[OperationRow, ...]:
+        """Every operation of a service's description, wanted or not.
+
+        Raises:
+            ToolSourceError: the description cannot be read.
+        """
+        source = self._sources.get(key)
+        if not isinstance(source, OpenApiSource):
+            raise ToolSourceError("the description is not read")
+        return await source.overview()
 
     def _server(self, key: str) -> McpSource:
         source = self._sources.get(key)

@@ -21,6 +21,7 @@ from studio.core.tools.openapi.named_connection import (
     NamedConnection,
     no_connection,
 )
+from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.toolbox import AskPerson, Toolbox
@@ -191,6 +192,14 @@ class ToolSession:
     ) -> tuple[str, ...]:
         """What a server proposes for an argument of a prompt or template."""
         return await self._current.complete_offer(key, offer, argument, text, given)
+
+    async def operations(self, key: str) -> tuple[OperationRow, ...]:
+        """Every operation of a service's description, wanted or not.
+
+        Raises:
+            ToolSourceError: the description cannot be read.
+        """
+        return await self._current.operations(key)
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QPoint, QRect, QSize
 from PySide6.QtWidgets import QDockWidget
 
+from studio.application.tools.choose_operations import choice_value, write_choice
 from studio.application.tools.known_servers import (
     KnownServer,
     ServerFileError,
@@ -22,12 +23,14 @@ from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.core.tools.declaration import declare_tool
+from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.ui.tools.add_server import AddServerDialog
 from studio.ui.tools.offers_dialog import OffersDialog
+from studio.ui.tools.operations_dialog import OperationsDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
@@ -83,6 +86,8 @@ class ToolsCoordinator(QObject):
         pane.request_folder_approval.connect(self._approve_folder)
         pane.request_declare.connect(self._declare)
         pane.request_own_servers.connect(self._open_own_servers)
+        pane.request_operations.connect(tools.list_operations)
+        tools.operations_listed.connect(self._show_operations)
         pane.request_offers.connect(self._show_offers)
         pane.request_new_server.connect(self._offer_servers)
         pane.request_logs.connect(tools.read_logs)
@@ -190,6 +195,31 @@ class ToolsCoordinator(QObject):
         caret = page.editor.caret()
         text = offered_text(content, document.template.format)
         page.editor.apply_edits((TextEdit(Span(caret, caret), text),))
+
+    def _show_operations(self, key: str, rows: tuple[OperationRow, ...], problem: str) -> None:
+        """Let the user choose among a service's operations; the choice stands in the prompt."""
+        if problem:
+            self._messages.error(problem)
+            return
+        name = key.partition(":")[2]
+        dialog = OperationsDialog(name, rows, self._window.themes.value, self._pane.window())
+        dialog.chosen.connect(lambda wanted: self._write_choice(name, rows, wanted))
+        dialog.open()
+
+    def _write_choice(
+        self, name: str, rows: tuple[OperationRow, ...], wanted: frozenset[str]
+    ) -> None:
+        page, document = self._window.tabs.current, self._window.tabs.document
+        if page is None or document is None or document.source.text != page.editor.text():
+            return
+        try:
+            edits = write_choice(document, name, choice_value(rows, wanted))
+        except (LookupError, ValueError):
+            self._messages.error(
+                self.tr("The prompt declares no tool {name!r} any more.").format(name=name)
+            )
+            return
+        page.editor.apply_edits(edits)
 
     def _offer_servers(self) -> None:
         """Ask which servers to add; those of other programs are offered."""

@@ -48,6 +48,7 @@ class SourceBlock(QWidget):
     request_start = Signal(str)  # key of the server
     request_allow = Signal(str)  # key of the source, which waits
     request_open = Signal(Path, int)  # Path, line from 1
+    request_operations = Signal(str)  # key of the service
     request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
 
     def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
@@ -139,6 +140,10 @@ class SourceBlock(QWidget):
             restart.setToolTip(self.tr("End what runs behind it, and load it again"))
             restart.clicked.connect(partial(self.request_restart.emit, source.key))
             made.append(restart)
+        if source.key.startswith("openapi:") and source.state in ("ready", "failed"):
+            choose = QPushButton(self.tr("Choose operations…"), self)
+            choose.clicked.connect(partial(self.request_operations.emit, source.key))
+            made.append(choose)
         if source.offers:
             offers = QPushButton(self.tr("Prompts and resources…"), self)
             offers.clicked.connect(partial(self.request_offers.emit, source))

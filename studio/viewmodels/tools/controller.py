@@ -17,6 +17,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
+from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
@@ -125,6 +126,7 @@ class ToolsController(QObject):
     request_shown = Signal(str, str)  # tool, the HTTP request that a call would send
     offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
     offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of proposals
+    operations_listed = Signal(str, tuple, str)  # key, tuple[OperationRow, ...], why there is none
     recordings_found = Signal(str, tuple)  # tool, tuple[Recording, ...]
 
     def __init__(
@@ -329,6 +331,18 @@ class ToolsController(QObject):
         self._background.start(
             self._session.complete_offer(key, offer, argument, text, given), done
         )
+
+    def list_operations(self, key: str) -> None:
+        """List every operation of a service, to choose among them."""
+
+        def done(future: Future[tuple[OperationRow, ...]]) -> None:
+            if future.cancelled():
+                return
+            error = future.exception()
+            found = () if error else future.result()
+            self.operations_listed.emit(key, found, str(error) if error else "")
+
+        self._background.start(self._session.operations(key), done)
 
     def show_request(self, name: str, arguments: JsonObject) -> None:
         """Work out the HTTP request that a call of an OpenAPI tool would send."""

@@ -7,6 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from studio.core.tools.openapi.named_connection import (
     name_of,
     no_connection,
 )
+from studio.core.tools.openapi.overview import OperationRow, operation_rows
 from studio.core.tools.openapi.request import (
     build_request,
     get_request,
@@ -105,6 +107,21 @@ class OpenApiSource:
         """
         description = await self._read()
         return tuple(operation.spec for operation in description.operations)
+
+    async def overview(self) -> tuple[OperationRow, ...]:
+        """Every operation of the description, wanted or not.
+
+        Raises:
+            ToolSourceError: the description cannot be read.
+        """
+        _, text = await self._fresh_text()
+        try:
+            whole = await asyncio.to_thread(
+                load_description, text, self.label, ALL_OPERATIONS, self._variables()
+            )
+        except (OpenApiError, LookupError, RecursionError) as error:
+            raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
+        return operation_rows(whole, self._choice)
 
     def place_of(self, name: str) -> str:
         """The operation's method and address, references unresolved."""
@@ -226,15 +243,22 @@ class OpenApiSource:
         return {name: expand(str(value), known) for name, value in listed}
 
     async def _text(self) -> tuple[object, str]:
-        if isinstance(self._place, str):
-            if self._description is not None:
+        """The description's text and stamp; no text where it is as it was read."""
+        if self._description is not None:  # asked at every pause in typing
+            if isinstance(self._place, str):
                 return self._stamp, ""
+            with suppress(OSError):
+                facts = self._place.stat()
+                if (facts.st_mtime_ns, facts.st_size) == self._stamp:
+                    return self._stamp, ""
+        return await self._fresh_text()
+
+    async def _fresh_text(self) -> tuple[object, str]:
+        if isinstance(self._place, str):
             return self._place, await self._fetched(self._place)
         try:
             facts = self._place.stat()
             stamp = (facts.st_mtime_ns, facts.st_size)
-            if self._description is not None and stamp == self._stamp:
-                return stamp, ""  # asked at every pause in typing
             if facts.st_size > LONGEST_DESCRIPTION:
                 raise ToolSourceError(f"{self.label}: {self._place.name} {_TOO_LARGE}")
             text = await asyncio.to_thread(

@@ -1,0 +1,211 @@
+"""Choosing among the operations of an API: by group, by search, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.text.invisible import reveal
+from studio.core.text.plain_tip import plain_tip
+from studio.core.tools.openapi.overview import OperationRow
+from studio.core.tools.sources.listing import MOST_TOOLS
+from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import Theme
+
+_NAME = int(Qt.ItemDataRole.UserRole)
+_NEARLY = 100
+"""From so many tools on it is said how many providers take."""
+
+_WIDTH, _HEIGHT = 760, 560
+_NAME_WIDTH = 300
+
+
+class OperationTree(QTreeWidget):
+    """Groups with their operations; Space ticks all that are selected."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tick every selected operation as the first of them is not."""
+        items = [each for each in self.selectedItems() if each.data(0, _NAME) or each.childCount()]
+        if event.key() != Qt.Key.Key_Space or len(items) < 2:
+            super().keyPressEvent(event)
+            return
+        is_on = items[0].checkState(0) == Qt.CheckState.Checked
+        for item in items:
+            item.setCheckState(0, Qt.CheckState.Unchecked if is_on else Qt.CheckState.Checked)
+
+
+class OperationsDialog(QDialog):
+    """Says which operations are wanted; the prompt is written by whoever asked."""
+
+    chosen = Signal(frozenset)  # names of the tools that are wanted
+
+    def __init__(
+        self, label: str, rows: Sequence[OperationRow], theme: Theme, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._rows = {row.name: row for row in rows}
+        self._searched = {row.name: _searched(row) for row in rows}
+        self._theme = theme
+        self._items: dict[str, QTreeWidgetItem] = {}
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Operations of {label}").format(label=label))
+        self.resize(_WIDTH, _HEIGHT)
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText(self.tr("Search operations"))
+        self.search.setClearButtonEnabled(True)
+        self.tree = OperationTree(self)
+        self.tree.setAccessibleName(self.tr("Operations by group"))
+        self.tree.setHeaderLabels(
+            [self.tr("Operation"), self.tr("Method"), self.tr("Path"), self.tr("Tokens")]
+        )
+        self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
+        self.tree.setUniformRowHeights(True)
+        self._fill(rows)
+        self.meter = QLabel(self)
+        self.meter.setWordWrap(True)
+        self.all_button = QPushButton(self.tr("Tick what is listed"), self)
+        self.all_button.setAutoDefault(False)
+        self.none_button = QPushButton(self.tr("Untick what is listed"), self)
+        self.none_button.setAutoDefault(False)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.write_button = self.buttons.addButton(
+            self.tr("Write into the prompt"), QDialogButtonBox.ButtonRole.AcceptRole
+        )
+        self._arrange()
+        self.search.textChanged.connect(self._filter)
+        # A group ticks each of its operations: they are measured once.
+        self._measuring = QTimer(self)
+        self._measuring.setSingleShot(True)
+        self._measuring.setInterval(0)
+        self._measuring.timeout.connect(self._measure)
+        self.tree.itemChanged.connect(lambda *_: self._measuring.start())
+        self.all_button.clicked.connect(lambda: self._tick_listed(Qt.CheckState.Checked))
+        self.none_button.clicked.connect(lambda: self._tick_listed(Qt.CheckState.Unchecked))
+        self.buttons.accepted.connect(self._write)
+        self.buttons.rejected.connect(self.reject)
+        self._measure()
+
+    def wanted(self) -> frozenset[str]:
+        """Names of the operations that are ticked, listed or not."""
+        return frozenset(
+            name
+            for name, item in self._items.items()
+            if item.checkState(0) == Qt.CheckState.Checked
+        )
+
+    def _fill(self, rows: Sequence[OperationRow]) -> None:
+        groups: dict[str, list[QTreeWidgetItem]] = {}
+        for row in rows:
+            cells = [row.name, row.method, row.path]
+            item = _Item([*(reveal(text, lines=False) for text in cells), f"{row.tokens:,}"])
+            item.setData(0, _NAME, row.name)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            state = Qt.CheckState.Checked if row.is_chosen else Qt.CheckState.Unchecked
+            item.setCheckState(0, state)
+            item.setToolTip(0, plain_tip(reveal(row.summary)))
+            self._items[row.name] = item
+            groups.setdefault(row.tag, []).append(item)
+        for tag, items in groups.items():
+            words = reveal(tag, lines=False) if tag else self.tr("(no tag)")
+            group = _Item([f"{words} ({len(items)})"])
+            group.setFlags(
+                group.flags() | Qt.ItemFlag.ItemIsUserCheckable | Qt.ItemFlag.ItemIsAutoTristate
+            )
+            group.addChildren(items)
+            self.tree.addTopLevelItem(group)
+        self.tree.setSortingEnabled(True)
+        self.tree.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        self.tree.setColumnWidth(0, _NAME_WIDTH)
+        if len(groups) == 1:
+            self.tree.expandAll()
+
+    def _arrange(self) -> None:
+        ticks = QHBoxLayout()
+        ticks.addWidget(self.all_button)
+        ticks.addWidget(self.none_button)
+        ticks.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 12, 12, 12)
+        layout.addWidget(self.search)
+        layout.addWidget(self.tree, 1)
+        layout.addLayout(ticks)
+        layout.addWidget(self.meter)
+        layout.addWidget(self.buttons)
+
+    def _filter(self, text: str) -> None:
+        words = text.lower().split()
+        for place in range(self.tree.topLevelItemCount()):
+            group = self.tree.topLevelItem(place)
+            assert group is not None
+            shown = 0
+            for number in range(group.childCount()):
+                item = group.child(number)
+                assert item is not None
+                whole = self._searched[item.data(0, _NAME)]
+                is_found = all(word in whole for word in words)
+                if item.isHidden() is is_found:
+                    item.setHidden(not is_found)
+                shown += is_found
+            group.setHidden(not shown)
+            group.setExpanded(bool(words) and bool(shown))
+
+    def _tick_listed(self, state: Qt.CheckState) -> None:
+        self.tree.blockSignals(True)
+        for item in self._items.values():
+            if not item.isHidden():
+                item.setCheckState(0, state)
+        self.tree.blockSignals(False)
+        self.tree.viewport().update()
+        self._measure()
+
+    def _measure(self) -> None:
+        """Say what the choice costs in each request, and what providers take."""
+        wanted = self.wanted()
+        tokens = sum(self._rows[name].tokens for name in wanted)
+        words = self.tr("{count} of {all} chosen, about {tokens} tokens with each request.").format(
+            count=f"{len(wanted):,}", all=f"{len(self._rows):,}", tokens=f"{tokens:,}"
+        )
+        color = self._theme.muted
+        if len(wanted) >= _NEARLY:
+            color = self._theme.error if len(wanted) > MOST_TOOLS else self._theme.warning
+            words += " " + self.tr("Most providers take {most} tools.").format(most=MOST_TOOLS)
+        paint_text(self.meter, color)
+        self.meter.setText(words)
+        self.write_button.setEnabled(bool(wanted))
+
+    def _write(self) -> None:
+        self.chosen.emit(self.wanted())
+        self.accept()
+
+
+def _searched(row: OperationRow) -> str:
+    return f"{row.name} {row.method} {row.path} {' '.join(row.tags)} {row.summary}".lower()
+
+
+class _Item(QTreeWidgetItem):
+    """Sorted by the number where a column has numbers."""
+
+    def __lt__(self, other: QTreeWidgetItem) -> bool:
+        column = self.treeWidget().sortColumn()
+        own, others = self.text(column), other.text(column)
+        if column == 3 and own and others:
+            return int(own.replace(",", "")) < int(others.replace(",", ""))
+        return own.casefold() < others.casefold()

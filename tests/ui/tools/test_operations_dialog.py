@@ -1,0 +1,72 @@
+"""Operations are ticked by group, by search and by selection, and their cost is told."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QTreeWidgetItem, QWidget
+from pytestqt.qtbot import QtBot
+
+from studio.core.tools.openapi.overview import OperationRow
+from studio.ui.style.theme import DARK
+from studio.ui.tools.operations_dialog import OperationsDialog
+
+ON, OFF, PART = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked
+
+
+def row(number: int, *, chosen: bool = True) -> OperationRow:
+    tag = f"group{number % 3}"
+    return OperationRow(
+        f"op{number}", f"op{number}", "GET", f"/p/{number}", tag, (tag,), "", 10, chosen
+    )
+
+
+@pytest.fixture
+def parent(qtbot: QtBot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    return made
+
+
+def group(dialog: OperationsDialog, place: int) -> QTreeWidgetItem:
+    item = dialog.tree.topLevelItem(place)
+    assert item is not None
+    return item
+
+
+def test_groups_have_three_states_and_search_ticks_what_it_lists(
+    qtbot: QtBot, parent: QWidget
+) -> None:
+    rows = [row(number) for number in range(150)]
+    dialog = OperationsDialog("api", rows, DARK, parent)
+    dialog.open()
+    assert "150 of 150 chosen, about 1,500 tokens" in dialog.meter.text()
+    assert "128" in dialog.meter.text()
+    group(dialog, 0).setCheckState(0, OFF)
+    assert len(dialog.wanted()) == 100
+    dialog.none_button.click()
+    assert not dialog.write_button.isEnabled()
+    dialog.search.setText("/p/3")
+    assert group(dialog, 1).isHidden() is False
+    dialog.all_button.click()
+    dialog.search.setText("")
+    assert dialog.wanted() == {"op3", *(f"op{number}" for number in range(30, 40))}
+    assert group(dialog, 0).checkState(0) == PART
+    assert "128" not in dialog.meter.text()
+    with qtbot.waitSignal(dialog.chosen) as told:
+        dialog.write_button.click()
+    assert len(told.args[0]) == 11
+
+
+def test_space_ticks_all_that_are_selected(qtbot: QtBot, parent: QWidget) -> None:
+    dialog = OperationsDialog("api", [row(n, chosen=False) for n in range(9)], DARK, parent)
+    dialog.open()
+    items = group(dialog, 0)
+    items.setExpanded(True)
+    for number in (0, 1):
+        items.child(number).setSelected(True)
+    qtbot.keyClick(dialog.tree, Qt.Key.Key_Space)
+    assert len(dialog.wanted()) == 2
+    qtbot.keyClick(dialog.tree, Qt.Key.Key_Space)
+    assert not dialog.wanted()
+    dialog.reject()
