@@ -53,8 +53,8 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     show.add_argument("run", metavar="RUN", help="its id, or the beginning of it")
     show.add_argument("--json", action="store_true", help="write its events, one a line")
     _acts(show, _show)
-    export = kinds.add_parser("export", help="write a run to a file")
-    export.add_argument("run", metavar="RUN", help="its id, or the beginning of it")
+    export = kinds.add_parser("export", help="write a run to a file, or several to one of lines")
+    export.add_argument("run", nargs="+", metavar="RUN", help="its id, or the beginning of it")
     export.add_argument("--format", default="html", choices=[form.name for form in FORMS])
     export.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
     _acts(export, _export)
@@ -174,8 +174,14 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
     form = form_named(options.format)
     if form is None:
         raise UsageError(f"there is no format {options.format!r}")
-    events = _events(store, found_run(store, options.run))
-    text = export_run(events, form, __version__, hide=Masker(os.environ).mask)
+    if len(options.run) > 1 and not form.joins:
+        joining = ", ".join(each.name for each in FORMS if each.joins)
+        raise UsageError(f"several runs go into one file as {joining} only")
+    hide = Masker(os.environ).mask
+    text = "".join(
+        export_run(_events(store, found_run(store, run)), form, __version__, hide=hide)
+        for run in options.run
+    )
     if options.out is None:
         sys.stdout.write(text)
         return FINE

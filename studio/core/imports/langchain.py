@@ -44,7 +44,15 @@ def is_langchain(data: Json) -> bool:
     """Whether JSON is a prompt of LangChain."""
     if not isinstance(data, Mapping):
         return False
-    return data.get("lc") == 1 or data.get("_type") in ("prompt", "chat", "few_shot")
+    return data.get("lc") == 1 or _kind_of(data) in ("prompt", "chat", "few_shot")
+
+
+def _kind_of(data: JsonObject) -> str:
+    """The `_type` of an older file; without one `load_prompt` takes it for a prompt."""
+    kind = data.get("_type")
+    if kind is None and isinstance(data.get("input_variables"), list):
+        kind = "prompt" if "template" in data or "template_path" in data else None
+    return kind if isinstance(kind, str) else ""
 
 
 def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Imported:
@@ -70,9 +78,9 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
             work.notes.append("The schema of the answer is not carried; declare outputs.")
     elif name == "FewShotPromptTemplate":
         _few_shot(_with_examples(kwargs, read, work), work, formats)
-    elif isinstance(kwargs.get("template"), str):
+    elif (template := _template(kwargs, read)) is not None:
         formats.append(_format_of(kwargs))
-        work.messages.append(Message("user", (TextPart(str(kwargs["template"])),)))
+        work.messages.append(Message("user", (TextPart(template),)))
     else:
         raise ImportFailure(f"A prompt of the class {name!r} cannot be read: it holds no template.")
     if not work.messages:
@@ -84,12 +92,21 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
     return Imported(compose(work), "LangChain prompt", tuple(work.notes))
 
 
+def _template(kwargs: JsonObject, read: Callable[[str], str] | None) -> str | None:
+    """The text of a prompt, in place or in a file beside it."""
+    path = kwargs.get("template_path")
+    if isinstance(path, str) and read is not None:
+        return read(path)
+    template = kwargs.get("template")
+    return template if isinstance(template, str) else None
+
+
 def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None:
     """Class name and arguments of the prompt, alone or as the first step of a sequence."""
     if not isinstance(data, Mapping):
         return None
     if data.get("lc") != 1:
-        kind = str(data.get("_type", ""))
+        kind = _kind_of(data)
         names = {"prompt": "PromptTemplate", "chat": "ChatPromptTemplate",
                  "few_shot": "FewShotPromptTemplate"}  # fmt: skip
         return (names[kind], data) if kind in names else None

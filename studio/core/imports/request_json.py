@@ -40,7 +40,7 @@ def is_request(data: Json) -> bool:
         return bool(data) and all(_is_message(item) for item in data)
     if not isinstance(data, Mapping):
         return False
-    if isinstance(data.get("conversations"), list):
+    if isinstance(data.get("conversations"), list) or _is_preference(data):
         return True
     messages = data.get("messages")
     if isinstance(messages, list) and all(isinstance(item, Mapping) for item in messages):
@@ -60,8 +60,11 @@ def import_request(data: Json) -> Imported:
         raise ImportFailure("The JSON is no request and no list of messages.")
     if isinstance(data.get("conversations"), list):  # ShareGPT's words
         data = {**data, "messages": data["conversations"]}
-    form = form_of(data)
     work = Composition()
+    if _is_preference(data):
+        data = _preferred(data)
+        work.notes.append("non_preferred_output: the answer that lost has no place in a prompt.")
+    form = form_of(data)
     work.front = {"model": _model(data, form, work)}
     work.messages += messages_of(data, form)
     if not work.messages:
@@ -73,6 +76,25 @@ def import_request(data: Json) -> Imported:
         del work.front["model"]
     label = _LABELS[form] if "model" in data else "list of chat messages"
     return Imported(compose(work), label, tuple(work.notes))
+
+
+def _is_preference(data: JsonObject) -> bool:
+    """A line of OpenAI's preference fine-tuning: what was asked, and two answers to it."""
+    asked = data.get("input")
+    return (
+        isinstance(asked, Mapping)
+        and isinstance(asked.get("messages"), list)
+        and isinstance(data.get("preferred_output"), list)
+    )
+
+
+def _preferred(data: JsonObject) -> JsonObject:
+    """The conversation of a preference, with the answer that won."""
+    asked, answer = data["input"], data["preferred_output"]
+    asked = asked if isinstance(asked, Mapping) else {}
+    messages = asked.get("messages")
+    listed = messages if isinstance(messages, list) else []
+    return {**asked, "messages": [*listed, *(answer if isinstance(answer, list) else [])]}
 
 
 def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
@@ -123,6 +145,7 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
         made["description"] = item["description"]
     schema = item.get("parameters")
     if isinstance(schema, Mapping):
+        schema = _with_known_required(name, schema, work)
         listed = properties_of_schema(schema)
         same = parameter_schema(listed) == parameter_schema(schema)
         made["parameters"] = listed if same else schema
@@ -134,6 +157,21 @@ def _tool(item: JsonObject, work: Composition) -> JsonObject:
     if item.get("strict") is True:
         made["strict"] = True
     return made
+
+
+def _with_known_required(name: str, schema: JsonObject, work: Composition) -> JsonObject:
+    """The schema with those required names alone that it has properties for."""
+    required, properties = schema.get("required"), schema.get("properties")
+    if not isinstance(required, list) or not isinstance(properties, Mapping):
+        return schema
+    missing = [each for each in required if each not in properties]
+    if not missing:
+        return schema
+    told = ", ".join(map(repr, missing))
+    work.notes.append(f"tools.{name}: it requires {told}, which it does not describe; left out.")
+    kept = [each for each in required if each in properties]
+    rest = {key: value for key, value in schema.items() if key != "required"}
+    return {**rest, "required": kept} if kept else rest
 
 
 def _outputs(data: JsonObject, form: str, work: Composition) -> None:

@@ -11,6 +11,7 @@ from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.values.events import Event, Started
 from studio.core.masking.redact import redact
+from studio.core.prompty.document import ModelDeclaration
 from studio.core.runs.codec import JournalError, decode_event, encode_event
 from studio.core.runs.otlp import otlp
 from studio.core.runs.report import report
@@ -19,6 +20,7 @@ from studio.core.runs.timing import fold_with_times
 from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
+from studio.core.wire.request import to_request
 
 
 def event_line(event: Event) -> str:
@@ -77,6 +79,9 @@ class RunForm:
     whole: bool = False
     """Whether it takes the whole journal, all branches; else the branch of the last event."""
 
+    joins: bool = False
+    """Whether several runs can stand in one file, one behind the other."""
+
 
 def _tracy(events: Sequence[Event], version: str) -> str:
     return _json(trace(events, version))
@@ -105,6 +110,39 @@ def _messages(events: Sequence[Event], version: str) -> str:
     return "".join(lines)
 
 
+def _fine_tuning(events: Sequence[Event], version: str) -> str:
+    """Conversations that end with the model's answer, as OpenAI's fine-tuning takes them.
+
+    With native tools the last call holds all before it, so a run is one line; a prompt that shows
+    its steps as text is rendered anew for each call, so each is a line.
+    """
+    state, _ = fold_with_times(events)
+    is_native = state.setup.protocol == "native"
+    steps = [step for step in steps_of(state) if step.reply is not None]
+    lines: list[str] = []
+    for step in steps[-1:] if is_native else steps:
+        reply = chat_reply(step.reply) if step.reply is not None else {}
+        answer = {key: reply[key] for key in ("content", "tool_calls") if reply.get(key)}
+        if not answer:
+            continue
+        body = to_request(
+            messages_of(state, step.number), state.setup.tools if is_native else (),
+            ModelDeclaration(id="-"), provider="openai-chat",
+        ).body  # fmt: skip
+        sent = body["messages"]
+        line: dict[str, Json] = {
+            "messages": [
+                *(sent if isinstance(sent, list) else []),
+                {"role": "assistant", **answer},
+            ]
+        }
+        if body.get("tools"):
+            line["tools"] = body["tools"]
+        hidden = redact(line)
+        lines.append(_sendable(json.dumps(hidden, ensure_ascii=False), hidden) + "\n")
+    return "".join(lines)
+
+
 def _json(value: dict[str, Json]) -> str:
     return json.dumps(value, ensure_ascii=True, indent=2) + "\n"
 
@@ -127,7 +165,20 @@ FORMS: tuple[RunForm, ...] = (
     RunForm("journal", "Journal (JSON lines, can be imported again)", ".jsonl", _journal, True),
     RunForm("tracy", "Trace (.tracy, for Prompty's VS Code extension)", ".tracy", _tracy),
     RunForm("otlp", "OpenTelemetry spans (OTLP JSON)", ".otlp.json", _otlp),
-    RunForm("messages", "Messages (JSON lines, one model call each)", ".messages.jsonl", _messages),
+    RunForm(
+        "messages",
+        "Messages (JSON lines, one model call each)",
+        ".messages.jsonl",
+        _messages,
+        joins=True,
+    ),
+    RunForm(
+        "fine-tuning",
+        "Conversations for OpenAI's fine-tuning (JSON lines)",
+        ".finetune.jsonl",
+        _fine_tuning,
+        joins=True,
+    ),
 )
 """All forms, in the order in which they are offered."""
 

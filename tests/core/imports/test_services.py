@@ -298,3 +298,34 @@ def test_a_call_of_the_older_form_is_kept(tmp_path: Path) -> None:
         {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
     ])  # fmt: skip
     assert "name: f" in made.text
+
+
+def test_a_preference_for_fine_tuning_is_the_conversation_that_won(tmp_path: Path) -> None:
+    line = {
+        "input": {"messages": [{"role": "user", "content": "Hi"}], "parallel_tool_calls": True},
+        "preferred_output": [{"role": "assistant", "content": "Hello."}],
+        "non_preferred_output": [{"role": "assistant", "content": "What?"}],
+    }
+    made = imported(tmp_path, "a.jsonl", line)
+    assert messages(made) == [("user", "Hi"), ("assistant", "Hello.")]
+    assert [note for note in made.notes if "non_preferred_output" in note]
+
+
+def test_what_a_tool_requires_and_does_not_describe_is_left_out(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"b": {"type": "string"}}, "required": ["a", "b"]}
+    line = {
+        "messages": [{"role": "user", "content": "Hi"}],
+        "functions": [{"name": "f", "parameters": schema}],
+    }
+    made = imported(tmp_path, "a.jsonl", line)
+    assert [note for note in made.notes if "requires 'a'" in note]
+    assert "required: true" in made.text
+
+
+def test_an_older_langchain_file_needs_no_type(tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("Say {what}.", encoding="utf-8")
+    for body in ({"template": "Say {what}."}, {"template_path": "text.txt"}):
+        data = {"input_variables": ["what"], "output_parser": None, "template_format": "f-string"}
+        made = imported(tmp_path, "prompt.json", {**data, **body})
+        assert made.form == "LangChain prompt"
+        assert messages(made, what="it") == [("user", "Say it.")]

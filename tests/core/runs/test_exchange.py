@@ -201,3 +201,25 @@ async def test_what_is_no_journal_is_refused_and_leaves_nothing(store):
 def test_a_trace_that_is_given_back_is_told_what_comes_in(store):
     with pytest.raises(JournalError, match="the one form that comes back in"):
         import_run('{\n  "runtime": "python"\n}\n', store)
+
+
+async def test_a_run_is_one_conversation_for_fine_tuning_with_its_tools():
+    from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
+    from pydantic import TypeAdapter
+
+    (line,) = [json.loads(each) for each in made(await finished(), "fine-tuning").splitlines()]
+    assert [each["role"] for each in line["messages"]] == [
+        "system", "user", "assistant", "tool", "assistant",
+    ]  # fmt: skip
+    assert line["messages"][-1] == {"role": "assistant", "content": "ok"}
+    TypeAdapter(list[ChatCompletionMessageParam]).validate_python(line["messages"], strict=True)
+    TypeAdapter(list[ChatCompletionToolParam]).validate_python(line["tools"], strict=True)
+    assert line["tools"]
+
+
+async def test_each_call_of_a_prompt_that_shows_its_steps_is_a_conversation():
+    replies = ["Thought: a\nAction: search\nArgs: {}", "Thought: b\nFinal Answer: ok"]
+    text = made(await finished(REACT, replies), "fine-tuning")
+    lines = [json.loads(each) for each in text.splitlines()]
+    assert [line["messages"][-1]["content"] for line in lines] == replies
+    assert not any("tools" in line for line in lines)
