@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 
 from studio.core.prompty.document import PromptDocument
 from studio.ui.app.commands import Commands
+from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.base.actions import EDITING, ActionSet
 from studio.ui.base.menus import TextMenus
 from studio.ui.editor.tabs.tabs import EditorTabs
@@ -107,6 +108,7 @@ class MainWindow(QMainWindow):
         """What is handed to all that works with the window."""
         self.commands = Commands(self.parts, lambda: self.panes)
         self._text_menus = TextMenus(self)
+        self._files_coordinator = FilesCoordinator(self.parts)
         self._wire()
         self._begin()
 
@@ -145,6 +147,7 @@ class MainWindow(QMainWindow):
         self.outline.request_reveal.connect(tabs.reveal)
         self.outline.request_go.connect(tabs.go_to)
         self.files.request_open.connect(tabs.open)
+        self.files.request_look.connect(tabs.look)
         self.files.request_folder.connect(self.commands.ask_folder)
         self.welcome.request_open.connect(tabs.open)
         self.welcome.request_example.connect(self.commands.open_example)

@@ -3,101 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
-from PySide6.QtCore import QDir, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QFileSystemModel,
+    QHBoxLayout,
     QLabel,
+    QLineEdit,
     QPushButton,
     QStackedWidget,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeView,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
+from studio.ui.files.tree import FilesTree
+from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.style.icons import icon
-
-PATTERNS = (
-    "*.prompty", "*.md", "*.txt", "*.py", "*.json", "*.yaml", "*.yml", "*.toml", "*.env", "*.png",
-    "*.jpg", "*.jpeg", "*.webp", "*.gif", "*.csv", "*.tracy",
-)  # fmt: skip
-_ICONS = {
-    ".prompty": "message-square", ".py": "wrench", ".json": "braces", ".yaml": "braces",
-    ".yml": "braces", ".png": "image", ".jpg": "image", ".jpeg": "image", ".webp": "image",
-    ".gif": "image", ".tracy": "list-tree", ".env": "key",
-}  # fmt: skip
-
-
-class _Drawings(QStyledItemDelegate):
-    """Draws the studio's own icons beside files.
-
-    Not an icon provider of the model: Qt asks that one in a thread of its own.
-    """
-
-    def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """The drawing of a file or folder, in the theme's colours."""
-        super().initStyleOption(option, index)
-        model = index.model()
-        if not isinstance(model, QFileSystemModel):
-            return
-        suffix = Path(model.fileName(index)).suffix.lower()
-        option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
-        option.icon = icon("folder" if model.isDir(index) else _ICONS.get(suffix, "file-text"))
-        option.decorationSize = QSize(16, 16)
-
-
-class FilesTree(QTreeView):
-    """Shows the files that prompts are made of, and those they refer to."""
-
-    request_open = Signal(Path)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setHeaderHidden(True)
-        self.setAccessibleName(self.tr("Files of the folder"))
-        self.setIndentation(14)
-        self.setUniformRowHeights(True)
-        self.setItemDelegate(_Drawings(self))
-        self.files = QFileSystemModel(self)
-        self.files.setOption(QFileSystemModel.Option.DontUseCustomDirectoryIcons)
-        self.files.setFilter(QDir.Filter.AllDirs | QDir.Filter.Files | QDir.Filter.NoDotAndDotDot)
-        self.files.setNameFilters(list(PATTERNS))
-        self.files.setNameFilterDisables(False)
-        self.setModel(self.files)
-        for column in (1, 2, 3):
-            self.setColumnHidden(column, True)
-        self.activated.connect(self._open)
-        self.clicked.connect(self._open)
-
-    def set_root(self, folder: Path) -> None:
-        """Show a folder."""
-        self.setRootIndex(self.files.setRootPath(str(folder)))
-
-    def _open(self, index: QModelIndex) -> None:
-        path = Path(self.files.filePath(index))
-        if path.is_file():
-            self.request_open.emit(path)
-
 
 _SUFFIXES = frozenset({".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py"})
 _MOST = 2000
 
 
 class FilesPane(QStackedWidget):
-    """A tree of the workspace folder."""
+    """The workspace folder: its name, a filter, and a tree."""
 
+    request_look = Signal(Path)
     request_open = Signal(Path)
     request_folder = Signal()
+    tree_made = Signal(FilesTree)  # with the first folder
 
     def __init__(self) -> None:
         super().__init__()
         self._root: Path | None = None
+        self._name = ElidedLabel()
+        self.filter = QLineEdit()
+        """Shows only files whose names hold what is typed."""
         self.addWidget(self._nothing())
 
     @property
@@ -112,6 +54,8 @@ class FilesPane(QStackedWidget):
             self.setCurrentIndex(0)
             return
         self.tree.set_root(self._root)
+        self._name.show_text(self._root.name or str(self._root))
+        self._name.setToolTip(str(self._root))
         self.setCurrentIndex(1)
 
     @cached_property
@@ -119,8 +63,49 @@ class FilesPane(QStackedWidget):
         """The folder's files, made with the first folder."""
         tree = FilesTree()
         tree.request_open.connect(self.request_open)
-        self.addWidget(tree)
+        tree.request_look.connect(self.request_look)
+        page = QWidget()
+        box = QVBoxLayout(page)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(self._head(tree))
+        box.addWidget(tree, 1)
+        self.addWidget(page)
+        self.tree_made.emit(tree)
         return tree
+
+    def _head(self, tree: FilesTree) -> QWidget:
+        """The folder's name, what makes something new in it, and the filter."""
+        self._name.setProperty("title", True)
+        self.filter.setPlaceholderText(self.tr("Filter by name"))
+        self.filter.setAccessibleName(self.tr("Filter files by name"))
+        self.filter.setClearButtonEnabled(True)
+        self.filter.textChanged.connect(tree.set_filter)
+        head = QWidget()
+        row = QHBoxLayout()
+        row.setSpacing(0)
+        row.addWidget(self._name, 1)
+        for drawing, words, is_folder in (
+            ("file-plus", self.tr("New prompt in this folder"), False),
+            ("folder", self.tr("New folder in this folder"), True),
+        ):
+            button = QToolButton()
+            button.setIcon(icon(drawing))
+            button.setAutoRaise(True)
+            button.setToolTip(words)
+            button.setAccessibleName(words)
+            button.clicked.connect(partial(self._ask_new, is_folder=is_folder))
+            row.addWidget(button)
+        box = QVBoxLayout(head)
+        box.setContentsMargins(12, 0, 8, 8)
+        box.setSpacing(4)
+        box.addLayout(row)
+        box.addWidget(self.filter)
+        return head
+
+    def _ask_new(self, _checked: bool = False, *, is_folder: bool) -> None:
+        if self._root is not None:
+            self.tree.ask_new(self._root, is_folder=is_folder)
 
     def prompts(self) -> Iterator[Path]:
         """The files of the folder that can be opened, for the palette; at most 2,000."""

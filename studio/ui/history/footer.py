@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.runs.summary import RunSummary
+from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.save_form import lay_out_to_save
-from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QToolButton, QWi
 
 from studio.application.run.past.compare import BranchView
 from studio.application.run.view import RunView
-from studio.ui.run.elided_label import ElidedLabel
+from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon

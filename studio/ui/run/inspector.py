@@ -25,10 +25,10 @@ from studio.application.run.cards.timeline import Tab
 from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage_heads
 from studio.application.run.text import plain_text
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.chat_line import ChatLine
-from studio.ui.run.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
 from studio.ui.run.watch_table import WatchTable
 from studio.ui.style.colors import paint_text

@@ -220,6 +220,11 @@ class DocumentController(QObject):
         self.saved.emit(target)
         return True
 
+    def follow_rename(self, path: Path) -> None:
+        """The file has another name now; its text stays as it is."""
+        self._set_path(path)
+        self._parse_timer.start(0)
+
     def _offer_utf8(self, what: str, target: Path) -> None:
         def convert() -> None:
             self.use_utf8()

@@ -25,7 +25,7 @@ def test_files_shows_a_folder_and_opens_from_it(
     model = window.files.tree.files
     assert model is not None
     qtbot.waitUntil(lambda: model.rowCount(model.index(str(tmp_path))) == 1)
-    window.files.tree.activated.emit(model.index(str(prompt)))
+    window.files.tree.doubleClicked.emit(model.index(str(prompt)))
     page = window.tabs.current
     assert page is not None
     assert page.controller.path == prompt

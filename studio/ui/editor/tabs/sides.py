@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QApplication, QMenu, QSplitter, QTabWidget, QWidget
 
 from studio.ui.base.actions import ON_TAB
 from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.editor.page.page import EditorPage
+from studio.ui.style.icons import icon
 
 
 class TabGroup(QTabWidget):
@@ -19,6 +20,7 @@ class TabGroup(QTabWidget):
 
     page_changed = Signal()
     request_close = Signal(EditorPage)
+    request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
     request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
     request_close_view = Signal(QWidget)  # a tab that is no prompt
@@ -34,6 +36,7 @@ class TabGroup(QTabWidget):
         bar = self.tabBar()
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         bar.customContextMenuRequested.connect(self._on_menu)
+        bar.tabBarDoubleClicked.connect(self._on_double_click)
 
     @property
     def current(self) -> EditorPage | None:
@@ -62,11 +65,15 @@ class TabGroup(QTabWidget):
         self.setTabToolTip(index, tip)
         self.setCurrentIndex(index)
 
-    def name(self, page: EditorPage) -> None:
-        """Put the page's title on its tab."""
+    def name(self, page: EditorPage, *, is_looked_at: bool = False) -> None:
+        """Put the page's title on its tab, with an eye where it is only looked at."""
         index = self.indexOf(page)
         self.setTabText(index, page.title)
-        self.setTabToolTip(index, str(page.controller.path or self.tr("Not saved yet")))
+        self.setTabIcon(index, icon("eye") if is_looked_at else QIcon())
+        tip = str(page.controller.path or self.tr("Not saved yet"))
+        if is_looked_at:
+            tip += "\n" + self.tr("Only looked at: a double click, or a change, keeps the tab")
+        self.setTabToolTip(index, tip)
 
     def step(self, by: int) -> None:
         """Go to the next tab or the one before, round the ends."""
@@ -115,6 +122,11 @@ class TabGroup(QTabWidget):
         elif (view := self.widget(index)) is not None:
             self.request_close_view.emit(view)
 
+    def _on_double_click(self, index: int) -> None:
+        page = self._page(index)
+        if page is not None:
+            self.request_keep.emit(page)
+
     def _on_menu(self, at: QPoint) -> None:
         page = self._page(self.tabBar().tabAt(at))
         if page is not None:
@@ -126,6 +138,7 @@ class EditorSides(QSplitter):
 
     current_changed = Signal()
     request_close = Signal(EditorPage)
+    request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
     request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
     request_close_view = Signal(QWidget)  # a tab that is no prompt
@@ -195,11 +208,11 @@ class EditorSides(QSplitter):
             group.setCurrentWidget(page)
             self._activate(group)
 
-    def name(self, page: EditorPage) -> None:
+    def name(self, page: EditorPage, *, is_looked_at: bool = False) -> None:
         """Put the page's title on its tab."""
         group = self._group_of(page)
         if group is not None:
-            group.name(page)
+            group.name(page, is_looked_at=is_looked_at)
 
     def take(self, page: QWidget) -> None:
         """Take a page away; a side that has none left goes away too."""
@@ -242,6 +255,7 @@ class EditorSides(QSplitter):
         group = TabGroup()
         group.page_changed.connect(lambda: self._on_page(group))
         group.request_close.connect(self.request_close)
+        group.request_keep.connect(self.request_keep)
         group.request_close_others.connect(self.request_close_others)
         group.request_move_over.connect(self.request_move_over)
         group.request_close_view.connect(self.request_close_view)

@@ -55,12 +55,15 @@ class EditorTabs(QStackedWidget):
         self._theme = theme
         self._untitled = 0
         self._holds = False
+        self._looked: EditorPage | None = None
+        """The page that is only looked at: the next look takes its place."""
         self._welcome = welcome
         self.sides = EditorSides()
         self.addWidget(welcome)
         self.addWidget(self.sides)
         self.sides.current_changed.connect(self._on_current)
         self.sides.request_close.connect(self.close_page)
+        self.sides.request_keep.connect(self.keep)
         self.sides.request_close_others.connect(self.close_others)
         self.sides.request_move_over.connect(self.move_over)
         self.sides.request_close_view.connect(self.close_view)
@@ -120,7 +123,35 @@ class EditorTabs(QStackedWidget):
         if is_experiment(path):
             self.open_view(path)
             return None
-        return self.open_text(path)
+        page = self.open_text(path)
+        if page is not None:
+            self.keep(page)
+            page.editor.setFocus()
+        return page
+
+    def look(self, path: Path) -> None:
+        """Look at a file in a tab that the next one takes, until it is opened or changed."""
+        path = path.absolute()
+        if is_experiment(path) or self._held(path) is not None:
+            self.open_text(path) if not is_experiment(path) else self.open_view(path)
+            return
+        before, keyboard = self._looked, self.window().focusWidget()
+        page = self.open_text(path)
+        if page is None:
+            return
+        if before is not None and before is not page and not before.controller.is_dirty:
+            self._drop(before)
+        self._looked = page
+        self._on_title(page)
+        page.controller.dirty_changed.connect(lambda: self.keep(page))
+        if keyboard is not None:
+            keyboard.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def keep(self, page: EditorPage) -> None:
+        """A tab that was only looked at stays."""
+        if page is self._looked:
+            self._looked = None
+            self.sides.name(page)
 
     def open_text(self, path: Path) -> EditorPage | None:
         """Show a file as text, also one that has a view of its own."""
@@ -252,6 +283,8 @@ class EditorTabs(QStackedWidget):
             page.close_document()
         else:
             page.hand_over(next(each for each in views if each is not page))
+        if page is self._looked:
+            self._looked = None
         self.sides.take(page)
         page.deleteLater()
         if not self.sides.has_tabs:
@@ -437,7 +470,7 @@ class EditorTabs(QStackedWidget):
         self.title_changed.emit(page.title if page else "")
 
     def _on_title(self, page: EditorPage) -> None:
-        self.sides.name(page)
+        self.sides.name(page, is_looked_at=page is self._looked)
         if page is self.current:
             self.title_changed.emit(page.title)
 

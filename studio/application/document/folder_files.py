@@ -1,0 +1,187 @@
+"""What is done with files of a folder: making, copying and renaming them, with who names them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from studio.application.document.files import FileError, read_file, write_file
+from studio.application.inputs.sets import sets_path
+from studio.application.words import translate
+from studio.core.search_files import files_of
+from studio.core.text.problem import TextEdit, apply_edits
+from studio.core.text.span import Span
+
+_TEXTS = frozenset({".prompty", ".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".py"})
+_MOST_FILES = 5000
+_BELOW = re.compile(r"\A/[^\s\"'<>(){}]*")
+"""What a renamed folder holds."""
+_VALUE = re.compile(r"(?:^|\s)(?:-|[\w$-]+:)[ \t]+$")
+_REST = re.compile(r"[ \t]*(?:#.*)?")
+"""What stands before and behind a whole value of YAML."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedIn:
+    """A file that names another one."""
+
+    path: Path
+    """The file with the references."""
+
+    edits: tuple[TextEdit, ...]
+    """What gives them the new name."""
+
+
+def new_file(folder: Path, name: str, text: str = "") -> Path:
+    """Make a file; `name` may have folders in it.
+
+    Raises:
+        FileError: there is one of that name, or it cannot be written.
+    """
+    path = folder / (name if Path(name).suffix else f"{name}.prompty")
+    _refuse_taken(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise _failed(path, error) from error
+    return path
+
+
+def new_folder(folder: Path, name: str) -> Path:
+    """Make a folder.
+
+    Raises:
+        FileError: there is one of that name, or it cannot be made.
+    """
+    path = folder / name
+    _refuse_taken(path)
+    try:
+        path.mkdir(parents=True)
+    except OSError as error:
+        raise _failed(path, error) from error
+    return path
+
+
+def duplicate(path: Path) -> Path:
+    """Copy a file or folder beside itself, under the first name that is free.
+
+    Raises:
+        FileError: it cannot be copied.
+    """
+    stem, suffix = path.name.removesuffix("".join(path.suffixes)), "".join(path.suffixes)
+    number = 1
+    target = path.with_name(f"{stem}-copy{suffix}")
+    while target.exists():
+        number += 1
+        target = path.with_name(f"{stem}-copy-{number}{suffix}")
+    try:
+        if path.is_dir():
+            shutil.copytree(path, target)
+        else:
+            shutil.copyfile(path, target)
+    except OSError as error:
+        raise _failed(path, error) from error
+    return target
+
+
+def rename(path: Path, new: Path) -> None:
+    """Give a file or folder another name; the input sets of a prompt go along.
+
+    Raises:
+        FileError: the name is taken, or it cannot be renamed.
+    """
+    if new.exists() and not (new.samefile(path) and new != path):
+        _refuse_taken(new)
+    try:
+        path.rename(new)
+    except OSError as error:
+        raise _failed(path, error) from error
+    sets, target = sets_path(path), sets_path(new)
+    if new.is_file() and sets.is_file() and not target.exists():
+        sets.rename(target)
+
+
+def named_in(
+    path: Path, new: Path, root: Path, texts: Mapping[Path, str] | None = None
+) -> tuple[NamedIn, ...]:
+    """The files below a folder that name a file, with the edits that give them its new name.
+
+    A file is named by its path from the one that names it: in `${file:…}`, in a media token, or as
+    a whole value of YAML or JSON.
+
+    Args:
+        path: the file as it is named.
+        new: what it will be named.
+        root: the folder that is looked through.
+        texts: unsaved texts of open files, which count in place of those on disk.
+    """
+    found = []
+    for each in files_of(root, _TEXTS, _MOST_FILES):
+        if path in (each, *each.parents):
+            continue
+        text = (texts or {}).get(each.resolve())
+        if text is None:
+            try:
+                text = read_file(each).text
+            except FileError:
+                continue
+        edits = tuple(_edits(text, each.parent, path, new))
+        if edits:
+            found.append(NamedIn(each, edits))
+    return tuple(found)
+
+
+def rewrite(names: NamedIn) -> None:
+    """Write the new name into a file on disk.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    file = read_file(names.path)
+    write_file(names.path, replace(file, text=apply_edits(file.text, names.edits)))
+
+
+def _edits(text: str, folder: Path, path: Path, new: Path) -> Iterator[TextEdit]:
+    try:
+        old = Path(os.path.relpath(path, folder)).as_posix()
+        now = Path(os.path.relpath(new, folder)).as_posix()
+    except ValueError:
+        return  # on another drive: nothing names it from here
+    for match in re.finditer(re.escape(old), text):
+        start, end = match.span()
+        before = text[text.rfind("\n", 0, start) + 1 : start]
+        last = text.find("\n", end)
+        after = _BELOW.sub("", text[end : last if last >= 0 else len(text)])
+        if _is_named(before.removesuffix("./").removesuffix("file://"), after):
+            yield TextEdit(Span(start, end), now)
+
+
+def _is_named(before: str, after: str) -> bool:
+    """Whether what stands around a path makes it a reference."""
+    if before.endswith("${file:"):
+        return after.startswith("}")
+    if before.endswith(("](", "](<")):
+        return after.startswith((")", ">)", ' "'))
+    if before.endswith(('"', "'")):
+        return after.startswith(before[-1])
+    return _VALUE.search(before) is not None and _REST.fullmatch(after) is not None
+
+
+def _refuse_taken(path: Path) -> None:
+    if path.exists():
+        said = translate("Files", "There is something named {name!r} already.")
+        raise FileError(said.format(name=path.name), translate("Files", "Choose another name."))
+
+
+def _failed(path: Path, error: OSError) -> FileError:
+    said = translate("Files", "{name!r}: {reason}.")
+    return FileError(
+        said.format(name=path.name, reason=error.strerror or error),
+        translate("Files", "Nothing was changed."),
+    )

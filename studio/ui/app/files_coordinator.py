@@ -1,0 +1,148 @@
+"""Stands between the tree of files and the open texts: names, copies, the bin, marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QFile, QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from studio.application.document.files import FileError
+from studio.application.document.folder_files import (
+    duplicate,
+    named_in,
+    new_file,
+    new_folder,
+    rename,
+    rewrite,
+)
+from studio.core.resource_files import resource
+from studio.core.text.problem import Severity
+from studio.ui.editor.page.page import EditorPage
+from studio.ui.files.tree import FileMark, FilesTree
+from studio.ui.window.parts import WindowParts
+
+_WORST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
+
+
+class FilesCoordinator(QObject):
+    """Does with files what the tree is asked for; open texts go along."""
+
+    def __init__(self, window: WindowParts) -> None:
+        super().__init__(window.widget)
+        self._window = window
+        tabs = window.tabs
+        window.files.tree_made.connect(self._take)
+        tabs.current_changed.connect(self._on_page)
+        tabs.parsed.connect(self.mark)
+        tabs.title_changed.connect(self.mark)
+        window.themes.changed.connect(self.mark)
+
+    def _take(self, tree: FilesTree) -> None:
+        tree.request_new_file.connect(self._new_file)
+        tree.request_new_folder.connect(lambda folder, name: self._try(new_folder, folder, name))
+        tree.request_rename.connect(self.rename)
+        tree.request_duplicate.connect(self._duplicate)
+        tree.request_bin.connect(self.move_to_bin)
+        tree.request_show.connect(self._show)
+
+    def _new_file(self, folder: Path, name: str) -> None:
+        text = resource("templates", "chat.prompty").read_text(encoding="utf-8")
+        is_prompt = Path(name).suffix in ("", ".prompty")
+        path = self._try(new_file, folder, name, text if is_prompt else "")
+        if path is not None:
+            self._window.tabs.open(path)
+
+    def _duplicate(self, path: Path) -> None:
+        copy = self._try(duplicate, path)
+        if copy is not None and copy.is_file():
+            self._window.tabs.open(copy)
+
+    def rename(self, path: Path, name: str) -> None:
+        """Give a file or folder another name; what names it and open texts get the new one."""
+        new = path.with_name(name)
+        root = self._window.files.root or path.parent
+        pages = self._pages()
+        texts = {each: page.editor.text() for each, page in pages.items()}
+        names = named_in(path, new, root, texts)
+        try:
+            rename(path, new)
+        except FileError as error:
+            self._window.services.messages.error(str(error), error.hint, str(path))
+            return
+        for page in dict.fromkeys(pages.values()):
+            own = page.controller.path
+            if own is not None and path in (own, *own.parents):
+                page.controller.follow_rename(new / own.relative_to(path) if own != path else new)
+        changed = []
+        for each in names:
+            page_of = pages.get(each.path.resolve())
+            try:
+                if page_of is not None:
+                    page_of.editor.apply_edits(each.edits)
+                else:
+                    rewrite(each)
+            except FileError as error:
+                self._window.services.messages.error(str(error), error.hint, str(each.path))
+                continue
+            changed.append(each.path.name)
+        if changed:
+            told = self.tr("The new name was put into {names}.").format(
+                names=", ".join(changed[:5])
+            )
+            self._window.services.messages.info(told)
+
+    def move_to_bin(self, path: Path) -> None:
+        """Move a file or folder to the system's bin."""
+        if QFile(str(path)).moveToTrash():
+            for page in dict.fromkeys(self._pages().values()):
+                own = page.controller.path
+                is_gone = own is not None and path in (own, *own.parents)
+                if is_gone and not page.controller.is_dirty:
+                    self._window.tabs.close_page(page)
+            said = self.tr("{name} is in the bin.").format(name=path.name)
+            self._window.services.messages.info(said)
+            return
+        self._window.services.messages.error(
+            self.tr("{name} could not be moved to the bin.").format(name=path.name),
+            self.tr("It is where it was. This place may have no bin."),
+            str(path),
+        )
+
+    def _show(self, path: Path) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))
+
+    def mark(self) -> None:
+        """Say in the tree what is known of the open texts."""
+        files = self._window.files
+        if files.root is None:
+            return
+        marks = {}
+        for page in self._window.tabs.pages():
+            path, found = page.controller.path, {each.severity for each in page.editor.problems}
+            worst = next((each for each in _WORST if each in found), None)
+            if path is not None and (worst is not None or page.controller.is_dirty):
+                marks[path] = FileMark(worst, page.controller.is_dirty)
+        files.tree.show_marks(marks, self._window.themes.value)
+
+    def _on_page(self, page: EditorPage | None) -> None:
+        files = self._window.files
+        if page is not None and page.controller.path is not None and files.root is not None:
+            path = page.controller.path
+            if path.is_relative_to(files.root) and not files.tree.hasFocus():
+                files.tree.reveal(path)
+
+    def _try(self, act: Callable[..., Path], *given: object) -> Path | None:
+        try:
+            return act(*given)
+        except FileError as error:
+            self._window.services.messages.error(str(error), error.hint)
+            return None
+
+    def _pages(self) -> dict[Path, EditorPage]:
+        found: dict[Path, EditorPage] = {}
+        for page in self._window.tabs.pages():
+            if page.controller.path is not None:
+                found.setdefault(page.controller.path.resolve(), page)
+        return found

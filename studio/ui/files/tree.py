@@ -1,0 +1,290 @@
+"""The tree of a folder's files: looking, opening, naming, and what is said of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QDir,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+    SignalInstance,
+)
+from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QPalette
+from PySide6.QtWidgets import (
+    QFileSystemModel,
+    QLineEdit,
+    QMenu,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
+
+from studio.core.text.problem import Severity
+from studio.ui.base.menus import add_actions, add_own, own_menu
+from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.ui.style.theme import Theme
+
+PATTERNS = (
+    "*.prompty", "*.md", "*.txt", "*.py", "*.json", "*.jsonl", "*.ndjson", "*.yaml", "*.yml",
+    "*.toml", "*.env", "*.csv", "*.tsv", "*.tracy", "*.png", "*.jpg", "*.jpeg", "*.webp", "*.gif",
+    "*.bmp", "*.svg", "*.pdf", "*.mp3", "*.wav", "*.ogg", "*.flac", "*.m4a", "*.mp4", "*.webm",
+)  # fmt: skip
+_ICONS = {
+    ".prompty": "message-square", ".py": "wrench", ".json": "braces", ".jsonl": "database",
+    ".csv": "database", ".tsv": "database", ".ndjson": "database", ".yaml": "braces",
+    ".yml": "braces", ".png": "image", ".jpg": "image", ".jpeg": "image", ".webp": "image",
+    ".gif": "image", ".bmp": "image", ".svg": "image", ".tracy": "list-tree", ".env": "key",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FileMark:
+    """What is said of an open file in the tree."""
+
+    severity: Severity | None = None
+    """The worst problem in it."""
+
+    is_unsaved: bool = False
+    """Whether its text differs from the file."""
+
+
+class _Drawings(QStyledItemDelegate):
+    """Draws the studio's own icons beside files, and what is to be said of them.
+
+    Not an icon provider of the model: Qt asks that one in a thread of its own.
+    """
+
+    def __init__(self, tree: FilesTree) -> None:
+        super().__init__(tree)
+        self._tree = tree
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """The drawing of a file or folder, in the theme's colours."""
+        super().initStyleOption(option, index)
+        model = index.model()
+        if not isinstance(model, QFileSystemModel):
+            return
+        suffix = Path(model.fileName(index)).suffix.lower()
+        option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration
+        option.icon = icon("folder" if model.isDir(index) else _ICONS.get(suffix, "file-text"))
+        option.decorationSize = QSize(16, 16)
+        mark = self._tree.marks.get(Path(model.filePath(index)))
+        if mark is None:
+            return
+        if mark.is_unsaved:
+            option.text = f"{option.text} ●"
+        color = self._tree.color_of(mark.severity)
+        if color:
+            option.palette.setColor(QPalette.ColorRole.Text, QColor(color))
+
+
+class FilesTree(QTreeView):
+    """Shows the files that prompts are made of, and those they refer to."""
+
+    request_look = Signal(Path)  # a file to be looked at
+    request_open = Signal(Path)  # a file to be worked on
+    request_rename = Signal(Path, str)  # a file or folder, and its new name
+    request_duplicate = Signal(Path)
+    request_bin = Signal(Path)  # a file or folder that is to go to the system's bin
+    request_new_file = Signal(Path, str)  # folder, name
+    request_new_folder = Signal(Path, str)
+    request_show = Signal(Path)  # a file that the system's own file manager is to show
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.marks: Mapping[Path, FileMark] = {}
+        """What is said of files, by path."""
+        self._theme: Theme | None = None
+        self.setHeaderHidden(True)
+        self.setAccessibleName(self.tr("Files of the folder"))
+        self.setIndentation(14)
+        self.setUniformRowHeights(True)
+        self.setItemDelegate(_Drawings(self))
+        self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.files = QFileSystemModel(self)
+        self.files.setOption(QFileSystemModel.Option.DontUseCustomDirectoryIcons)
+        self.files.setFilter(QDir.Filter.AllDirs | QDir.Filter.Files | QDir.Filter.NoDotAndDotDot)
+        self.files.setNameFilters(list(PATTERNS))
+        self.files.setNameFilterDisables(False)
+        self.setModel(self.files)
+        for column in (1, 2, 3):
+            self.setColumnHidden(column, True)
+        self.setDragEnabled(True)
+        self.clicked.connect(self._look)
+        self.doubleClicked.connect(self._open)
+        self.customContextMenuRequested.connect(self._on_menu)
+        OwnKeys(
+            self,
+            {
+                "Return": lambda: self._open(self.currentIndex()),
+                "Enter": lambda: self._open(self.currentIndex()),
+                "F2": self.ask_name,
+                "Del": lambda: self._at_current(self.request_bin),
+                "Space": lambda: self._look(self.currentIndex()),
+            },
+        )
+
+    def set_root(self, folder: Path) -> None:
+        """Show a folder."""
+        self.setRootIndex(self.files.setRootPath(str(folder)))
+
+    def set_filter(self, text: str) -> None:
+        """Show only files whose names hold a text."""
+        wanted = "".join(f"[{char}]" if char in "*?[" else char for char in text.strip())
+        shown = [pattern.replace("*", f"*{wanted}*", 1) for pattern in PATTERNS]
+        self.files.setNameFilters(shown if wanted else list(PATTERNS))
+
+    def show_marks(self, marks: Mapping[Path, FileMark], theme: Theme) -> None:
+        """Say of files what is known of them."""
+        self._theme = theme
+        if marks != self.marks:
+            self.marks = dict(marks)
+            self.viewport().update()
+
+    def color_of(self, severity: Severity | None) -> str:
+        """The color of a name with problems; empty for the usual one."""
+        if self._theme is None or severity in (None, Severity.HINT):
+            return ""
+        return self._theme.error if severity is Severity.ERROR else self._theme.warning
+
+    def reveal(self, path: Path) -> None:
+        """Bring a file into view, and mark it."""
+        index = self.files.index(str(path))
+        if index.isValid() and index != self.currentIndex():
+            self.setCurrentIndex(index)
+            self.scrollTo(index)
+
+    def path_at(self, index: QModelIndex) -> Path | None:
+        """What a row stands for."""
+        return Path(self.files.filePath(index)) if index.isValid() else None
+
+    # -- asked for ------------------------------------------------------------------------------
+
+    def ask_name(self) -> None:
+        """Change the name of the chosen row, in its place."""
+        path = self.path_at(self.currentIndex())
+        if path is not None:
+            self._ask(self.currentIndex(), path.name, lambda name: self._rename(path, name))
+
+    def ask_new(self, folder: Path, *, is_folder: bool = False) -> None:
+        """Ask for the name of something new in a folder."""
+        signal = self.request_new_folder if is_folder else self.request_new_file
+        index = self.files.index(str(folder))
+        self.expand(index)
+        first = "folder" if is_folder else "prompt.prompty"
+        self._ask(index, first, lambda name: signal.emit(folder, name))
+
+    def _ask(self, index: QModelIndex, name: str, take: Callable[[str], object]) -> None:
+        field = NameField(self.viewport(), name, take)
+        place = self.visualRect(index) if index != self.rootIndex() else QRect(4, 4, 0, 24)
+        room = self.viewport().width() - place.left() - 4
+        field.setGeometry(place.left() + 20, place.top(), max(80, room - 20), 26)
+        field.show()
+        field.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _rename(self, path: Path, name: str) -> None:
+        if name != path.name:
+            self.request_rename.emit(path, name)
+
+    def menu_for(self, index: QModelIndex) -> QMenu:
+        """What a right click offers."""
+        menu = own_menu(self)
+        path = self.path_at(index)
+        root = Path(self.files.rootPath())
+        folder = root if path is None else path if path.is_dir() else path.parent
+        add_own(menu, self.tr("New prompt…"), partial(self.ask_new, folder), drawing="file-plus")
+        add_own(
+            menu, self.tr("New folder…"), partial(self.ask_new, folder, is_folder=True),
+            drawing="folder",
+        )  # fmt: skip
+        if path is not None:
+            menu.addSeparator()
+            if path.is_file():
+                add_own(menu, self.tr("Open"), partial(self.request_open.emit, path), keys="Return")
+            add_own(menu, self.tr("Rename…"), self.ask_name, drawing="pencil", keys="F2")
+            duplicate = partial(self.request_duplicate.emit, path)
+            add_own(menu, self.tr("Duplicate"), duplicate, drawing="copy")
+            into_bin = partial(self.request_bin.emit, path)
+            add_own(menu, self.tr("Move to the bin"), into_bin, drawing="trash-2", keys="Del")
+            menu.addSeparator()
+            copy = partial(QGuiApplication.clipboard().setText, str(path))
+            add_own(menu, self.tr("Copy its path"), copy)
+            show = partial(self.request_show.emit, path)
+            add_own(menu, self.tr("Show in the file manager"), show, drawing="external-link")
+        menu.addSeparator()
+        add_actions(menu, self.window(), ("edit.find_in_files", "file.quick", "file.folder"))
+        return menu
+
+    # -- slots ----------------------------------------------------------------------------------
+
+    def _on_menu(self, at: QPoint) -> None:
+        index = self.indexAt(at)
+        if index.isValid():
+            self.setCurrentIndex(index)
+        self.menu_for(index).popup(self.viewport().mapToGlobal(at))
+
+    def _at_current(self, signal: SignalInstance) -> None:
+        path = self.path_at(self.currentIndex())
+        if path is not None:
+            signal.emit(path)
+
+    def _look(self, index: QModelIndex) -> None:
+        path = self.path_at(index)
+        if path is not None and path.is_file():
+            self.request_look.emit(path)
+
+    def _open(self, index: QModelIndex) -> None:
+        path = self.path_at(index)
+        if path is not None and path.is_file():
+            self.request_open.emit(path)
+        elif path is not None:
+            self.setExpanded(index, not self.isExpanded(index))
+
+
+class NameField(QLineEdit):
+    """Asks for a name in the tree: Enter takes it, Esc and a click elsewhere leave it."""
+
+    def __init__(self, parent: QWidget, name: str, take: Callable[[str], object]) -> None:
+        super().__init__(name, parent)
+        self._take = take
+        self.setAccessibleName(self.tr("Name"))
+        self.setSelection(0, len(name.partition(".")[0]))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter and Esc end it."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            name = self.text().strip()
+            self._end()
+            if name:
+                self._take(name)
+        elif event.key() == Qt.Key.Key_Escape:
+            self._end()
+        else:
+            super().keyPressEvent(event)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Somebody turned to something else."""
+        super().focusOutEvent(event)
+        self._end()
+
+    def _end(self) -> None:
+        if not self.isHidden():
+            self.hide()
+            self.deleteLater()

@@ -1,0 +1,143 @@
+"""The pane of files, with real keys: looking, naming, the bin, the filter and the marks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+
+from studio.core.text.problem import Severity
+from studio.ui.app.main_window import MainWindow
+from studio.ui.files.tree import FilesTree, NameField
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+Row = Callable[[str], QModelIndex]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("a.prompty", "b.prompty", "c.prompty"):
+        (tmp_path / name).write_text(f"user:\n{name} ![image](pic.png)\n", encoding="utf-8")
+    (tmp_path / "rows.jsonl").write_text("{}\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def tree(window: MainWindow, folder: Path, qtbot: QtBot) -> FilesTree:
+    window.resize(1440, 900)  # in a narrow window the side bar is icons
+    window.commands.show_folder(folder)
+    tree = window.files.tree
+    qtbot.waitUntil(lambda: tree.files.rowCount(tree.rootIndex()) == 4)
+    return tree
+
+
+def click(tree: FilesTree, path: Path) -> None:
+    index = tree.files.index(str(path))
+    at = tree.visualRect(index).center()
+    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=at)
+
+
+def titles(window: MainWindow) -> list[str]:
+    return [page.controller.title for page in window.tabs.pages()]
+
+
+def type_name(tree: FilesTree, name: str) -> None:
+    (field,) = (each for each in tree.findChildren(NameField) if each.isVisible())
+    QTest.keyClick(field, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(field, name)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+def test_one_click_looks_and_leaves_the_keyboard(
+    window: MainWindow, tree: FilesTree, folder: Path, qtbot: QtBot
+) -> None:
+    tree.setFocus()
+    click(tree, folder / "a.prompty")
+    assert titles(window) == ["a.prompty"]
+    assert tree.hasFocus()
+    click(tree, folder / "b.prompty")
+    assert titles(window) == ["b.prompty"]  # in the place of the first
+    QTest.keyClick(tree, Qt.Key.Key_Return)
+    page = window.tabs.current
+    assert page is not None
+    assert page.editor.hasFocus()
+    click(tree, folder / "c.prompty")
+    assert titles(window) == ["b.prompty", "c.prompty"]
+    looked = window.tabs.current
+    assert looked is not None
+    QTest.keyClicks(looked.editor, "x")  # what is changed stays
+    click(tree, folder / "a.prompty")
+    assert titles(window) == ["b.prompty", "c.prompty", "a.prompty"]
+
+
+def test_a_new_name_goes_to_the_open_text_and_to_who_names_it(
+    window: MainWindow, tree: FilesTree, folder: Path, qtbot: QtBot
+) -> None:
+    (folder / "pic.png").write_bytes(b"x")
+    page = window.tabs.open(folder / "a.prompty")
+    assert page is not None
+    qtbot.waitUntil(lambda: tree.files.rowCount(tree.rootIndex()) == 5)
+    tree.setFocus()
+    tree.setCurrentIndex(tree.files.index(str(folder / "pic.png")))
+    QTest.keyClick(tree, Qt.Key.Key_F2)
+    type_name(tree, "photo.png")
+    assert (folder / "photo.png").exists()
+    assert "![image](photo.png)" in page.editor.text()
+    assert "![image](photo.png)" in (folder / "b.prompty").read_text(encoding="utf-8")
+    page.editor.undo()
+    assert "![image](pic.png)" in page.editor.text()
+    tree.setFocus()
+    tree.setCurrentIndex(tree.files.index(str(folder / "a.prompty")))
+    QTest.keyClick(tree, Qt.Key.Key_F2)
+    type_name(tree, "z.prompty")
+    assert page.controller.path == folder / "z.prompty"
+    assert page.controller.title == "z.prompty"
+    assert not (folder / "a.prompty").exists()
+
+
+def test_new_duplicate_and_bin(
+    window: MainWindow, tree: FilesTree, folder: Path, qtbot: QtBot
+) -> None:
+    tree.ask_new(folder)
+    type_name(tree, "fresh")
+    assert (folder / "fresh.prompty").read_text(encoding="utf-8").startswith("---")
+    assert titles(window) == ["fresh.prompty"]
+    tree.request_duplicate.emit(folder / "b.prompty")
+    assert (folder / "b-copy.prompty").exists()
+    qtbot.waitUntil(lambda: tree.files.rowCount(tree.rootIndex()) == 6)
+    tree.setFocus()
+    tree.setCurrentIndex(tree.files.index(str(folder / "b-copy.prompty")))
+    QTest.keyClick(tree, Qt.Key.Key_Delete)
+    assert not (folder / "b-copy.prompty").exists()
+    assert titles(window) == ["fresh.prompty"]
+
+
+def test_the_filter_shows_only_names_that_fit(
+    tree: FilesTree, window: MainWindow, qtbot: QtBot
+) -> None:
+    QTest.keyClicks(window.files.filter, "row")
+    qtbot.waitUntil(lambda: tree.files.rowCount(tree.rootIndex()) == 1)
+    window.files.filter.clear()
+    qtbot.waitUntil(lambda: tree.files.rowCount(tree.rootIndex()) == 4)
+
+
+def test_the_open_file_is_shown_and_marked(
+    window: MainWindow, tree: FilesTree, folder: Path, qtbot: QtBot
+) -> None:
+    page = window.tabs.open(folder / "c.prompty")
+    assert page is not None
+    assert tree.path_at(tree.currentIndex()) == folder / "c.prompty"
+    assert isinstance(window.files.filter, QLineEdit)
+    page.editor.go_to_line(2, 1)
+    QTest.keyClicks(page.editor, "{{ nobody }} ")
+    path = folder / "c.prompty"
+    qtbot.waitUntil(lambda: path in tree.marks and tree.marks[path].severity is Severity.WARNING)
+    assert tree.marks[path].is_unsaved
+    page.editor.undo()
+    qtbot.waitUntil(lambda: path not in tree.marks)
