@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolBut
 from studio.application.run.limits import LimitLine, limit_lines
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import RaiseLimit
-from studio.ui.run.elided_label import ElidedLabel
+from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
