@@ -22,6 +22,7 @@ from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
 from studio.core.text.values import Json, JsonObject
+from studio.core.tools.trust.suspicion import suspicions
 
 if TYPE_CHECKING:
     from studio.cli.tool_sets import PromptToolSet, SourceToolSet
@@ -99,6 +100,10 @@ async def _listed(options: argparse.Namespace) -> int:
         print(json.dumps([native_function(spec) for spec in specs], ensure_ascii=False, indent=2))
     elif specs:
         print(reveal("\n".join(react_lines(spec) for spec in specs)))
+        sys.stdout.flush()
+        for spec in specs:
+            for mark in suspicions(spec):
+                print(f"prompt-studio: {reveal(spec.name, lines=False)}: {mark}", file=sys.stderr)
     return PROBLEMS if problems else FINE
 
 
@@ -116,11 +121,13 @@ async def _shown(options: argparse.Namespace) -> int:
     effects = "only reads" if spec.reads_only else marked
     if options.json:
         whole = {**native_function(spec), "place": place, "effects": effects}
+        whole["marks"] = list(suspicions(spec))
         print(json.dumps(whole, ensure_ascii=False, indent=2))
     else:
         name, told = reveal(spec.name, lines=False), reveal(spec.description)
-        print(f"{name}\n{told}\n\nWhere: {reveal(place)}\nEffects: {effects}\nArguments:")
-        print(json.dumps(spec.parameters, ensure_ascii=False, indent=2))
+        marks = "".join(f"\nLook out: {mark}" for mark in suspicions(spec))
+        print(f"{name}\n{told}\n{marks}\nWhere: {reveal(place)}\nEffects: {effects}\nArguments:")
+        print(reveal(json.dumps(spec.parameters, ensure_ascii=False, indent=2)))
     return FINE
 
 
@@ -145,9 +152,9 @@ async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
     if options.json:
         print(json.dumps(whole, ensure_ascii=False, indent=2))
     elif outcome.is_error:
-        print(f"prompt-studio: {outcome.status}: {outcome.text}", file=sys.stderr)
+        print(f"prompt-studio: {outcome.status}: {reveal(outcome.text)}", file=sys.stderr)
     else:
-        print(outcome.text)
+        print(reveal(outcome.text) if sys.stdout.isatty() else outcome.text)
     return PROBLEMS if outcome.is_error else FINE
 
 
@@ -191,7 +198,7 @@ async def _wanted(tools: ToolSet, name: str) -> ToolSpec:
     found = next((spec for spec in specs if spec.name == name), None)
     if found is None:
         _say(tools.problems)
-        names = ", ".join(spec.name for spec in specs[:20]) or "none"
+        names = reveal(", ".join(spec.name for spec in specs[:20]) or "none", lines=False)
         more = f" and {len(specs) - 20:,} more" if len(specs) > 20 else ""
         raise UsageError(f"there is no tool {name!r}; there are {names}{more}")
     return found
