@@ -18,6 +18,9 @@ no way back from it."""
 _SHORTEST_PART = 8
 _SHORTEST_LINE = 16
 _SHORTEST_BASE64 = 8
+_AS_GO_WRITES = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
+"""What Go's encoder escapes in JSON beside what all escape."""
+
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|Key)[ \t]+(\S+)", re.IGNORECASE)
 
 
@@ -55,18 +58,22 @@ def encoded(value: str, encoding: str) -> str:
 
 
 def _escaped(value: str) -> Iterator[Form]:
-    """In JSON, in a URL, in HTML. What stands in JSON is the value itself once it is read."""
+    """In JSON, in a URL, in HTML, as digits. What stands in JSON is the value itself once it is read."""
     for ascii_only in (False, True):
         text = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         yield Form(text)
         yield Form(text.replace("/", "\\/"))
         yield Form(json.dumps(text, ensure_ascii=ascii_only)[1:-1], "part")
+        yield Form(text.translate(_AS_GO_WRITES))
     data = _data(value)
     for text in (quote(data, safe=""), quote(data), quote_plus(data), quote(data, safe="/:@!*'()")):
         yield Form(text, "url")
         yield Form(re.sub("%..", lambda found: found[0].lower(), text), "url")
     yield Form(html.escape(value), "html")
     yield Form(html.escape(value, quote=False), "html")
+    yield Form(html.escape(value).replace("&#x27;", "&#39;").replace("&quot;", "&#34;"), "part")
+    yield Form(data.hex(), "part")
+    yield Form(data.hex().upper(), "part")
 
 
 def _parts(value: str) -> Iterator[Form]:

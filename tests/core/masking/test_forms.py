@@ -19,7 +19,7 @@ def test_a_key_of_letters_and_digits_has_few_spellings() -> None:
     texts = [form.text for form in forms_of("abcDEF0123456789")]
     assert texts[0] == "abcDEF0123456789"
     assert len(texts) == len(set(texts))
-    assert len(texts) <= 5
+    assert len(texts) <= 7
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,10 @@ def test_a_key_of_letters_and_digits_has_few_spellings() -> None:
         quote(AWKWARD, safe="").replace("%C3%A9", "%c3%a9").lower(),
         html.escape(AWKWARD),
         html.escape(AWKWARD, quote=False),
+        html.escape(AWKWARD).replace("&quot;", "&#34;"),
+        json.dumps(AWKWARD).translate({38: "\\u0026", 60: "\\u003c", 62: "\\u003e"}),  # as Go does
+        AWKWARD.encode().hex(),
+        AWKWARD.encode().hex().upper(),
         base64.b64encode(AWKWARD.encode()).decode(),
         base64.urlsafe_b64encode(AWKWARD.encode()).decode(),
     ],
