@@ -58,7 +58,7 @@ def encoded(value: str, encoding: str) -> str:
 
 
 def _escaped(value: str) -> Iterator[Form]:
-    """In JSON, in a URL, in HTML, as digits. What stands in JSON is the value itself once it is read."""
+    """In JSON, URLs, HTML and digits. What stands in JSON is the value itself once it is read."""
     for ascii_only in (False, True):
         text = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
         yield Form(text)
