@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from studio.application.run.debugging.console import ConsoleLine, lines_of
 from studio.application.run.past.again import PastRun
 from studio.application.run.past.compare import branches_of
+from studio.application.run.past.forks import ForkKey, ForkView, forks_of
 from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import Arrived, Streamed
 from studio.application.run.view import RunView, view_of
@@ -56,6 +57,8 @@ class DisplayedRun:
 
     hits: Mapping[str, int] = field(default_factory=dict)
     """How often each breakpoint stopped it or wrote a line, by id."""
+
+    _parted: tuple[tuple[int, int | None], Mapping[ForkKey, ForkView]] | None = None
 
     @classmethod
     def of_record(cls, record: RunRecord) -> DisplayedRun:
@@ -109,6 +112,13 @@ class DisplayedRun:
         if stands:
             self.is_pausing = False
 
+    def _forks(self) -> Mapping[ForkKey, ForkView]:
+        """Where ways part; found anew only where the tree or the place is another."""
+        now = (len(self.tree.checkpoints), self.cursor)
+        if self._parted is None or self._parted[0] != now:
+            self._parted = (now, forks_of(self.tree, self.cursor))
+        return self._parted[1]
+
     def _note(self, event: Event, state: RunState) -> None:
         calls = state.step.calls
         tool = calls[event.call].tool if isinstance(event, ToolEnded) else ""
@@ -146,6 +156,7 @@ class DisplayedRun:
             record=self.record.title if self.record is not None else "",
             starting=starting,
             pausing=self.is_pausing,
+            forks=self._forks(),
             console=self.console,
             hits=self.hits,
         )

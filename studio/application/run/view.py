@@ -11,6 +11,7 @@ from studio.application.run.diagram import DiagramState, diagram_of
 from studio.application.run.offers.of_run import offers_for
 from studio.application.run.offers.offer import Offers, pausing_offers
 from studio.application.run.past.compare import BranchView
+from studio.application.run.past.forks import ForkKey, ForkView
 from studio.application.run.words import PROTOCOL_NAMES, bare, money, seconds, sentence_of, tokens
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
@@ -56,6 +57,9 @@ class RunView:
 
     is_starting: bool = False
     """Whether a run is being made ready: its tools are started before its first fact."""
+
+    forks: Mapping[ForkKey, ForkView] = field(default_factory=dict)
+    """Where other ways go on from the one that is shown."""
 
     console: tuple[ConsoleLine, ...] = ()
     """What its log points, tools, retries and repairs had to say."""
@@ -115,6 +119,7 @@ def view_of(
     record: str = "",
     starting: bool = False,
     pausing: bool = False,
+    forks: Mapping[ForkKey, ForkView] | None = None,
     console: tuple[ConsoleLine, ...] = (),
     hits: Mapping[str, int] | None = None,
 ) -> RunView:
@@ -130,6 +135,7 @@ def view_of(
         record: for a run opened from history, what it is.
         starting: whether a run is being made ready.
         pausing: whether it was told to stand still, and what is under way is waited for.
+        forks: where other ways go on.
         console: lines of its console.
         hits: how often each breakpoint was met, by id.
     """
@@ -155,6 +161,7 @@ def view_of(
         branches=branches,
         record=record,
         is_starting=starting,
+        forks=forks or {},
         console=console,
         hits=hits or {},
     )

@@ -30,6 +30,7 @@ class RunBar(QWidget):
     compare_chosen = Signal(BranchView, BranchView)  # BranchView, BranchView
     export_chosen = Signal(str)  # name of the form
     search_clicked = Signal()
+    filter_clicked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,6 +48,7 @@ class RunBar(QWidget):
         self.search = _button(
             "search", self.tr("Find in the whole run"), self.tr("Ctrl+F in the timeline")
         )
+        self.filter = _button("funnel", self.tr("Show errors, edits or calls of a tool only"), "")
         self.export = _button("file-output", self.tr("Export this run"), "")
         self.sentence = ElidedLabel()
         self._lay_out()
@@ -81,7 +83,7 @@ class RunBar(QWidget):
         self.restart.setEnabled(not goes_on and view.state is not None)
         self.branches.setVisible(len(view.branches) > 1)
         self.branches.setEnabled(len(view.branches) > 1)
-        for button in (self.search, self.export):
+        for button in (self.search, self.filter, self.export):
             button.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
         # What stands before any run is a default of the view, in English.
@@ -111,6 +113,7 @@ class RunBar(QWidget):
         self.breakpoints.clicked.connect(self.breakpoints_clicked)
         self.branches.clicked.connect(self._on_branches)
         self.search.clicked.connect(self.search_clicked)
+        self.filter.clicked.connect(self.filter_clicked)
         self.export.clicked.connect(self._on_export)
 
     def _on_over(self) -> None:
@@ -185,6 +188,7 @@ class RunBar(QWidget):
         layout.addWidget(self.breakpoints)
         layout.addWidget(self.branches)
         layout.addWidget(self.search)
+        layout.addWidget(self.filter)
         layout.addWidget(self.export)
         layout.addSpacing(14)
         layout.addWidget(self.sentence, 1)

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
+from collections.abc import Iterator, Mapping
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from studio.application.run.cards.card import CardKind, StepCard, badge_word
+from studio.application.run.cards.timeline import PLACE_OF_CARD
+from studio.application.run.past.forks import ForkKey, ForkView
 from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT
@@ -19,8 +32,11 @@ _ICONS: dict[CardKind, str] = {
     "message": "user",
 }  # fmt: skip
 CARD_PAD = 12
-_INDENT = 12
+_INDENT = 14
 _ICON = 16
+_SWITCH = 52
+ARROW_ROOM = 16
+"""Pixels at the left of a head in which a click folds its iteration."""
 
 
 class CardDelegate(QStyledItemDelegate):
@@ -29,7 +45,25 @@ class CardDelegate(QStyledItemDelegate):
     def __init__(self, view: QTableView) -> None:
         super().__init__(view)
         self.theme = LIGHT
+        self.forks: Mapping[ForkKey, ForkView] = {}
+        """Where other ways go on."""
         self._view = view
+
+    def fork_of(self, card: StepCard) -> ForkView | None:
+        """The ways that go on from the place of a card."""
+        return self.forks.get((card.step, PLACE_OF_CARD[card.kind], card.call))
+
+    def switch_at(self, card: StepCard, rect: QRect, place: QPointF) -> int:
+        """Whether a place is on the switch of a card: -1 and 1 for its halves, 0 beside it."""
+        box = self._switch_box(rect)
+        if self.fork_of(card) is None or not box.contains(place):
+            return 0
+        return -1 if place.x() < box.center().x() else 1
+
+    def _switch_box(self, rect: QRect) -> QRectF:
+        height = min(18, rect.height() // 2)
+        top = rect.bottom() - height - 5
+        return QRectF(rect.right() - _INDENT - _SWITCH, top, _SWITCH, height)
 
     def paint(
         self,
@@ -44,6 +78,8 @@ class CardDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_card(painter, QRect(option.rect), card, option)
+        if card.kind == "prompt":
+            self._paint_head(painter, QRect(option.rect), card, index)
         if card.kind == "prompt" and index.row():
             painter.setPen(QColor(self.theme.border))
             painter.drawLine(option.rect.topLeft(), option.rect.topRight())
@@ -71,6 +107,9 @@ class CardDelegate(QStyledItemDelegate):
         icon(_ICONS[card.kind], ink).paint(painter, QRect(location, QSize(_ICON, _ICON)))
         inner = rect.adjusted(_INDENT + _ICON + 10, CARD_PAD // 2, -_INDENT, -CARD_PAD // 2)
         self._paint_lines(painter, inner, card, ink if card.phase != "past" else theme.text)
+        fork = self.fork_of(card)
+        if fork is not None:
+            self._paint_switch(painter, rect, fork)
         if option.state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QPen(QColor(theme.accent), 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -95,10 +134,62 @@ class CardDelegate(QStyledItemDelegate):
         self._paint_badges(painter, QPoint(left, top.top()), line, card)
         painter.setFont(self._view.font())
         painter.setPen(QColor(theme.muted if card.phase == "past" else theme.text))
+        fork = self.fork_of(card)
+        if fork is not None:
+            below.setWidth(below.width() - _SWITCH - 8)
         summary = self._view.fontMetrics().elidedText(
             card.summary, Qt.TextElideMode.ElideRight, below.width()
         )
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, summary)
+
+    def _paint_switch(self, painter: QPainter, rect: QRect, fork: ForkView) -> None:
+        """`‹ 2/3 ›`: the ways that go on from here."""
+        box, accent = self._switch_box(rect), QColor(self.theme.accent)
+        painter.setPen(QPen(accent, 1.0))
+        painter.setBrush(QColor(self.theme.surface))
+        painter.drawRoundedRect(box, 4, 4)
+        painter.setFont(self._small())
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"‹ {fork.words} ›")
+
+    def _paint_head(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        card: StepCard,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """Of an iteration's first card: the arrow that folds it, and how its time was spent."""
+        theme, rows = self.theme, self._view.model()
+        behind = index.row() + 1
+        is_folded = behind < rows.rowCount() and self._view.isRowHidden(behind)
+        painter.setPen(QPen(QColor(theme.muted), 1.4))
+        x, y = rect.left() + 6.5, rect.top() + rect.height() / 2
+        points = (
+            ((-1.5, -3), (1.5, 0), (-1.5, 3)) if is_folded else ((-3, -1.5), (0, 1.5), (3, -1.5))
+        )
+        painter.drawPolyline([QPointF(x + dx, y + dy) for dx, dy in points])
+        spent = [(each.seconds, each) for each in self._step_cards(index) if each.seconds]
+        total = sum(seconds for seconds, _ in spent)
+        if not total:
+            return
+        left, width = float(rect.left()), float(rect.width())
+        for seconds, each in spent:
+            tone = theme.error if each.phase == "error" else theme.roles[
+                "tool" if each.kind == "observation" else "assistant"
+            ]  # fmt: skip
+            part = width * seconds / total
+            painter.fillRect(QRectF(left, rect.bottom() - 2, part, 3), QColor(tone))
+            left += part
+
+    def _step_cards(self, index: QModelIndex | QPersistentModelIndex) -> Iterator[StepCard]:
+        """The cards of the iteration that a card heads."""
+        rows, row = index.model(), index.row() + 1
+        while row < rows.rowCount():
+            card = rows.index(row, 0).data(CARD_ROLE)
+            if not isinstance(card, StepCard) or card.kind == "prompt":
+                return
+            yield card
+            row += 1
 
     def _paint_facts(self, painter: QPainter, top: QRect, left: int, card: StepCard) -> None:
         """The numbers at the right; in a narrow column they give way to the title."""

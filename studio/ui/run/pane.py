@@ -22,7 +22,7 @@ from studio.application.run.past.compare import BranchView, RunComparison
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.run.bar import RunBar
+from studio.ui.run.bar import RunBar, open_below
 from studio.ui.run.compare_dialog import RunComparisonDialog
 from studio.ui.run.cursor_views import CursorViews
 from studio.ui.run.diagram.widget import LoopDiagram
@@ -306,6 +306,9 @@ class RunPane(QWidget):
         self.watches_changed.emit(expressions)
         self._ask("watch")
 
+    def _on_filter(self) -> None:
+        open_below(self.timeline.filter_menu(), self.bar.filter)
+
     def _on_expression(self, source: str) -> None:
         card = None if self.timeline.is_following else self.timeline.current_card
         self.request_value.emit(source, card)
@@ -402,6 +405,8 @@ class RunPane(QWidget):
         self.bar.breakpoints_clicked.connect(self.request_breakpoints)
         self.bar.branch_chosen.connect(self.request_branch)
         self.head.branch_chosen.connect(self.request_branch)
+        self.timeline.request_branch.connect(self.request_branch)
+        self.bar.filter_clicked.connect(self._on_filter)
         self.head.command_given.connect(self._on_commands)
         self.state_panel.console.request_value.connect(self._on_expression)
         self.state_panel.breakpoints.breakpoint_switched.connect(self.breakpoint_switched)

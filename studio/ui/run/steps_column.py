@@ -175,7 +175,10 @@ class StepsColumn(QWidget):
         """Show the steps of a run."""
         is_other = _run_of(view) != _run_of(self._view)
         self._view = view
+        if is_other:
+            self.timeline.folds.reset()
         self.timeline.show_timeline(view.timeline)
+        self.timeline.show_forks(view.forks)
         if is_other:
             self._going, self._chosen = 0, -1
             self._search.look(None, (), "")
@@ -192,7 +195,11 @@ class StepsColumn(QWidget):
         left, top = view.width() - size.width() - 8, view.height() - size.height() - 8
         self.follow.setGeometry(left, top, size.width(), size.height())
         width = self.back.sizeHint().width()
-        self.back.setGeometry(left - width - 8, top, width, size.height())
+        if left - width - 8 >= 8:
+            self.back.setGeometry(left - width - 8, top, width, size.height())
+        else:  # in a narrow column one above the other
+            above = top - size.height() - 4
+            self.back.setGeometry(view.width() - width - 8, above, width, size.height())
 
     def _on_following(self, following: bool) -> None:
         self.follow.setVisible(not following)

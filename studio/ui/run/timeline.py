@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -17,11 +17,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.run.cards.card_list import CardList
 from studio.application.run.cards.timeline import CardKind, StepCard, Timeline
 from studio.application.run.edits.in_place import EditKind
+from studio.application.run.past.forks import ForkKey, ForkView
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.run.card_painter import CARD_PAD, CardDelegate
+from studio.ui.run.card_painter import ARROW_ROOM, CARD_PAD, CardDelegate
+from studio.ui.run.timeline_folds import (
+    MOST_FILTERED,
+    CardFilter,
+    TimelineFolds,
+    edits_only,
+    errors_only,
+    of_tool,
+)
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 from studio.viewmodels.run.steps import CARD_ROLE, StepListModel
@@ -50,13 +60,17 @@ class TimelineView(QTableView):
     request_rerun = Signal(StepCard)  # StepCard from which the run goes on again
     request_edit = Signal(StepCard, str)  # StepCard, EditKind of what is written at its place
     request_search = Signal()
+    request_branch = Signal(int)  # id of the last checkpoint of another way
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._cards = StepListModel(self)
         self._following = True
         self._moving = False
+        self._forks: Mapping[ForkKey, ForkView] = {}
         self._delegate = CardDelegate(self)
+        self.folds = TimelineFolds(self, self._all_cards)
+        """What of it is out of sight."""
         self.setModel(self._cards)
         self.setItemDelegate(self._delegate)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -82,12 +96,18 @@ class TimelineView(QTableView):
                 "Ctrl+Return": self.ask_fork, "Ctrl+Enter": self.ask_fork,
                 "Ctrl+Shift+Return": self.ask_rerun, "Ctrl+Shift+Enter": self.ask_rerun,
                 "F2": self.ask_edit, "Ctrl+F": self.request_search.emit,
+                "Left": partial(self.fold_current, folded=True),
+                "Right": partial(self.fold_current, folded=False),
+                "Alt+Left": partial(self.switch_way, -1), "Alt+Right": partial(self.switch_way, 1),
             },
         )  # fmt: skip
 
     @property
     def cards(self) -> Sequence[StepCard]:
         """The cards shown."""
+        return self._cards.cards
+
+    def _all_cards(self) -> CardList:
         return self._cards.cards
 
     @property
@@ -120,7 +140,9 @@ class TimelineView(QTableView):
         """Show cards, and go to the live one where the user has not chosen another."""
         self._moving = True
         chosen = self.current_card
+        kept = self._cards.cards.shares(timeline.cards) if self.folds.is_active else 0
         self._cards.show_timeline(timeline)
+        self.folds.refresh(kept)
         if self._following:
             row = self._cards.live_row()
         else:
@@ -128,6 +150,48 @@ class TimelineView(QTableView):
         if row >= 0:
             self._go_to(row)
         self._moving = False
+
+    def show_forks(self, forks: Mapping[ForkKey, ForkView]) -> None:
+        """Say where other ways go on: a switch stands on those cards."""
+        if forks != self._forks:
+            self._forks = forks
+            self._delegate.forks = forks
+            self.viewport().update()
+
+    def fork_at(self, card: StepCard) -> ForkView | None:
+        """The ways that go on from the place of a card; None where only one does."""
+        return self._delegate.fork_of(card)
+
+    def switch_way(self, by: int) -> None:
+        """Go to the way before or after, where the ways part at the chosen card."""
+        card = self.current_card
+        fork = self.fork_at(card) if card is not None else None
+        end = fork.beside(by) if fork is not None else None
+        if end is not None:
+            self.request_branch.emit(end)
+
+    def fold_current(self, *, folded: bool) -> None:
+        """Fold the iteration of the chosen card, or show all of it."""
+        card = self.current_card
+        if card is not None:
+            self.folds.fold(card.step, folded=folded)
+            if folded:
+                self.choose((card.step, "prompt", None))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """The arrow of a head folds its iteration, the switch of a card goes to another way."""
+        index = self.indexAt(event.position().toPoint())
+        card = index.data(CARD_ROLE)
+        if isinstance(card, StepCard) and event.button() == Qt.MouseButton.LeftButton:
+            by = self._delegate.switch_at(card, self.visualRect(index), event.position())
+            if by:
+                self.setCurrentIndex(index)
+                self.switch_way(by)
+                return
+            if card.kind == "prompt" and event.position().x() < ARROW_ROOM:
+                self.folds.fold(card.step, folded=not self.folds.is_folded(card.step))
+                return
+        super().mousePressEvent(event)
 
     def follow(self) -> None:
         """Go to where the run stands, and stay with it."""
@@ -143,6 +207,7 @@ class TimelineView(QTableView):
         row = self._cards.row_of(key)
         if row < 0:
             return False
+        self.folds.bring(row)
         self.setCurrentIndex(self._cards.index(row))
         return True
 
@@ -219,13 +284,49 @@ class TimelineView(QTableView):
             )
             skip.triggered.connect(partial(self.request_edit.emit, card, "answer_call"))
         menu.addSeparator()
+        self._add_views(menu, card)
         copy = menu.addAction(icon("copy"), self.tr("Copy"))
         copy.triggered.connect(
             partial(QApplication.clipboard().setText, card.summary or card.title)
         )
         return menu
 
+    def _add_views(self, menu: QMenu, card: StepCard) -> None:
+        """Folding, and what else can be left out of sight."""
+        folded = self.folds.is_folded(card.step)
+        words = self.tr("Unfold this iteration") if folded else self.tr("Fold this iteration")
+        menu.addAction(words + ("\tRight" if folded else "\tLeft")).triggered.connect(
+            partial(self.folds.fold, card.step, folded=not folded)
+        )
+        menu.addAction(self.tr("Fold all")).triggered.connect(
+            partial(self.folds.fold_all, folded=True)
+        )
+        menu.addAction(self.tr("Unfold all")).triggered.connect(
+            partial(self.folds.fold_all, folded=False)
+        )
+        menu.addSeparator()
+
+    def filter_menu(self) -> QMenu:
+        """Which cards are shown: all, errors, edits, or the calls of one tool."""
+        menu = QMenu(self)
+        cards = self._cards.cards
+        if len(cards) > MOST_FILTERED:
+            menu.addAction(self.tr("This run is too long to be filtered")).setEnabled(False)
+            return menu
+        offers: list[tuple[str, CardFilter | None]] = [
+            (self.tr("All steps"), None),
+            (self.tr("Errors"), errors_only),
+            (self.tr("Edits and decisions of yours"), edits_only),
+        ]
+        calls = (card.summary.partition("(")[0] for card in cards if card.kind == "action")
+        for name in sorted(set(calls)):
+            offers.append((self.tr("Calls of {tool}").format(tool=name), of_tool(name)))
+        for words, wanted in offers:
+            menu.addAction(words).triggered.connect(partial(self.folds.set_filter, wanted))
+        return menu
+
     def _go_to(self, row: int) -> None:
+        self.folds.bring(row)
         index = self._cards.index(row)
         if index != self.currentIndex():
             self.selectionModel().setCurrentIndex(

@@ -841,3 +841,30 @@ def test_watches_have_the_values_of_the_moment_that_is_looked_at(bench: Bench) -
     assert values() == ["1", '"capital of France"']
     bench.click(pane.steps.follow)
     assert values()[0] == "3"
+
+
+def test_the_ways_are_gone_through_at_the_card_where_they_part(bench: Bench) -> None:
+    pane, controller = bench.pane, bench.controller
+    controller.start(plan([LOOKUP, FINAL, FINAL]))
+    bench.until_over()
+    assert controller.view.forks == {}
+    pane.timeline.setFocus()
+    assert pane.timeline.choose((1, "action", 0))
+    bench.qtbot.keyClick(pane.timeline, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    bench.until_waiting("before the tool runs")
+    bench.click(pane.bar.run)
+    bench.until_over()
+
+    assert pane.timeline.choose((1, "action", 0))
+    card = pane.timeline.current_card
+    assert card is not None
+    fork = pane.timeline.fork_at(card)
+    assert fork is not None
+    assert fork.words == "2/2"
+    assert not pane.head.branch.isHidden()
+    assert pane.head.branch.text() == "2/2"
+    bench.qtbot.keyClick(pane.timeline, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    bench.qtbot.waitUntil(lambda: pane.head.branch.text() == "1/2")
+    other = pane.timeline.fork_at(card)
+    assert other is not None
+    assert other.words == "1/2"

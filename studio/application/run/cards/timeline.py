@@ -300,7 +300,7 @@ def _with_phase(card: StepCard, phase: CardPhase) -> StepCard:
     )  # fmt: skip
 
 
-_PLACE: dict[CardKind, PausePoint] = {
+PLACE_OF_CARD: dict[CardKind, PausePoint] = {
     "prompt": PausePoint.BEFORE_REQUEST,
     "thought": PausePoint.REPLY,
     "reply": PausePoint.REPLY,
@@ -311,6 +311,7 @@ _PLACE: dict[CardKind, PausePoint] = {
     "note": PausePoint.STEP_END,
     "message": PausePoint.BEFORE_REQUEST,
 }
+"""Where a run stands with what a card tells of."""
 
 
 def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Checkpoint | None:
@@ -319,7 +320,7 @@ def checkpoint_of_card(tree: RunTree, cursor: int | None, card: StepCard) -> Che
     Looked for on the way that is shown, from its end: another branch may have stood at a place of
     the same sort later.
     """
-    wanted = _PLACE[card.kind]
+    wanted = PLACE_OF_CARD[card.kind]
     at = cursor
     while at is not None:
         checkpoint = tree.get(at)

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from studio.application.run.cards.card_text import added_card_text, card_text
 from studio.application.run.cards.timeline import StepCard, timeline_of
 from studio.application.run.debugging.breakpoints import place_name
+from studio.application.run.past.forks import ways_of
 from studio.application.run.text import Block, Blocks, Piece
 from studio.application.words import translate
 from studio.core.agent.past.tree import RunTree
@@ -55,8 +56,7 @@ def branches_of(
         current: id of the place where the run stands.
         names: the user's names, by number.
     """
-    here = tree.get(current) if current is not None else None
-    standing = here.branch if here is not None else 0
+    ends, standing = ways_of(tree, current)
     return tuple(
         BranchView(
             (names or {}).get(number) or usual_name(number),
@@ -67,7 +67,7 @@ def branches_of(
             number,
             number == standing,
         )
-        for number, end in sorted(tree.ends.items())
+        for number, end in ends.items()
     )
 
 

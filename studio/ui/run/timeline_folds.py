@@ -1,0 +1,118 @@
+"""Which cards of the timeline are out of sight: those of folded iterations, and by a filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from PySide6.QtWidgets import QTableView
+
+from studio.application.run.cards.card import StepCard
+from studio.application.run.cards.card_list import CardList
+
+MOST_FILTERED = 5_000
+"""Cards up to which they are filtered: of a longer run of the past all would have to be read."""
+
+CardFilter: TypeAlias = Callable[[StepCard], bool]
+"""Whether a card is shown."""
+
+
+def errors_only(card: StepCard) -> bool:
+    """Failures, and replies that could not be taken as they came."""
+    return card.phase == "error" or card.kind == "error" or "invalid" in card.badges
+
+
+def edits_only(card: StepCard) -> bool:
+    """What the user touched."""
+    marks = {"edited", "forked", "answered", "rejected", "skipped", "repaired", "cut"}
+    return card.kind == "message" or bool(marks & set(card.badges))
+
+
+def of_tool(name: str) -> CardFilter:
+    """The calls of a tool."""
+
+    def shows(card: StepCard) -> bool:
+        return card.kind == "action" and card.summary.startswith(f"{name}(")
+
+    return shows
+
+
+class TimelineFolds:
+    """Rows are hidden, never taken away: each keeps its number."""
+
+    def __init__(self, view: QTableView, cards: Callable[[], CardList]) -> None:
+        self._view = view
+        self._cards = cards
+        self._folded: set[int] = set()
+        self._filter: CardFilter | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether anything may be out of sight."""
+        return bool(self._folded) or self._filter is not None
+
+    def is_folded(self, step: int) -> bool:
+        """Whether only the head of an iteration is shown."""
+        return step in self._folded
+
+    def fold(self, step: int, *, folded: bool) -> None:
+        """Leave of an iteration only its head, or show all of it."""
+        if folded != (step in self._folded):
+            self._folded ^= {step}
+            cards = self._cards()
+            self._apply(cards.before(step - 1), cards.before(step))
+
+    def fold_all(self, *, folded: bool) -> None:
+        """The same for all iterations."""
+        cards = self._cards()
+        last = cards[-1].step if len(cards) else 0
+        self._folded = set(range(1, last + 1)) if folded else set()
+        self._apply(0, len(cards))
+
+    def set_filter(self, wanted: CardFilter | None) -> None:
+        """Show some cards only, with the heads of their iterations."""
+        self._filter = wanted
+        self._apply(0, len(self._cards()))
+
+    def reset(self) -> None:
+        """Another run: nothing is out of sight."""
+        if self.is_active:
+            self._folded, self._filter = set(), None
+            self._apply(0, len(self._cards()))
+
+    def refresh(self, first: int) -> None:
+        """Cards from this row on are new."""
+        if self.is_active:
+            self._apply(first, len(self._cards()))
+
+    def bring(self, row: int) -> None:
+        """A card is gone to: its iteration opens, and a filter that hides it ends."""
+        if not self._view.isRowHidden(row):
+            return
+        card = self._cards()[row]
+        if self._filter is not None and not self._filter(card):
+            self.set_filter(None)
+        self.fold(card.step, folded=False)
+
+    def _apply(self, first: int, last: int) -> None:
+        cards, view = self._cards(), self._view
+        view.setUpdatesEnabled(False)
+        for row in range(first, last):
+            hidden = self._hides(cards, row)
+            if view.isRowHidden(row) != hidden:
+                view.setRowHidden(row, hidden)
+        view.setUpdatesEnabled(True)
+
+    def _hides(self, cards: CardList, row: int) -> bool:
+        if not self.is_active:
+            return False
+        card = cards[row]
+        if card.kind == "prompt":
+            return self._filter is not None and not self._has_match(cards, card.step)
+        if card.step in self._folded:
+            return True
+        return self._filter is not None and not self._filter(card)
+
+    def _has_match(self, cards: CardList, step: int) -> bool:
+        rows = range(cards.before(step - 1), cards.before(step))
+        return any(self._filter is None or self._filter(cards[row]) for row in rows)
