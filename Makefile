@@ -62,6 +62,7 @@ dist: setup-dev ## build all that people install, check it and start it, into di
 interop: setup-dev ## let every program that reads an export read it: Prompty 1 and 2, AgentSchema, LangChain, …
 	@$(BIN)/python -m tests.interop.interop $(FILE)
 	@$(BIN)/python -m tests.interop.mcp_clients
+	@$(BIN)/python -m tests.interop.hooks
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs, and print what came of each
 	@$(BIN)/python -m tests.chaos.run

@@ -301,10 +301,9 @@ def _checker(name: str, *arguments: str | Path) -> None:
 
 def _filled(path: Path, version: str, day: str) -> str:
     sys.path.insert(0, str(ROOT))
-    from studio.cli.exit_codes import COMMANDS
+    from manual import filled
 
-    text = path.read_text(encoding="utf-8").replace("@VERSION@", version).replace("@DATE@", day)
-    return text.replace("@COMMANDS@", ",\n".join(f".B {word}" for word in COMMANDS) + ".")
+    return filled(path.read_text(encoding="utf-8"), version, day)
 
 
 def _compress(path: Path, text: str) -> None:

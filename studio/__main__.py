@@ -10,8 +10,6 @@ from pathlib import Path
 
 from studio import __version__
 from studio.cli.exit_codes import COMMANDS, USAGE
-from studio.core.paths import user_paths
-from studio.core.plugins import SWITCH
 
 MODEL_CHILD = "--embedded-model-child"
 """How a frozen program starts its own copy as the embedded model's process."""
@@ -76,7 +74,7 @@ def _command_meant(word: str) -> str:
 
 def open_studio(arguments: Sequence[str]) -> int:
     """Open the window and stay until it is closed; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    options = window_parser().parse_args(arguments)
     picture: Path | None = options.screenshot
     if not has_display():
         if picture is None:
@@ -88,6 +86,8 @@ def open_studio(arguments: Sequence[str]) -> int:
         print(f"prompt-studio: {missing[0]}: no such file", file=sys.stderr)
         return USAGE
     if options.safe:
+        from studio.core.plugins import SWITCH
+
         os.environ[SWITCH] = "off"
     # Qt is imported only once it is known that a window can open.
     alone = options.new_window or options.safe or picture is not None
@@ -109,6 +109,8 @@ def open_studio(arguments: Sequence[str]) -> int:
 
 def _is_taken_over(files: Sequence[Path]) -> bool:
     """Whether a studio that runs already shows the files; asked only where one left its mark."""
+    from studio.core.paths import user_paths  # not for `--help`
+
     data = user_paths().data
     if not (data / "instance").exists():
         return False
@@ -124,7 +126,8 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def _parser() -> argparse.ArgumentParser:
+def window_parser() -> argparse.ArgumentParser:
+    """What the window is opened with."""
     parser = argparse.ArgumentParser(
         prog="prompt-studio",
         description="A desktop studio for prompts and agents kept as files.",

