@@ -73,7 +73,7 @@ FILES = ":files"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class CompletionWord:
     """One thing that the word can become."""
 
     word: str
@@ -99,7 +99,7 @@ def _completion(options: argparse.Namespace) -> int:
     return FINE
 
 
-def offers(words: Sequence[str]) -> list[Offer]:
+def offers(words: Sequence[str]) -> list[CompletionWord]:
     """What the last of some words can become.
 
     Args:
@@ -107,13 +107,13 @@ def offers(words: Sequence[str]) -> list[Offer]:
     """
     *before, begun = words
     if not before:
-        window = [] if begun.startswith("-") else [Offer(FILES)]
-        named = [Offer(name, told) for name, (told, _) in COMMANDS.items()]
+        window = [] if begun.startswith("-") else [CompletionWord(FILES)]
+        named = [CompletionWord(name, told) for name, (told, _) in COMMANDS.items()]
         return [*_fitting([*named, *_window_options()], begun), *window]
     if before[0] not in COMMANDS:
         return [
             *(_fitting(_window_options(), begun) if begun.startswith("-") else ()),
-            Offer(FILES),
+            CompletionWord(FILES),
         ]
     from studio.cli.main import parser_of
 
@@ -127,7 +127,7 @@ def offers(words: Sequence[str]) -> list[Offer]:
     return list(dict.fromkeys(found))
 
 
-def _window_options() -> list[Offer]:
+def _window_options() -> list[CompletionWord]:
     from studio.__main__ import window_parser
 
     return _options(window_parser(), ())
@@ -155,7 +155,7 @@ def _walk(
     return parser, waits, tuple(given)
 
 
-def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> list[Offer]:
+def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> list[CompletionWord]:
     """The options that are not given yet; those that may stand more than once stay."""
     found = []
     for action in parser._actions:  # noqa: SLF001
@@ -163,17 +163,19 @@ def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> list[Offe
             each in given for each in action.option_strings
         )
         if action.option_strings and action.help != argparse.SUPPRESS and not is_done:
-            found += [Offer(flag, _told(action)) for flag in action.option_strings]
+            found += [CompletionWord(flag, _told(action)) for flag in action.option_strings]
     return found
 
 
-def _values(action: argparse.Action, begun: str) -> list[Offer]:
+def _values(action: argparse.Action, begun: str) -> list[CompletionWord]:
     if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
         told = {each.dest: _told(each) for each in action._choices_actions}  # noqa: SLF001
-        return _fitting([Offer(name, told.get(name, "")) for name in action.choices], begun)
+        return _fitting(
+            [CompletionWord(name, told.get(name, "")) for name in action.choices], begun
+        )
     if action.choices is not None:
-        return _fitting([Offer(str(each)) for each in action.choices], begun)
-    return [Offer(FILES)]
+        return _fitting([CompletionWord(str(each)) for each in action.choices], begun)
+    return [CompletionWord(FILES)]
 
 
 def _told(action: argparse.Action) -> str:
@@ -181,7 +183,7 @@ def _told(action: argparse.Action) -> str:
     return " ".join(text.split())
 
 
-def _fitting(found: Sequence[Offer], begun: str) -> list[Offer]:
+def _fitting(found: Sequence[CompletionWord], begun: str) -> list[CompletionWord]:
     return [offer for offer in found if offer.word.startswith(begun)]
 
 

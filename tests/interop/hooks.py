@@ -1,7 +1,7 @@
 """`make interop`, third part: the GitHub Action and the pre-commit hook, run for real.
 
-The steps of `action.yml` are run as GitHub's runner does (bash, its variables and files); pre-commit
-itself runs the hook of this repository on another one.
+The steps of `action.yml` are run as GitHub's runner does (bash, its variables and files);
+pre-commit itself runs the hook of this repository on another one.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def test_every_command_and_option_is_told(page: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "reader", ["groff -wmac -wsyntax -man -Tascii -z", "mandoc -Tlint -W warning"]
+    "reader", ["groff -ww -Wbreak -man -Tascii -z", "mandoc -Tlint -W warning"]
 )
 def test_the_readers_of_manuals_take_it(page: str, reader: str, tmp_path: Path) -> None:
     program, *options = reader.split()
