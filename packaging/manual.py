@@ -13,9 +13,9 @@ def filled(page: str, version: str, day: str) -> str:
         version: the program's.
         day: of the page, as an ISO date.
     """
-    from studio.__main__ import window_parser
     from studio.cli.completion import every_parser
     from studio.cli.exit_codes import COMMANDS
+    from studio.cli.window_arguments import window_parser
 
     parts = []
     for name, parser in every_parser():

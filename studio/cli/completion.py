@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from studio.cli.exit_codes import COMMANDS, FINE
+from studio.cli.window_arguments import window_parser
 
 _BASH = """\
 _prompt_studio() {
@@ -128,8 +129,6 @@ def offers(words: Sequence[str]) -> list[CompletionWord]:
 
 
 def _window_options() -> list[CompletionWord]:
-    from studio.__main__ import window_parser
-
     return _options(window_parser(), ())
 
 

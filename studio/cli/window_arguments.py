@@ -1,0 +1,46 @@
+"""What the window is opened with: read at each start, so little is imported."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from studio import __version__
+from studio.cli.exit_codes import COMMANDS
+
+
+def window_parser() -> argparse.ArgumentParser:
+    """What the window is opened with."""
+    parser = argparse.ArgumentParser(
+        prog="prompt-studio",
+        description="A desktop studio for prompts and agents kept as files.",
+        epilog=f"Commands without a window: {', '.join(COMMANDS)} (prompt-studio COMMAND --help).",
+    )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="prompts to open")
+    parser.add_argument(
+        "--screenshot", type=Path, metavar="OUT.png", help="write a picture of the window and exit"
+    )
+    parser.add_argument(
+        "--example", action="store_true", help="a bundled agent where nothing else is to be shown"
+    )
+    parser.add_argument(
+        "--safe",
+        action="store_true",
+        help="usual settings, nothing restored, no tools, no plug-ins, no trusted folder",
+    )
+    parser.add_argument(
+        "--new-window", action="store_true", help="do not hand the files to a studio that runs"
+    )
+    parser.add_argument("--theme", choices=("light", "dark", "system"), help="colours, this time")
+    parser.add_argument(
+        "--size", type=_size, default=(1440, 900), metavar="WxH", help="of the screenshot"
+    )
+    return parser
+
+
+def _size(text: str) -> tuple[int, int]:
+    width, _, height = text.partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 1440x900")
+    return int(width), int(height)
