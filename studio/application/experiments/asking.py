@@ -16,6 +16,7 @@ from studio.application.connections.tools import tool_session
 from studio.application.experiments.limited_model import LimitedModel
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, PlannedVariant
+from studio.application.experiments.prompts import for_row
 from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
 from studio.application.run.start.begin import begin_run, open_tools, tool_scores_of
 from studio.application.run.start.plan import RunPlan
@@ -29,7 +30,7 @@ from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
-from studio.core.experiments.assertions.result import CellAnswer, MadeCall
+from studio.core.experiments.assertions.result import CellAnswer, MadeCall, UndecidedError
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
@@ -218,8 +219,11 @@ class Asker:
         """What a cell would send first; a text says why it cannot be rendered."""
         variant = self._plan.variants[at]
         references = self._references(variant)
-        values = self._plan.values_of(at, row)
-        document = settled_document(variant.document, values, references)
+        try:
+            prompt, values = for_row(variant.document, row.case, self._plan.values_of(at, row))
+        except UndecidedError as error:
+            return str(error)
+        document = settled_document(prompt, values, references)
         options = self._run_options(variant, document)
         toolbox = await self._toolbox(at, document, values, references)
         model = self._models[at]
@@ -258,8 +262,8 @@ class Asker:
         """Run a cell to its end. Never raises for what model and tools do."""
         variant = self._plan.variants[at]
         references = self._references(variant)
-        values = self._plan.values_of(at, row)
-        document = settled_document(variant.document, values, references)
+        prompt, values = for_row(variant.document, row.case, self._plan.values_of(at, row))
+        document = settled_document(prompt, values, references)
         options = self._run_options(variant, document)
         retries = variant.choice.connection.retries if variant.choice is not None else 0
         model = LimitedModel(self._models[at], self._limiter_of(variant), retries)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import operator
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -48,6 +50,9 @@ _RUBRICS = {
 _CATEGORIES = {"A": 1.0, "B": 1.0, "C": 1.0, "D": 0.0, "E": 1.0}
 """Factuality: subset, superset, equal, contradiction, differences that do not matter."""
 
+_LEAST_SIMILAR = 0.75
+"""promptfoo's threshold of `similar`, where none is given."""
+
 Limiters = Callable[..., ConnectionLimiter]
 
 
@@ -62,6 +67,7 @@ class PromptJudge:
         self._limiters = limiters
         self._answerers = Answerers(services.connections, services.secrets, services.embedded)
         self._models: dict[str, tuple[ChatModel, ModelChoice]] = {}
+        self._vectors: dict[tuple[str, str], tuple[float, ...]] = {}
 
     async def grade(
         self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext
@@ -93,8 +99,27 @@ class PromptJudge:
         return replace(verdict, cost=cost)
 
     async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
-        """How near an answer is to a text; see `Judge`."""
-        raise NotRunError(_tr("`similar` needs embeddings, which connections do not offer yet."))
+        """How near an answer is to a text, or to the nearest of some; see `Judge`."""
+        texts = [str(each) for each in (value if isinstance(value, list) else [value])]
+        entry = self._provider(spec, "embedding")
+        model = self._model(entry, parse("user:\n"))
+        _, choice = self._models[entry.id]
+        name = choice.declaration.id or choice.connection.model
+        missing = [each for each in texts if (entry.id, each) not in self._vectors]
+        try:
+            vectors = await model.embed([answer.text, *missing], name)
+        except ModelError as error:
+            raise UndecidedError(
+                _tr("No embeddings by {name!r}: {said}").format(name=entry.id, said=str(error))
+            ) from None
+        for text, vector in zip(missing, vectors[1:], strict=True):
+            self._vectors[entry.id, text] = vector
+        nearest = max(_cosine(vectors[0], self._vectors[entry.id, each]) for each in texts)
+        least = spec.threshold if spec.threshold is not None else _LEAST_SIMILAR
+        reason = _tr("The similarity is {found:.2f}; {least:g} is asked for.").format(
+            found=nearest, least=least
+        )
+        return Verdict(nearest >= least, reason, max(0.0, nearest))
 
     def _prompt(self, spec: AssertionSpec, value: Json) -> tuple[PromptDocument, str]:
         """The judge's prompt, and the rubric that it goes by."""
@@ -118,8 +143,10 @@ class PromptJudge:
         path = resource("rubrics", _RUBRICS[spec.type])
         return parse(path.read_text(encoding="utf-8"), path), text
 
-    def _provider(self, spec: AssertionSpec) -> ProviderEntry:
-        for given in (spec.provider, self._plan.file.default.options.get("provider")):
+    def _provider(self, spec: AssertionSpec, use: str = "text") -> ProviderEntry:
+        for named in (spec.provider, self._plan.file.default.options.get("provider")):
+            # promptfoo names one for each use, or one for all
+            given = named.get(use, named) if isinstance(named, Mapping) else named
             if isinstance(given, str) and given:
                 return ProviderEntry(given)
             if isinstance(given, Mapping) and isinstance(given.get("id"), str):
@@ -156,6 +183,11 @@ class PromptJudge:
             with suppress(ModelError):
                 await model.close()
         self._models.clear()
+
+
+def _cosine(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    lengths = math.hypot(*one) * math.hypot(*other)
+    return sum(map(operator.mul, one, other)) / lengths if lengths else 0.0
 
 
 def verdict_of_reply(spec: AssertionSpec, text: str) -> Verdict:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 
 from studio.core.experiments.limiter import ConnectionLimiter
-from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
+from studio.core.models.base import (
+    Capabilities,
+    ChatModel,
+    EmbeddingModel,
+    ModelError,
+    ModelRequest,
+)
 from studio.core.models.faults import RetryLaterError
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta, ReplyNotice
@@ -99,6 +105,29 @@ class LimitedModel:
             finally:
                 self._limiter.resting -= 1
             self.waited += time.monotonic() - began
+
+    async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
+        """A vector for each text, once there is room.
+
+        Raises:
+            ModelError: the server gives none, also when asked again.
+        """
+        if not isinstance(self._model, EmbeddingModel):
+            raise ModelError("no-embeddings", "The connection gives no embeddings.")
+        for attempt in range(self._retries + 1):
+            began = await self._limiter.take()
+            refused = False
+            try:
+                return await self._model.embed(texts, model)
+            except ModelError as error:
+                refused = error.kind == "rate-limited"
+                if not error.retryable or attempt == self._retries:
+                    raise
+                wait = min(_LONGEST, _asked_to_wait(error) or _BACKOFF * 2**attempt)
+            finally:
+                await self._limiter.give(began, refused=refused)
+            await asyncio.sleep(wait)
+        raise AssertionError("the last attempt returns or raises")
 
     async def close(self) -> None:
         """The model is closed by who opened it."""

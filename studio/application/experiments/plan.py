@@ -15,6 +15,7 @@ from studio.application.experiments.prompts import (
     inputs_read,
 )
 from studio.application.experiments.providers import choice_for, with_options
+from studio.application.experiments.report import GIT
 from studio.application.run.start.readiness import refusal_of
 from studio.application.words import translate
 from studio.core.experiments.datasets import DatasetError, read_dataset, unread_columns
@@ -106,6 +107,9 @@ class PlannedVariant:
     choice: ModelChoice | None
     """The connection and model; None for `echo`."""
 
+    base: str = ""
+    """The column that it is compared with, where not all are compared with one."""
+
 
 @dataclass(frozen=True)
 class ExperimentPlan:
@@ -181,9 +185,11 @@ def plan_experiment(
     variants = _variants(file, folder, services, chosen)
     warnings = [_told(file, each.span.start, each.message) for each in file.problems]
     rows = _rows(file, folder, variants, warnings, chosen)
+    baseline = chosen.baseline or file.baseline
+    if baseline.startswith(GIT):
+        variants = _with_revision(baseline, variants, file, folder)
     values = _checked_values(variants, rows)
     repeats = chosen.repeat or file.options.repeat
-    baseline = chosen.baseline or file.baseline
     if not rows:
         raise ExperimentError(_tr("No row is left to ask."))
     if file.budget.cost is not None:
@@ -230,6 +236,44 @@ def _variants(
     if not made:
         raise ExperimentError(_tr("The experiment has no variant to run."))
     return made
+
+
+def _with_revision(
+    baseline: str, variants: Sequence[PlannedVariant], file: ExperimentFile, folder: Folder
+) -> list[PlannedVariant]:
+    """The columns, and those of the same prompts as they are at a revision of git: their bases.
+
+    Prompts that differ by their edits only have one column in common.
+    """
+    pairs: dict[tuple[str, str], PlannedVariant] = {}
+    for each in variants:
+        prompt = each.entry.prompt
+        if prompt.id.endswith(".prompty") and prompt.text is None and not prompt.revision:
+            pairs.setdefault((prompt.id, each.entry.provider.id), each)
+    if not pairs:
+        place = file.source.text.find(baseline)
+        message = _tr("{name} needs a prompt that is a file.").format(name=baseline)
+        raise ExperimentError(_told(file, max(0, place), message))
+    bases: dict[tuple[str, str], PlannedVariant] = {}
+    for pair, each in pairs.items():
+        entry = replace(each.entry.prompt, revision=baseline.removeprefix(GIT), edit={})
+        try:
+            ((_, document),) = documents_of(entry, folder)
+        except ExperimentError as error:
+            place = file.source.text.find(baseline)
+            raise ExperimentError(_told(file, max(0, place), str(error))) from None
+        name = baseline if len(pairs) == 1 else f"{each.name} @ {baseline}"
+        bases[pair] = replace(
+            each,
+            name=name,
+            entry=replace(each.entry, name=name, prompt=entry),
+            document=with_options(document, each.entry.provider.config),
+        )
+    compared = []
+    for each in variants:
+        base = bases.get((each.entry.prompt.id, each.entry.provider.id))
+        compared.append(replace(each, base=base.name if base is not None else ""))
+    return [*compared, *bases.values()]
 
 
 def _rows(

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from studio.application.trust import is_trusted
 from studio.application.words import translate
-from studio.core.experiments.values import PromptEntry
+from studio.core.experiments.assertions.marking import rendered_value
+from studio.core.experiments.assertions.result import AssertionContext
+from studio.core.experiments.values import ExperimentCase, PromptEntry
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.promptfoo import import_promptfoo
 from studio.core.prompty.document import PromptDocument
@@ -19,6 +21,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.span import Span
+from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
 _tr = partial(translate, "ExperimentPrompts")
@@ -217,6 +220,48 @@ def section_titles(document: PromptDocument) -> list[str]:
         if each.role:
             made.append(each.role if counts[each.role] == 1 else f"{each.role}#{counts[each.role]}")
     return [*made, *(name for name, _, _ in _headings(document))]
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+_HOLES = {"jinja2": "{{{{ {} }}}}", "mustache": "{{{{{{{}}}}}}}", "fstring": "{{{}}}"}
+
+
+def for_row(
+    document: PromptDocument, case: ExperimentCase, values: Mapping[str, Json]
+) -> tuple[PromptDocument, Mapping[str, Json]]:
+    """The prompt with what a row puts before and after it (`prefix`, `suffix`), and the values.
+
+    They stand around the text of the last user section. They are values of the run: a text of a
+    dataset is never a role or a template of the prompt.
+
+    Raises:
+        UndecidedError: one of them is a template that cannot be filled in.
+    """
+    given = {
+        f"row_{name}": case.options[name]
+        for name in ("prefix", "suffix")
+        if isinstance(case.options.get(name), str) and case.options[name]
+    }
+    hole = _HOLES.get(document.template.format)
+    sections = [each for each in document.sections if each.role == "user"]
+    sections = sections or list(document.sections)
+    if not given or hole is None or not sections:
+        return document, values
+    place = sections[-1].content
+    text = document.source.slice(place)
+    body = text.strip()
+    start = place.start + text.find(body)
+    edits = []
+    if "row_prefix" in given:
+        edits.append(TextEdit(Span(start, start), hole.format("row_prefix")))
+    if "row_suffix" in given:
+        end = start + len(body)
+        edits.append(TextEdit(Span(end, end), hole.format("row_suffix")))
+    changed = parse(apply_edits(document.source.text, edits), document.source.path)
+    context = AssertionContext(case.variables)
+    filled = {name: rendered_value(value, context) for name, value in given.items()}
+    return replace(changed, model=document.model), {**values, **filled}
 
 
 def inputs_read(document: PromptDocument) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from functools import partial
@@ -26,6 +27,7 @@ _tr = partial(translate, "ExperimentProviders")
 ECHO = "echo"
 """promptfoo's provider that answers with the prompt itself: no model, no cost."""
 
+_WAY = re.compile(r"^(?:chat|responses|messages|embeddings?):")
 _EMBEDDED = ("embedded", "local")
 _ALIASES = {"azureopenai": "azure", "vertex": "gemini", "google": "gemini"}
 _OPTION_WORDS = {**LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}}
@@ -52,7 +54,7 @@ def choice_for(
     if named is not None:
         return choice_of(RequestedModel(declared, trusted), connections, named.name)
     provider, colon, rest = entry.id.partition(":")
-    model = rest.removeprefix("chat:").removeprefix("responses:").removeprefix("messages:")
+    model = _WAY.sub("", rest)
     connection = next(
         (each for each in connections.connections
          if provider.lower() in (each.name.lower(), each.name.lower().replace(" ", "-"))), None,

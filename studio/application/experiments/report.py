@@ -29,6 +29,9 @@ _tr = partial(translate, "ExperimentReport")
 FEW_ROWS = 20
 """Below, a share says little."""
 
+GIT = "git:"
+"""Begins a baseline that is a revision of git: the prompts as they were there."""
+
 ACCEPTED = "accepted"
 """The baseline that was blessed by hand."""
 
@@ -174,7 +177,7 @@ def report_of(
             names[at], total, by_variant.get(at, []), verdicts.get(at, {}), times,
             compared.get(at), slices,
         )  # fmt: skip
-        is_baseline = names[at] == title
+        is_baseline = names[at] == title or names[at] in _own_bases(head, title).values()
         checks = () if is_baseline else tuple(check_gates(gates, subject))
         reports.append(
             VariantReport(
@@ -250,18 +253,34 @@ def _bases(
     if wanted in names:
         at = names.index(wanted)
         return wanted, {other: verdicts.get(at, {}) for other in range(len(names)) if other != at}
+    bases = _own_bases(head, wanted)
+    if bases:
+        made: dict[int, Mapping[str, RowVerdict]] = {
+            at: verdicts.get(names.index(bases[name]), {})
+            for at, name in enumerate(names)
+            if bases.get(name) in names
+        }
+        return wanted, made
     earlier = _earlier(ledger, head, wanted)
     if earlier is None:
         return "", {}
     theirs = ledger.variants(earlier.id)
     found = verdicts_of(ledger, earlier, ledger.rows(earlier.id))
-    made: dict[int, Mapping[str, RowVerdict]] = {}
+    made = {}
     for at, name in enumerate(names):
         if name in theirs:
             made[at] = found.get(theirs.index(name), {})
         elif len(theirs) == 1:
             made[at] = found.get(0, {})
     return earlier.label or f"#{earlier.id}", made
+
+
+def _own_bases(head: ResultHead, wanted: str) -> dict[str, str]:
+    """The column that each variant is compared with, where each has one of its own."""
+    kept = head.spec.get("bases")
+    if not wanted.startswith(GIT) or not isinstance(kept, Mapping):
+        return {}
+    return {name: str(base) for name, base in kept.items()}
 
 
 def _earlier(ledger: ExperimentLedger, head: ResultHead, wanted: str) -> ResultHead | None:

@@ -228,6 +228,7 @@ class ExperimentRunner:
                 str(file.path or ""),
                 {
                     "pass_rule": file.pass_rule, "baseline": self.plan.baseline,
+                    "bases": {each.name: each.base for each in self.plan.variants if each.base},
                     "gates": asdict(file.gates), "description": file.description,
                     "connections": [
                         each.choice.connection.name if each.choice is not None else "echo"
@@ -447,7 +448,11 @@ class ExperimentRunner:
         context = AssertionContext(
             variables, sent_text(sent), tuple(str(each.get("name")) for each in sent.tools)
         )
-        return await mark_answer(case.assertions, case.threshold, answer, context, self._markers)
+        transform = case.options.get("transform", case.options.get("postprocess"))
+        return await mark_answer(
+            case.assertions, case.threshold, answer, context, self._markers,
+            transform if isinstance(transform, str) else "",
+        )  # fmt: skip
 
     def _journal_of(self, asked: AskedCell, outcome: CellOutcome) -> bytes | None:
         keep = self.plan.file.keep

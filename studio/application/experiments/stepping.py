@@ -10,7 +10,7 @@ from typing import cast
 from studio.application.connections.model import RequestedModel
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan
-from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.prompts import ExperimentError, for_row
 from studio.application.run.start.plan import OpenToolbox
 from studio.application.words import translate
 from studio.core.agent.loop.toolbox import RunToolbox
@@ -73,9 +73,10 @@ def cell_to_step(plan: ExperimentPlan, variant: str, row: int) -> SteppedCell:
     column = plan.variants[at]
     if column.choice is None:
         raise ExperimentError(_tr("`echo` answers with the prompt itself; no model is asked."))
+    document, values = for_row(column.document, found.case, plan.values_of(at, found))
     return SteppedCell(
-        column.document,
-        plan.values_of(at, found),
+        document,
+        values,
         RequestedModel(column.document.model, plan.folder.trusted, column.choice),
         cast("ProtocolName | None", column.entry.prompt.protocol or None),
         read_mocks(plan.file.mocks, plan.folder),

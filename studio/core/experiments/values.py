@@ -50,7 +50,7 @@ class AssertionSpec:
     """The judge's own prompt (`rubricPrompt`)."""
 
     transform: str = ""
-    """An expression that changes the answer first; not followed, and named."""
+    """JavaScript of `output` that changes the answer first, or file://code.js:function."""
 
     config: JsonObject = field(default_factory=dict)
     """Settings of the assertion."""

@@ -91,6 +91,19 @@ def test_a_revision_is_the_file_of_then(bench: Bench) -> None:
     assert "one word" in main.document.source.text
     assert "Answer shortly." in edit.document.source.text
     assert "two words" not in main.document.source.text
+    # As a baseline: one column for both, which differ by an edit only.
+    bench.write("capital.experiment.yaml", EXPERIMENT.replace("baseline: main", ""))
+    plan = bench.plan(baseline="git:HEAD")
+    assert [each.name for each in plan.variants] == ["main", "edit", "git:HEAD"]
+    assert "one word" in plan.variants[2].document.source.text
+    bench.write("capital.experiment.yaml", EXPERIMENT.replace("[small]", "['small:a', 'small:b']")
+                .replace("baseline: main", "baseline: git:HEAD"))  # fmt: skip
+    variants = bench.plan().variants
+    names = [each.name for each in variants]
+    assert names[4:] == [f"{names[0]} @ git:HEAD", f"{names[2]} @ git:HEAD"]
+    assert [each.base for each in variants[:4]] == [names[4], names[4], names[5], names[5]]
+    with pytest.raises(ExperimentError, match=r"capital\.prompty@no"):
+        bench.plan(baseline="git:no")
 
 
 def test_git_is_not_asked_in_a_folder_that_is_not_trusted(bench: Bench) -> None:

@@ -57,11 +57,12 @@ class AssertionChild:
         async with self._lock:
             answer = await self._ask(
                 {"id": next(self._numbers), "language": language, "code": code, "file": file,
-                 "output": output, "context": dict(context)}
+                 "output": output, "context": dict(context), "node": self._trusted}
             )  # fmt: skip
         if "missing" in answer:
             self._no_javascript = (
-                "JavaScript is not run here: install jsbox (pip install prompt-studio[javascript])."
+                "JavaScript is not run here: install jsbox (pip install prompt-studio[javascript]),"
+                " or Node.js and trust the folder."
             )
             raise NotRunError(self._no_javascript)
         if "error" in answer:

@@ -111,6 +111,7 @@ async def mark_answer(
     answer: CellAnswer,
     context: AssertionContext,
     markers: Markers,
+    transform: str = "",
 ) -> CellMarks:
     """Decide every assertion of a cell. Never raises for what stands in them.
 
@@ -120,7 +121,14 @@ async def mark_answer(
         answer: what came.
         context: the row.
         markers: what runs code and judges.
+        transform: the code that changes the answer before all of them; empty for none.
     """
+    try:
+        if transform:
+            answer = await transformed(transform, answer, context, markers)
+    except (UndecidedError, NotRunError) as error:
+        lost = tuple(_undecided(each, error) for each in assertions)
+        return CellMarks(False, 0.0, lost, is_undecided=True)
     results = tuple([await _mark(each, answer, context, markers) for each in assertions])
     passed, score = _summed(results, threshold)
     undecided = any(each.state in ("error", "not_run") and each.weight > 0 for each in results)
@@ -162,9 +170,13 @@ async def _mark(
         label = replace(spec, value=value).label
         verdict = await _decide(spec, value, answer, context, markers)
     except (UndecidedError, NotRunError) as error:
-        state = "not_run" if isinstance(error, NotRunError) else "error"
-        return AssertionResult(spec.label, state, 0.0, str(error), spec.weight, spec.metric)
+        return _undecided(spec, error)
     return _result(spec, label, verdict)
+
+
+def _undecided(spec: AssertionSpec, error: Exception) -> AssertionResult:
+    state: AssertionState = "not_run" if isinstance(error, NotRunError) else "error"
+    return AssertionResult(spec.label, state, 0.0, str(error), spec.weight, spec.metric)
 
 
 def _result(spec: AssertionSpec, label: str, verdict: Verdict) -> AssertionResult:
@@ -187,7 +199,7 @@ async def _decide(
 ) -> Verdict:  # fmt: skip
     kind = spec.type
     if spec.transform:
-        raise NotRunError("`transform` is not followed here.")
+        answer = await transformed(spec.transform, answer, context, markers)
     if kind in FOREIGN:
         raise NotRunError(f"Assertions of type {kind!r} are not run here.")
     if kind in _CODE:
@@ -211,12 +223,36 @@ async def _decide(
     return await markers.judge.grade(spec, value, answer, context)
 
 
+async def transformed(
+    code: str, answer: CellAnswer, context: AssertionContext, markers: Markers
+) -> CellAnswer:
+    """The answer as a `transform` changes it: JavaScript of `output`, or a file's function.
+
+    Raises:
+        UndecidedError: the code failed.
+        NotRunError: nothing here runs it.
+    """
+    spec = AssertionSpec("javascript")
+    made = await _run_code(spec, "javascript", code, answer, context, markers)
+    if made is None:
+        raise UndecidedError("The `transform` gives nothing.")
+    text = made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
+    return replace(answer, text=text)
+
+
 async def _decide_by_code(
     spec: AssertionSpec, language: CodeLanguage, value: Json, answer: CellAnswer,
     context: AssertionContext, markers: Markers,
 ) -> Verdict:  # fmt: skip
     if not isinstance(value, str):
         raise UndecidedError("The value is the code, or file://checks.py:function.")
+    return verdict_of_code(spec, await _run_code(spec, language, value, answer, context, markers))
+
+
+async def _run_code(
+    spec: AssertionSpec, language: CodeLanguage, value: str, answer: CellAnswer,
+    context: AssertionContext, markers: Markers,
+) -> Json:  # fmt: skip
     if markers.code is None:
         raise NotRunError("Code is not run here.")
     file, code = "", value
@@ -232,7 +268,7 @@ async def _decide_by_code(
         "vars": dict(context.variables), "prompt": context.prompt, "config": dict(spec.config),
         "latencyMs": answer.latency_ms, "cost": answer.cost,
     }  # fmt: skip
-    return verdict_of_code(spec, await markers.code.run(language, code, file, answer.text, given))
+    return await markers.code.run(language, code, file, answer.text, given)
 
 
 def rendered_value(value: Json, context: AssertionContext) -> Json:

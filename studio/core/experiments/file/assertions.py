@@ -107,9 +107,6 @@ def _assertion(
         nested = tuple(read_assertions(item.get("assert"), templates, depth + 1))
         if not nested:
             item.wrong("The set holds no assertions.", "assertion-value")
-    if "transform" in item:
-        message = "`transform` is not followed here: the assertion is shown as not run."
-        item.findings.warning("assertion-not-run", message, item.get("transform").key_span)
     weight = item.get("weight").number("The weight", 0)
     return AssertionSpec(
         name,

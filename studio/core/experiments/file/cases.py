@@ -49,7 +49,7 @@ def read_case(
 ) -> ExperimentCase:
     """One case; also `defaultTest`."""
     node.check_keys(CASE_KEYS, "A test")
-    for name in ("transform", "storeOutputAs", "transformVars", "postprocess"):
+    for name in ("storeOutputAs", "transformVars"):
         if name in node.get("options"):
             where = node.get("options").get(name)
             message = f"`{name}` is not followed here; answers are marked as they come."

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
+from studio.core.experiments.assertions.checker import _javascript
 from studio.core.experiments.assertions.child import AssertionChild
 from studio.core.experiments.assertions.marking import (
     CellMarks,
@@ -156,7 +159,7 @@ async def test_a_type_decides_on_a_text(assertion: str, answer: str, passes: boo
         ("{type: moderation}", "not_run", "not run here"),
         ("{type: llm-rubric, value: polite}", "not_run", "no judge"),
         ("{type: python, value: 'True'}", "not_run", "not run here"),
-        ("{type: contains, value: Oslo, transform: output.trim()}", "not_run", "transform"),
+        ("{type: contains, value: Oslo, transform: output.trim()}", "not_run", "not run here"),
     ],
 )
 async def test_what_cannot_be_decided_neither_passes_nor_fails(
@@ -269,6 +272,11 @@ CODE = [
     ("{type: python, value: file://check.py:none}", "error", 0),
     ("{type: python, value: '__import__(\"os\")._exit(3)'}", "error", 0),
     ("{type: python, value: 'True'}", "passed", 1),
+    ("{type: equals, value: OSLO, transform: \"'Oslo'.toUpperCase()\"}", "passed", 1),
+    ("{type: equals, value: {city: Oslo}, transform: \"({city: context.vars.expected})\"}",
+     "passed", 1),
+    ("{type: equals, value: seen, transform: file://check.py:changed}", "passed", 1),
+    ("{type: contains, value: Oslo, transform: nothing.here}", "error", 0),
 ]  # fmt: skip
 """Assertions by code, with the state and score that they give."""
 
@@ -282,6 +290,7 @@ async def test_code_decides(child: AssertionChild, tmp_path: Path) -> None:
     (tmp_path / "check.py").write_text(
         "def get_assert(output, context):\n"
         "    return {'pass': 'Oslo' in output, 'score': 0.25, 'reason': 'seen'}\n"
+        "def changed(output, context):\n    return 'seen'\n"
         "async def slow_one(output, context):\n    return True\n"
     )
     marks = await _mark(
@@ -289,6 +298,41 @@ async def test_code_decides(child: AssertionChild, tmp_path: Path) -> None:
     )
     found = [(each.state, round(each.score, 2)) for each in marks.results]
     assert found == [(state, score) for _, state, score in CODE]
+
+
+async def test_a_row_may_change_its_answer_before_it_is_marked(
+    child: AssertionChild, tmp_path: Path
+) -> None:
+    markers = _with_code(child, tmp_path)
+    specs = _specs("{type: equals, value: Oslo}")
+    code = "JSON.parse(output.slice(output.indexOf('{'))).city"
+    marks = await mark_answer(specs, None, ANSWER, CONTEXT, markers, code)
+    assert marks.passed
+    marks = await mark_answer(specs, None, ANSWER, CONTEXT, markers, "no.such")
+    assert marks.is_undecided
+    assert marks.results[0].state == "error"
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node.js")
+def test_node_takes_the_place_of_the_engine_in_a_trusted_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "jsbox", None)  # as where there is no wheel
+
+    def run(code: str, *, node: bool = True) -> object:
+        return _javascript(
+            {"code": code, "file": "", "output": "Oslo", "context": {"vars": {"n": 3}},
+             "node": node}
+        )  # fmt: skip
+
+    assert run("output.length > context.vars.n") is True
+    assert run("console.log('noise'); return {pass: false, reason: 'r'}") == {
+        "pass": False, "reason": "r"
+    }  # fmt: skip
+    with pytest.raises(RuntimeError, match="timed out"):
+        run("while (true) {}")
+    with pytest.raises(ImportError):
+        run("true", node=False)
 
 
 async def test_code_that_hangs_is_ended(tmp_path: Path) -> None:
