@@ -57,6 +57,9 @@ from studio.core.tools.trust.review import ToolReview
 from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
 from studio.core.tools.trust.wants import Approval
 
+_LONGEST_SAID = 20_000
+"""Letters of what a running call says that are shown."""
+
 
 class DocumentTools:
     """Keeps the sources of one document running while it is open, or a run of it stands."""
@@ -85,6 +88,7 @@ class DocumentTools:
             ask_input: asks the user for what an MCP server wants to know.
         """
         self._ask_input = ask_input
+        self._said = ""
         self._masker = masker if masker is not None else Masker()
         self._secrets = ToolSecrets(self._masker)
         self._folder = path.parent if path is not None else None
@@ -199,7 +203,15 @@ class DocumentTools:
             used=self._note_use,
             secrets=self._secrets,
         )
-        return await box.call(name, arguments)
+        self._said = ""
+        return await box.call(name, arguments, tell=self._hear)
+
+    async def read_said(self) -> str:
+        """What the call that is tried has said so far (the newest part), without secrets."""
+        return self._secrets.masked(self._said)
+
+    def _hear(self, text: str) -> None:
+        self._said = (self._said + text)[-_LONGEST_SAID:]
 
     def change(self, name: str, **changes: object) -> ToolRegistry:
         """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
@@ -124,6 +125,19 @@ class ToolSource(Protocol):
 
     async def close(self) -> None:
         """Stop whatever runs behind the source."""
+        ...
+
+
+Tell: TypeAlias = Callable[[str], None]
+"""Is told what a call says while it runs: what it prints, how far it is."""
+
+
+@runtime_checkable
+class LiveSource(Protocol):
+    """A source whose calls say something while they run."""
+
+    async def call_told(self, name: str, arguments: JsonObject, tell: Tell) -> ToolOutcome:
+        """Call one tool, as `ToolSource.call` does, and pass on what it says meanwhile."""
         ...
 
 

@@ -20,7 +20,7 @@ from studio.core.tools.arguments import check_arguments, inject_bindings
 from studio.core.tools.mock import Mock, RecordedMock, mock_answer
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import ToolOutcome, ToolSource
+from studio.core.tools.source import LiveSource, Tell, ToolOutcome, ToolSource
 from studio.core.tools.trust.definitions import change_text
 
 AskPerson: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
@@ -129,6 +129,7 @@ class Toolbox:
         arguments: JsonObject,
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
+        tell: Tell | None = None,
     ) -> ToolOutcome:
         """Call a tool; a failure is an outcome, and cancelling the task stops the tool.
 
@@ -137,6 +138,7 @@ class Toolbox:
             arguments: as the model gave them; bound ones are put in here.
             call_id: the call's identifier, for sources that keep one.
             released: the references of secrets in the arguments whose values the tool gets.
+            tell: is told what the call says while it runs; secrets are not taken out.
         """
         entry = self._registry().entry(name)
         problems = self.check(name, arguments, released)
@@ -156,7 +158,11 @@ class Toolbox:
         if sent is None:
             return ToolOutcome(_NO_VALUE, "error")
         whole = inject_bindings(entry.spec, sent, self._inputs)
-        return self._secrets.outcome(await source.call(entry.source_name, whole))
+        if tell is not None and isinstance(source, LiveSource):
+            outcome = await source.call_told(entry.source_name, whole, tell)
+        else:
+            outcome = await source.call(entry.source_name, whole)
+        return self._secrets.outcome(outcome)
 
     async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:
         key = name

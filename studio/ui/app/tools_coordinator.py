@@ -71,6 +71,7 @@ class ToolsCoordinator(QObject):
         tools.untrusted_changed.connect(self._say_untrusted)
         tools.recordings_found.connect(pane.show_recordings)
         tools.request_shown.connect(pane.show_request)
+        tools.trial_said.connect(pane.show_said)
         tools.questions.request_answer.connect(pane.show_question)
         tools.questions.request_input.connect(pane.show_input)
         pane.input_given.connect(tools.questions.give_input)

@@ -191,6 +191,17 @@ class TryPanel(QWidget):
                 self._reveal_result.start()
         self._allow()
 
+    def show_said(self, text: str) -> None:
+        """Show what the running call has said so far."""
+        if self._entry is None or self._entry.name != self._running:
+            return
+        if text and text != self.errors.toPlainText():
+            self.errors.setPlainText(text)
+            bar = self.errors.verticalScrollBar()
+            bar.setValue(bar.maximum())
+        self.errors.setVisible(bool(text))
+        self._errors_title.setVisible(bool(text))
+
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._theme = theme

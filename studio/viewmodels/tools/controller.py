@@ -96,6 +96,7 @@ def _stamps(files: Iterable[Path]) -> frozenset[tuple[Path, int, int]]:
 
 
 _LOAD_MS = 300
+_SAID_MS = 150  # between two looks at what a running call says
 _CLOSE_SECONDS = 2.0
 
 
@@ -122,6 +123,7 @@ class ToolsController(QObject):
     registry_changed = Signal(ToolRegistry)
     loading_changed = Signal(bool)
     trial_changed = Signal(ToolTrial)  # Trial: begun, or ended
+    trial_said = Signal(str)  # what the running call has said so far
     untrusted_changed = Signal(Path)  # Path of the folder that is not trusted, or None
     request_shown = Signal(str, str)  # tool, the HTTP request that a call would send
     offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
@@ -172,6 +174,9 @@ class ToolsController(QObject):
         self._load: Future[ToolRegistry] | None = None
         self._trial: ToolTrial | None = None
         self._call: Future[ToolOutcome] | None = None
+        self._listening = QTimer(self)
+        self._listening.setInterval(_SAID_MS)
+        self._listening.timeout.connect(self._read_said)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_LOAD_MS)
@@ -361,10 +366,21 @@ class ToolsController(QObject):
             return
         self._trial = ToolTrial(name, dict(arguments), when=time.time())
         self.trial_changed.emit(self._trial)
+        self._listening.start()
         self._call = self._background.start(
             self._session.try_tool(name, arguments, self._inputs, self.questions.ask),
             self._tried,
         )
+
+    def _read_said(self) -> None:
+        """Show what the running call has said so far."""
+
+        def done(future: Future[str]) -> None:
+            if not future.cancelled() and future.exception() is None and self._call is not None:
+                self.trial_said.emit(future.result())
+
+        if self._background.is_running:
+            self._background.start(self._session.read_said(), done)
 
     def cancel_trial(self) -> None:
         """Stop the tried call; its process is ended."""
@@ -374,6 +390,7 @@ class ToolsController(QObject):
     def close(self) -> None:
         """End all processes behind the tools; waits for them, at most two seconds."""
         self._timer.stop()
+        self._listening.stop()
         self._saved.watch(())
         self._searching.drop()
         self.cancel_trial()
@@ -412,6 +429,7 @@ class ToolsController(QObject):
         self.recordings_found.emit(*found)
 
     def _tried(self, future: Future[ToolOutcome]) -> None:
+        self._listening.stop()
         trial, self._trial, self._call = self._trial, None, None
         if trial is None:
             return

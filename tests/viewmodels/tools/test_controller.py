@@ -22,6 +22,7 @@ def add(a: int, b: int = 2) -> int:
 
 def sleepy() -> str:
     """Never comes back."""
+    print("on my way")
     Path(__file__).with_name("began").touch()
     time.sleep(600)
     return "late"
@@ -121,8 +122,11 @@ def test_a_hanging_tool_is_cancelled(
     trust(qtbot, controller, folder)
     trials: list[ToolTrial] = []
     controller.trial_changed.connect(trials.append)
+    said: list[str] = []
+    controller.trial_said.connect(said.append)
     controller.try_tool("sleepy", {})
     qtbot.waitUntil((folder / "began").exists)
+    qtbot.waitUntil(lambda: "on my way\n" in said)
     controller.cancel_trial()
     qtbot.waitUntil(lambda: trials[-1].outcome is not None)
     assert trials[-1].outcome is not None

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -59,6 +59,7 @@ class _Pipes(asyncio.SubprocessProtocol):
         self.exited = asyncio.Event()
         self.ended = False
         self.log = bytearray()
+        self.tell: Callable[[str], None] | None = None
         self._part: list[bytes] = []
         self._size = 0
         self._transport: asyncio.SubprocessTransport | None = None
@@ -72,6 +73,8 @@ class _Pipes(asyncio.SubprocessProtocol):
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd == 2:
+            if self.tell is not None:
+                self.tell(data.decode("utf-8", "replace"))
             self.log += data
             if len(self.log) > LONGEST_LOG:
                 del self.log[: len(self.log) - LONGEST_LOG]
@@ -219,6 +222,10 @@ class ChildProcess:
     def ended_for(self) -> str:
         """Which bound it passed, for which it was ended; empty for none."""
         return self._pipes.ended_for
+
+    def tell_log(self, tell: Callable[[str], None] | None) -> None:
+        """Tell what it writes on its error stream from now on, as it comes; None to stop."""
+        self._pipes.tell = tell
 
     def take_log(self) -> str:
         """What it wrote on its error stream since the last time (the newest part)."""

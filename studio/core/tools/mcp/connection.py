@@ -27,7 +27,7 @@ from studio.core.tools.mcp.values import (
     listed_tool,
     server_offer,
 )
-from studio.core.tools.source import OfferContent, ServerOffer, ToolSourceError
+from studio.core.tools.source import OfferContent, ServerOffer, Tell, ToolSourceError
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -152,14 +152,29 @@ class McpConnection:
             meta = page.meta or {}
         return tuple(found), meta
 
-    async def call(self, name: str, arguments: JsonObject) -> CallResult:
+    async def call(self, name: str, arguments: JsonObject, tell: Tell | None = None) -> CallResult:
         """Call a tool; cancelling the task tells the server to stop.
+
+        Args:
+            name: the tool.
+            arguments: what it is called with.
+            tell: is told how far the server says that it is.
 
         Raises:
             ServerRefusal: the server refuses the call.
             ConnectionLost: it went away.
         """
-        result = await self._request(self._live().call_tool(name, dict(arguments)))
+
+        async def progressed(progress: float, total: float | None, message: str | None) -> None:
+            assert tell is not None
+            part = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+            tell(f"{part}: {message}\n" if message else f"{part}\n")
+
+        result = await self._request(
+            self._live().call_tool(
+                name, dict(arguments), progress_callback=progressed if tell else None
+            )
+        )
         return CallResult(
             "\n".join(block_text(block) for block in result.content),
             result.is_error,

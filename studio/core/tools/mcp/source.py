@@ -42,6 +42,7 @@ from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import (
     OfferContent,
     ServerOffer,
+    Tell,
     ToolOutcome,
     ToolPicture,
     ToolSourceError,
@@ -206,6 +207,10 @@ class McpSource:
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call a tool; cancelling the task tells the server to stop."""
+        return await self.call_told(name, arguments, None)
+
+    async def call_told(self, name: str, arguments: JsonObject, tell: Tell | None) -> ToolOutcome:
+        """The same, and pass on how far it says that it is."""
         if self._allowed and name not in self._allowed:
             return ToolOutcome(f"{name} is not among allowedTools", "unknown-tool")
         try:
@@ -220,7 +225,7 @@ class McpSource:
         try:
             async with self._time.limit() as limit:
                 with self._time.running(limit):
-                    result = await connection.call(name, arguments)
+                    result = await connection.call(name, arguments, tell)
             text, value, pictures = result.text, result.structured, result.pictures
             status = "error" if result.is_error else "ok"
         except TimeoutError:

@@ -33,7 +33,7 @@ from studio.core.tools.python.worker import (
 )
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.python_server.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
-from studio.core.tools.source import ToolOutcome, ToolSourceError
+from studio.core.tools.source import Tell, ToolOutcome, ToolSourceError
 
 
 class PythonFileSource:
@@ -117,12 +117,17 @@ class PythonFileSource:
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call one function; cancelling the task ends its process."""
+        return await self.call_told(name, arguments, None)
+
+    async def call_told(self, name: str, arguments: JsonObject, tell: Tell | None) -> ToolOutcome:
+        """The same, and pass on what it prints, as it prints it."""
         try:
             worker = await self._take()
         except ToolSourceError as error:
             return ToolOutcome(str(error), "crashed")
         started = time.perf_counter()
         worker.child.take_log()
+        worker.child.tell_log(tell)
         try:
             result = await asyncio.wait_for(
                 worker.connection.call(name, arguments), self._limits.seconds
@@ -150,6 +155,8 @@ class PythonFileSource:
             # Cancelled: the function may never return, so its process goes, at once.
             self._drop(worker)
             raise
+        finally:
+            worker.child.tell_log(None)
         duration = time.perf_counter() - started
         # Its output and its result come by two pipes; one turn of the loop brings both.
         await asyncio.sleep(0)

@@ -23,7 +23,7 @@ from tests.support import patience
 
 SERVER = '''
 import os, sys, time
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import ToolAnnotations
 
 server = MCPServer("weather", version="1.2")
@@ -56,6 +56,12 @@ def greet() -> str:
 def ask(about: str = "all") -> str:
     """Ask something."""
     return f"What of {about}?"
+
+@server.tool()
+async def step(context: Context) -> str:
+    for number in (1, 2):
+        await context.report_progress(number, 2, f"step {number}")
+    return "done"
 
 @server.tool()
 def draw():
@@ -130,6 +136,9 @@ async def test_lists_and_calls(weather: McpSource) -> None:
     with pytest.raises(ToolSourceError):
         await weather.open_offer(replace(note, name="note://no/such/note"), {})
     assert await weather.complete(ask, "about", "r", {}) == ()
+    told: list[str] = []
+    assert (await weather.call_told("step", {}, told.append)).text == "done"
+    assert told == ["1 of 2: step 1\n", "2 of 2: step 2\n"]
     drawn = await weather.call("draw", {})
     assert drawn.text.startswith("here\n[image image/png")
     assert [(each.kind, each.data) for each in drawn.pictures] == [("image/png", "UE5H")]

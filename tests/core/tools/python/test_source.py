@@ -458,3 +458,28 @@ async def test_a_tool_that_takes_all_memory_is_told_so(tool_file: WriteTools) ->
     assert "MemoryError" in outcome.text
     assert (await source.call("alloc", {"megabytes": 1})).status == "ok"
     await source.close()
+
+
+async def test_what_a_tool_prints_is_told_while_it_runs(source: Open, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    tools = source(
+        f"""
+        import time
+        from pathlib import Path
+
+        def work() -> str:
+            print("half done")
+            while not Path({str(go)!r}).exists():
+                time.sleep(0.01)
+            return "done"
+        """
+    )
+    told: list[str] = []
+
+    def hear(text: str) -> None:
+        told.append(text)
+        go.touch()  # it ends only after what it printed was heard
+
+    outcome = await tools.call_told("work", {}, hear)
+    assert (outcome.text, "".join(told)) == ("done", "half done\n")
+    assert outcome.stderr == "half done\n"
