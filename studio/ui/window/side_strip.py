@@ -53,8 +53,9 @@ class SideStrip(QToolBar):
             self.addAction(actions[identifier])
         docks.changed.connect(self._follow)
 
-    def _press(self, name: str, on: bool) -> None:
-        if on:
+    def _press(self, name: str, _: bool = False) -> None:
+        # A partial gets no argument of `clicked`: whether it is on, the button knows.
+        if self._buttons[name].isChecked():
             self._docks.show(name)
         else:
             self._docks.hide(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.core.paths import user_paths
@@ -190,6 +190,14 @@ def test_one_key_for_each_side(bench: Workbench, qtbot: QtBot, tmp_path: Path) -
         assert all(docks[name].isVisible() for name in names)
     QTest.keyClick(page.editor, Qt.Key.Key_J, CONTROL)
     assert docks["problems"].isVisible()
+    strip = {each.accessibleName(): each for each in bench.window.strip.findChildren(QToolButton)}
+    for name, button in (("tools", strip["Tools"]), ("files", strip["Files"])):
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(docks[name].isVisible)
+        qtbot.waitUntil(lambda: [each.isChecked() for each in strip.values()].count(True) == 1)
+    QTest.mouseClick(strip["Files"], Qt.MouseButton.LeftButton)
+    assert not docks["files"].isVisible()
+    QTest.mouseClick(strip["Files"], Qt.MouseButton.LeftButton)
     width = page.editor.width()
     for back in (False, True):
         QTest.keyClick(page.editor, Qt.Key.Key_K, CONTROL)
