@@ -248,9 +248,23 @@ def depends(tree: Path) -> str:
         sys.exit(f"the program would lack {', '.join(lacking)}: install them, then build again")
     found = {"shared-mime-info"}
     for path in outside(tree):
-        owner = run("dpkg", "-S", path, capture_output=True).stdout.partition(":")[0]
+        owner = _owner(path)
         found.add(f"{owner} | {owner.removesuffix('t64')}" if owner.endswith("t64") else owner)
     return ", ".join(sorted(found))
+
+
+def _owner(path: Path) -> str:
+    """The installed package that a library is of.
+
+    Where `/lib` is a link to `/usr/lib`, some packages (libselinux1 of Debian 12) still list the
+    short name.
+    """
+    short = Path("/") / path.relative_to("/usr") if path.is_relative_to("/usr") else path
+    for name in (path, short):
+        said = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True, check=False)
+        if said.returncode == 0:
+            return said.stdout.partition(":")[0]
+    sys.exit(f"no installed package has {path}: the Debian package cannot name what it needs")
 
 
 def check_package(package: Path) -> None:
