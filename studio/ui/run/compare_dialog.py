@@ -9,21 +9,24 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
     QSplitter,
+    QTabBar,
     QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.application.run.cards.timeline import StepCard
-from studio.application.run.past.compare import CompareRow, RunComparison, Sides
+from studio.application.run.past.compare import CompareRow, RunComparison, Sides, figures_of
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import blend
+from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.theme import LIGHT, Theme
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
@@ -94,6 +97,70 @@ def _words(card: StepCard | None) -> str:
     return "" if card is None else f"{card.title}: {card.summary}"
 
 
+_TITLE, _ENDING = 220, 200
+
+
+class FiguresTable(QWidget):
+    """What both ways came to, in one row of figures: first, second, difference."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._comparison: RunComparison | None = None
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(24)
+        self._grid.setVerticalSpacing(2)
+        self.setAccessibleName(self.tr("Figures of both"))
+
+    @property
+    def words(self) -> list[list[str]]:
+        """What is shown, a list for each figure."""
+        if self._comparison is None:
+            return []
+        return [
+            [each.name, each.left, each.right, each.difference]
+            for each in figures_of(self._comparison)
+        ]
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colors."""
+        self._theme = theme
+        self._fill()
+
+    def show_comparison(self, comparison: RunComparison) -> None:
+        """Show the figures of a comparison."""
+        self._comparison = comparison
+        self._fill()
+
+    def _fill(self) -> None:
+        while (item := self._grid.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        if self._comparison is None:
+            return
+        theme, held = self._theme, self._comparison
+        for row, title in enumerate((held.left.title, held.right.title, self.tr("Difference")), 1):
+            self._put(row, 0, title, theme.muted)
+        for column, each in enumerate(figures_of(held), 1):
+            self._put(0, column, each.name, theme.muted)
+            self._put(1, column, each.left, theme.text)
+            self._put(2, column, each.right, theme.text)
+            tone = theme.success if each.is_less else theme.warning
+            self._put(3, column, each.difference or "–", tone if each.difference else theme.muted)
+        self._grid.setColumnMinimumWidth(0, _TITLE)
+        self._grid.setColumnMinimumWidth(1, _ENDING)
+        self._grid.setColumnStretch(7, 1)
+
+    def _put(self, row: int, column: int, text: str, color: str) -> None:
+        label = ElidedLabel() if column <= 1 and row in (1, 2) else QLabel(text)
+        if isinstance(label, ElidedLabel):
+            label.show_text(text)
+        paint_text(label, color)
+        self._grid.addWidget(label, row, column)
+
+
 _LINES_OPEN = 6
 """Rows of the list that are in sight above the texts."""
 
@@ -111,12 +178,15 @@ class RunComparisonDialog(QDialog):
         self.only_differences = QCheckBox(self.tr("Only what differs"))
         self.before = QPushButton(self.tr("Previous difference"))
         self.next = QPushButton(self.tr("Next difference"))
+        self.sides = QTabBar()
+        self.figures = FiguresTable()
         self.left = StyledText(self.tr("The whole text, left"), self.tr("Nothing on this side."))
         self.right = StyledText(self.tr("The whole text, right"), self.tr("Nothing on this side."))
         self.setWindowTitle(self.tr("Compare"))
         self._lay_out()
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self.only_differences.toggled.connect(self._list)
+        self.sides.currentChanged.connect(self._on_row)
         self.before.clicked.connect(self.go_before)
         self.next.clicked.connect(self.go_next)
 
@@ -124,6 +194,7 @@ class RunComparisonDialog(QDialog):
         """Paint in these colours."""
         self._theme = theme
         self.model.set_theme(theme)
+        self.figures.set_theme(theme)
         for text in (self.left, self.right):
             palette = text.palette()
             palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
@@ -136,6 +207,7 @@ class RunComparisonDialog(QDialog):
         """Show two ways through, at the place where they part."""
         self._comparison = comparison
         self.summary.setText(comparison.summary)
+        self.figures.show_comparison(comparison)
         differs = comparison.first_difference is not None
         self.only_differences.setChecked(False)
         for part in (self.only_differences, self.before, self.next):
@@ -200,7 +272,9 @@ class RunComparisonDialog(QDialog):
         if comparison is None or not 0 <= at < len(self.model.rows):
             self._show_texts(Sides())
             return
-        self._show_texts(comparison.texts(self.model.rows[at]))
+        row = self.model.rows[at]
+        is_body = self.sides.currentIndex() == 1
+        self._show_texts(comparison.bodies(row) if is_body else comparison.texts(row))
 
     def _show_texts(self, sides: Sides) -> None:
         for text, blocks in ((self.left, sides.left), (self.right, sides.right)):
@@ -239,9 +313,10 @@ class RunComparisonDialog(QDialog):
         texts.addWidget(self.left)
         texts.addWidget(self.right)
         texts.setChildrenCollapsible(False)
+        below = self._lay_out_texts(texts)
         whole = QSplitter(Qt.Orientation.Vertical)
         whole.addWidget(table)
-        whole.addWidget(texts)
+        whole.addWidget(below)
         whole.setStretchFactor(0, 2)
         whole.setStretchFactor(1, 3)
         whole.setChildrenCollapsible(False)
@@ -250,5 +325,21 @@ class RunComparisonDialog(QDialog):
         layout.setContentsMargins(16, 16, 16, 16)
         layout.setSpacing(8)
         layout.addLayout(head)
+        layout.addWidget(self.figures)
         layout.addWidget(whole, 1)
         self.resize(1080, 680)
+
+    def _lay_out_texts(self, texts: QWidget) -> QWidget:
+        """Both texts, and above them what of a step they are."""
+        for words in (self.tr("Text"), self.tr("Request body")):
+            self.sides.addTab(words)
+        self.sides.setDrawBase(False)
+        self.sides.setExpanding(False)
+        self.sides.setAccessibleName(self.tr("What is compared of a step"))
+        below = QWidget()
+        column = QVBoxLayout(below)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.sides)
+        column.addWidget(texts, 1)
+        return below

@@ -190,8 +190,10 @@ def _compare(path: Path, left: str, right: str) -> RunComparison:
         record = _open(path, run)
         if record.state is None:
             raise StoreError("the run is no longer there")
-        began = record.events[0].at
-        sides.append(RunSide(when(began, datetime.now().astimezone()), record.state))
+        began, setup = record.events[0].at, record.state.setup
+        moment = when(began, datetime.now().astimezone())
+        title = " · ".join(part for part in (setup.prompt, setup.model, moment) if part)
+        sides.append(RunSide(title, record.state))
     return compare(*sides)
 
 

@@ -256,8 +256,12 @@ class RunController(QObject):
 
     def compare_branches(self, left: BranchView, right: BranchView) -> None:
         """Put two ways through the run side by side."""
+        shown = self._shown
+        count = len(shown.events)
         sides = [
-            RunSide(one.title, state_at(self._shown.events, one.last)) for one in (left, right)
+            # To its very end: how it ended is compared, too.
+            RunSide(one.title, state_at(shown.events, shown.tree.branch_end(one.last, count)))
+            for one in (left, right)
         ]
         self.compared.emit(compare(*sides))
 

@@ -868,3 +868,26 @@ def test_the_ways_are_gone_through_at_the_card_where_they_part(bench: Bench) -> 
     other = pane.timeline.fork_at(card)
     assert other is not None
     assert other.words == "1/2"
+
+
+def test_the_comparison_has_the_figures_and_the_request_bodies_of_both(bench: Bench) -> None:
+    pane, controller = bench.pane, bench.controller
+    controller.start(plan([LOOKUP, FINAL, CALCULATE, FINAL]))
+    bench.until_over()
+    pane.timeline.setFocus()
+    assert pane.timeline.choose((2, "prompt", None))
+    bench.qtbot.keyClick(pane.timeline, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    bench.until_waiting("before the request is sent")
+    bench.click(pane.bar.run)
+    bench.until_over()
+    controller.compare_branches(*controller.view.branches)
+    dialog = pane.comparing
+    assert dialog.isVisible()
+
+    rows = {row[0]: row[1:] for row in dialog.figures.words}
+    assert rows["Iterations"] == ["2", "3", "+1"]
+    assert rows["End"][:2] == ["answered", "answered"]
+    dialog.sides.setFocus()
+    bench.qtbot.keyClick(dialog.sides, Qt.Key.Key_Right)
+    assert '"messages"' in dialog.left.toPlainText()
+    dialog.close()

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from studio.application.run.cards.card_text import added_card_text, card_text
+from studio.application.run.cards.card_text import added_card_text, card_text, step_at
 from studio.application.run.cards.timeline import StepCard, timeline_of
 from studio.application.run.debugging.breakpoints import place_name
+from studio.application.run.inspector.sources import sources_for
 from studio.application.run.past.forks import ways_of
 from studio.application.run.text import Block, Blocks, Piece
+from studio.application.run.words import money, seconds, sentence_of
 from studio.application.words import translate
+from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.state import RunState
 
@@ -144,9 +149,69 @@ class RunComparison:
         """The whole texts of a row, with what differs marked."""
         one = self.rows[row]
         return sides_of(
-            card_text(self.left.state, one.left) if one.left is not None else "",
-            card_text(self.right.state, one.right) if one.right is not None else "",
+            _without_ids(card_text(self.left.state, one.left)) if one.left is not None else "",
+            _without_ids(card_text(self.right.state, one.right)) if one.right is not None else "",
         )
+
+    def bodies(self, row: int) -> Sides:
+        """The requests of the iterations of a row, as they were sent, with what differs marked."""
+        one = self.rows[row]
+        return sides_of(_body(self.left.state, one.left), _body(self.right.state, one.right))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedFigure:
+    """One figure of both ways."""
+
+    name: str
+    """What it is."""
+
+    left: str
+    """Of the first way."""
+
+    right: str
+    """Of the second way."""
+
+    difference: str
+    """How much more or less the second has; empty where they are the same, or no numbers."""
+
+    is_less: bool = False
+    """Whether the second has less of it."""
+
+
+def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
+    """What both ways came to: how they ended, time, tokens, cost, iterations and errors."""
+    one, two = comparison.left.state, comparison.right.state
+    pairs: tuple[tuple[str, float, float, Callable[[float], str]], ...] = (
+        (_tr("Time"), one.seconds, two.seconds, seconds),
+        (_tr("Tokens"), one.usage.total_tokens, two.usage.total_tokens, "{:,.0f}".format),
+        (_tr("Cost"), one.usage.cost or 0.0, two.usage.cost or 0.0, _price),
+        (_tr("Iterations"), one.iteration, two.iteration, "{:,.0f}".format),
+        (_tr("Tool errors"), _errors(one), _errors(two), "{:,.0f}".format),
+    )
+    figures = [ComparedFigure(_tr("End"), _ending(one), _ending(two), "")]
+    for name, left, right, write in pairs:
+        by = write(abs(right - left))
+        is_same = write(left) == write(right)
+        sign = "" if is_same else ("−" if right < left else "+") + by
+        figures.append(ComparedFigure(name, write(left), write(right), sign, right < left))
+    return tuple(figures)
+
+
+def _price(cost: float) -> str:
+    return money(cost) if cost else _tr("none")
+
+
+def _errors(state: RunState) -> int:
+    """Calls that failed; of a very long run those of its newest steps."""
+    steps = steps_of(state)
+    first = max(0, len(steps) - _MOST_COUNTED)
+    calls = (call for step in steps[first:] for call in step.calls)
+    return sum(call.is_error and call.status != "rejected" for call in calls)
+
+
+def _ending(state: RunState) -> str:
+    return sentence_of(state) if state.status != "done" else _tr("answered")
 
 
 def compare(left: RunSide, right: RunSide) -> RunComparison:
@@ -179,9 +244,29 @@ def _match(left: RunState, one: StepCard | None, right: RunState, two: StepCard 
         return "left"
     if one.kind != two.kind:
         return "differs"
-    return "same" if added_card_text(left, one) == added_card_text(right, two) else "differs"
+    texts = (_without_ids(added_card_text(*each)) for each in ((left, one), (right, two)))
+    return "same" if next(texts) == next(texts) else "differs"
 
 
+def _body(state: RunState, card: StepCard | None) -> str:
+    """The request of a card's step, as it was sent."""
+    if card is None:
+        return ""
+    body = sources_for(None).body_of(state, step_at(state, card.step))
+    if body is None or isinstance(body, str):
+        return body or ""
+    return json.dumps(body, ensure_ascii=False, indent=2)
+
+
+_ID = re.compile(r"(?m)(?<=\))   \[[^\]\s]+\]$")
+"""The id of a call where a message is written out: the server's own, another in each run."""
+
+
+def _without_ids(text: str) -> str:
+    return _ID.sub("", text)
+
+
+_MOST_COUNTED = 500
 _MOST_LINES = 4_000
 """Above this many lines together, texts are shown whole: comparing them would take seconds."""
 

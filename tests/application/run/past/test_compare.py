@@ -2,7 +2,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from studio.application.run.past.compare import RunSide, branches_of, compare
+from studio.application.run.past.compare import (
+    RunSide,
+    _without_ids,
+    branches_of,
+    compare,
+    figures_of,
+)
 from studio.application.run.text import plain_text
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.pause_point import PausePoint
@@ -77,3 +83,28 @@ def test_branches_bear_the_names_that_they_were_given() -> None:
 
     assert (first.title, second.title) == ("First way", "with Lyon")
     assert (first.is_current, second.is_current) == (True, False)
+
+
+def test_figures_of_both_ways_say_how_much_more_or_less() -> None:
+    one = run.done()
+    usage = replace(one.usage, cost=0.5)
+    two = replace(one, seconds=one.seconds + 2, usage=usage, status="stopped")
+    found = {each.name: each for each in figures_of(compare(RunSide("A", one), RunSide("B", two)))}
+
+    assert found["Time"].difference == "+2.0 s"
+    assert (found["Cost"].difference, found["Cost"].is_less) == ("+$0.5000", False)
+    assert found["Tokens"].difference == ""
+    assert (found["End"].left, found["End"].right) == ("answered", "Stopped")
+
+
+def test_request_bodies_are_compared_and_ids_of_servers_are_not() -> None:
+    one = run.done()
+    comparison = compare(RunSide("A", one), RunSide("B", one))
+    bodies = comparison.bodies(0)
+    assert '"messages"' in plain_text(bodies.left)
+    assert plain_text(bodies.left) == plain_text(bodies.right)
+
+    said = 'assistant:\n→ lookup({"fact": "x"})   [call_0_{}]'
+    texts = [said.replace("{}", number) for number in ("84524", "28981")]
+    assert len({_without_ids(text) for text in texts}) == 1
+    assert _without_ids("a list [1]") == "a list [1]"
