@@ -24,6 +24,7 @@ from studio.viewmodels.app.notifications import Notification, NotificationAction
 if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.app.chooser import Chooser
+    from studio.ui.app.comparisons import Comparisons
     from studio.ui.app.exchange_commands import ExchangeCommands
     from studio.ui.base.actions import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
@@ -52,6 +53,7 @@ class Commands(QObject):
         self._panes = panes
         self._mirror = EnabledMirror(self)
         self._editing = EditorCommands(window, self)
+        window.tabs.saved_over.connect(self._keep_earlier)
         self.navigation = Navigation(window.tabs, self)
         """Where the user was."""
 
@@ -69,6 +71,23 @@ class Commands(QObject):
     def import_file(self) -> None:
         """Ask for a file of another format."""
         self.exchange.ask_import()
+
+    @cached_property
+    def comparisons(self) -> Comparisons:
+        """What compares a prompt with its earlier texts."""
+        from studio.ui.app.comparisons import Comparisons
+
+        return Comparisons(self._window, self._panes, lambda: self.chooser.palette)
+
+    # Asked for as late as that: what compares is not loaded with the window.
+    def _compare(self, page: EditorPage) -> None:
+        self.comparisons.ask(page)
+
+    def _compare_saved(self, page: EditorPage) -> None:
+        self.comparisons.with_saved(page)
+
+    def _keep_earlier(self, path: Path, text: str) -> None:
+        self.comparisons.keep(path, text)
 
     @cached_property
     def chooser(self) -> Chooser:
@@ -174,6 +193,8 @@ class Commands(QObject):
             "view.maximize": self._maximize,
             "view.run_window": self._run_window,
             "prompt.check": self.check,
+            "prompt.compare": self._on_page(self._compare),
+            "prompt.compare_saved": self._on_page(self._compare_saved),
             "run.breakpoint": self._on_page(self.toggle_breakpoint),
             "help.guide": self.guide,
             "help.tour": self.tour,

@@ -294,6 +294,7 @@ class Workbench(QObject):
 
     def _tell_exchange_trust(self, trusted: bool) -> None:
         self.window.commands.exchange.trusted = trusted
+        self.window.commands.comparisons.trusted = trusted
 
     def _tell_exchange_target(self, target: PreviewTarget) -> None:
         self.window.commands.exchange.set_answerer(target.base_url, target.model_id)

@@ -133,6 +133,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("view.run_window", "Run in its own window", "Ctrl+Alt+R", "external-link"),
     ActionSpec("view.problems", "Go to the problems", "Ctrl+Alt+P", "triangle-alert"),
     ActionSpec("view.reset", "Reset layout"),
+    ActionSpec(
+        "prompt.compare", "Compare with…", "", "git-compare", "A commit, or an earlier text"
+    ),
+    ActionSpec("prompt.compare_saved", "Compare with saved", "Ctrl+K,D"),
     ActionSpec("prompt.check", "Check", "Ctrl+Shift+C", "circle-check", "Show all problems"),
     ActionSpec("run.start", "Run or continue", "F5", "play", "Run the prompt, or go on"),
     ActionSpec("run.step", "Step", "F10", "step-forward", "Run to the next stop, over details"),
@@ -173,7 +177,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "&File",
         ("file.new", "file.template", "file.open", "file.folder", RECENT, SEPARATOR, "file.save",
-         "file.save_as", "file.save_all", "file.reload", SEPARATOR, "file.import", "file.export",
+         "file.save_as", "file.save_all", "file.reload", "prompt.compare",
+         "prompt.compare_saved", SEPARATOR, "file.import", "file.export",
          SEPARATOR,
          "file.settings", "file.close", "file.quit"),
     ),
@@ -232,7 +237,7 @@ IN_EDITOR = (
 ON_CARD = ("run.start", "run.step", SEPARATOR, "view.maximize", "view.right", "view.commands")
 ON_OUTLINE = ("edit.symbol", "edit.fold_all", "edit.unfold_all", SEPARATOR, "view.side")
 ON_TAB = ("view.split", "view.split_down", "view.join", SEPARATOR, "file.save", "file.save_as",
-          "file.reload")  # fmt: skip
+          "file.reload", "prompt.compare", "prompt.compare_saved")  # fmt: skip
 """What a right click on a card of the preview, in the outline and on a tab offers besides."""
 
 EDITING = (
@@ -245,7 +250,8 @@ EDITING = (
     "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format",
     "edit.protocol", "edit.add_caret", "edit.select_line", "edit.line_up", "edit.line_down",
     "edit.copy_up", "edit.copy_down", "edit.delete_line", "edit.join_lines", "edit.bracket",
-    "edit.grow", "edit.shrink", "edit.caret_up", "edit.caret_down",
+    "edit.grow", "edit.shrink", "edit.caret_up", "edit.caret_down", "prompt.compare",
+    "prompt.compare_saved",
 )  # fmt: skip
 """Actions that need an open document."""
 

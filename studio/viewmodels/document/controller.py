@@ -50,6 +50,7 @@ class DocumentController(QObject):
     gone_from_disk = Signal()
     disk_settled = Signal()  # it was decided which text counts: the one here, or the one on disk
     saved = Signal(Path)
+    saved_over = Signal(Path, str)  # the file, and the text that it held before
 
     def __init__(
         self,
@@ -202,6 +203,7 @@ class DocumentController(QObject):
         target = path or self._path
         if target is None:
             return False
+        before = self._file.text if target == self._path else ""
         try:
             self._file = write_file(target, replace(self._file, text=self._read_text()))
         except EncodingError as error:
@@ -217,6 +219,8 @@ class DocumentController(QObject):
         self._watch()
         self.set_modified(False)
         self._messages.withdraw(f"disk:{self.id}")
+        if before and before != self._file.text:
+            self.saved_over.emit(target, before)
         self.saved.emit(target)
         return True
 

@@ -17,6 +17,7 @@ from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.text.media_drop import MediaDrop
 from studio.ui.editor.text.view import PromptEditor
+from studio.viewmodels.document.changes import ChangesController
 from studio.viewmodels.document.controller import DocumentController
 from studio.viewmodels.document.spelling import SpellingController
 
@@ -67,9 +68,11 @@ class EditorPage(QWidget):
             self.controller = self._new_controller(messages, swaps)
             self.spelling = SpellingController(messages, self)
             self.controller.parsed.connect(self.spelling.check)
+            self.changes = self._new_changes()
         else:
             self.editor = PromptEditor(theme, prompt=twin.editor.prompt)
             self.controller, self.spelling = twin.controller, twin.spelling
+            self.changes = twin.changes
         self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
         self.assist = EditorAssist(self.editor)
         self.editor.media = MediaDrop(
@@ -133,7 +136,15 @@ class EditorPage(QWidget):
         prompt.document.modificationChanged.connect(controller.set_modified)
         return controller
 
+    def _new_changes(self) -> ChangesController:
+        changes = ChangesController(self)
+        self.controller.path_changed.connect(changes.read)
+        self.controller.saved.connect(changes.read)
+        self.controller.parsed.connect(changes.compare)
+        return changes
+
     def _wire(self) -> None:
+        self.changes.marked.connect(self.editor.show_changes)
         self.editor.caret_moved.connect(self.caret_moved)
         self.editor.caret_moved.connect(self.crumbs.follow)
         self.editor.request_fixes.connect(self.assist.show_fixes)
@@ -253,6 +264,7 @@ class EditorPage(QWidget):
         self.assist.rest()
         self.editor.rest()
         self.spelling.rest()
+        self.changes.rest()
         self.controller.close()
 
     def hand_over(self, twin: EditorPage) -> None:
@@ -261,6 +273,7 @@ class EditorPage(QWidget):
         if self.controller.parent() is self:
             self.controller.setParent(twin)
             self.spelling.setParent(twin)
+            self.changes.setParent(twin)
             self.editor.prompt.setParent(twin.editor)
         self.editor.rest()
 

@@ -35,6 +35,7 @@ class EditorTabs(QStackedWidget):
     caret_moved = Signal(int)  # offset
     title_changed = Signal(str)
     opened = Signal(Path)
+    saved_over = Signal(Path, str)  # a file, and the text that it held before
     view_closed = Signal(QWidget)  # of a file that is no prompt
     request_zoom = Signal(int)  # steps
     breakpoint_toggled = Signal(str)  # tool name
@@ -418,6 +419,8 @@ class EditorTabs(QStackedWidget):
         page = EditorPage(self._messages, self._swaps, self._settings.value, self._theme, twin=twin)
         page.title_changed.connect(lambda: self._on_title(page))
         page.parsed.connect(lambda document: self._on_parsed(page, document))
+        if twin is None:
+            page.controller.saved_over.connect(self.saved_over)
         page.request_open.connect(self.open)
         page.word_learned.connect(self._learn)
         page.editor.request_zoom.connect(self.request_zoom)

@@ -13,10 +13,12 @@ from studio.core.text.problem import Severity
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
+    from studio.application.document.revisions import LineChange
     from studio.core.prompty.document import PromptDocument
     from studio.ui.editor.text.prompt_view import PromptView
     from studio.ui.style.theme import Theme
 
+_CHANGE = 3
 _MARKS = 18
 _FOLDS = 16
 _RUN_BAR = 3
@@ -77,6 +79,7 @@ class Gutter(QWidget):
         self._breakpoints = breakpoints
         self._severities: Mapping[int, Severity] = {}
         self._fixable: frozenset[int] = frozenset()
+        self._changes: Mapping[int, LineChange] = {}
         self._run: frozenset[int] = frozenset()
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
@@ -99,6 +102,17 @@ class Gutter(QWidget):
         if lines != self._run:
             self._run = lines
             self.update()
+
+    def set_changes(self, changes: Mapping[int, LineChange]) -> None:
+        """Show which lines, from 0, changed since the last commit."""
+        if changes != self._changes:
+            self._changes = dict(changes)
+            self.update()
+
+    @property
+    def changes(self) -> Mapping[int, LineChange]:
+        """The lines marked as changed since the last commit."""
+        return self._changes
 
     def needed_width(self) -> int:
         """Room for the marks and the largest line number."""
@@ -156,6 +170,9 @@ class Gutter(QWidget):
             painter.fillRect(QRectF(0, top, self.width(), height), QColor(self._theme.current_line))
         if line in self._run:
             painter.fillRect(QRectF(0, top, _RUN_BAR, height), QColor(self._theme.accent))
+        change = self._changes.get(line)
+        if change is not None:
+            self._paint_change(painter, change, top, height)
         severity = self._severities.get(line)
         if stops:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -170,6 +187,19 @@ class Gutter(QWidget):
         painter.drawText(numbers, _RIGHT, str(line + 1))
         if line in self._editor.folding.folds:
             self._paint_fold(painter, top + row / 2, closed=self._editor.folding.is_closed(line))
+
+    def _paint_change(
+        self, painter: QPainter, change: LineChange, top: float, height: float
+    ) -> None:
+        """A bar at the left edge; a wedge where lines went away."""
+        painter.setPen(Qt.PenStyle.NoPen)
+        if change == "removed":
+            painter.setBrush(QColor(self._theme.error))
+            corners = (QPointF(0, top - 4), QPointF(5, top), QPointF(0, top + 4))
+            painter.drawPolygon(QPolygonF(list(corners)))
+            return
+        color = self._theme.success if change == "added" else self._theme.accent
+        painter.fillRect(QRectF(0, top, _CHANGE, height), QColor(color))
 
     def _paint_bulb(self, painter: QPainter, middle: float) -> None:
         """A fix is offered on the caret's line."""

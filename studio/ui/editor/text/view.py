@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QRect, QTimer, Signal
@@ -31,6 +31,7 @@ from studio.ui.editor.text.typing_keys import TypingKeys
 from studio.ui.style.theme import Theme, mono_font
 
 if TYPE_CHECKING:
+    from studio.application.document.revisions import LineChange
     from studio.core.prompty.document import PromptDocument
     from studio.core.text.source import SourceText
 
@@ -149,6 +150,12 @@ class PromptEditor(TextInput):
             self.mark_bar.mark(severity.value, lines)
         self.ghosts.show_fixes(_fixes_by_line(problems, source))
         self.marks.set_problems(problems, source)
+
+    def show_changes(self, source: SourceText, changes: Mapping[int, LineChange]) -> None:
+        """Mark the lines, from 0, that changed since the last commit."""
+        if source.text == self.source().text or not changes:
+            self._gutter.set_changes(changes)
+            self.mark_bar.mark("change", changes)
 
     # -- breakpoints ----------------------------------------------------------------------------
 

@@ -1,0 +1,147 @@
+"""Earlier texts of a file: those of its git repository, and those that were saved here before."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import subprocess
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from studio.application.document.files import FileError, decode, read_file
+
+_SECONDS = 10
+_MOST_REVISIONS = 100
+_MOST_KEPT = 30
+_LARGEST = 5_000_000
+"""Bytes of a text that is kept or read."""
+# Nothing of the repository's own settings is run: no pager, no filter, no signature's program.
+_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "--no-pager")
+_ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
+
+LineChange: TypeAlias = Literal["added", "changed", "removed"]
+"""What became of a line; `removed`: lines before it went away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One earlier text of a file."""
+
+    name: str
+    """The commit, or the file with the kept text."""
+
+    title: str
+    """What it says: the commit's subject; empty for a kept text."""
+
+    time: datetime
+    """When it was made."""
+
+
+def revisions(path: Path) -> tuple[Revision, ...]:
+    """The commits that changed a file, the newest first; empty where there is no repository."""
+    form = "--format=%H%x00%ct%x00%s"
+    said = _git(path, "log", form, f"--max-count={_MOST_REVISIONS}", "--", f"./{path.name}")
+    found = []
+    for line in (said or b"").decode("utf-8", "replace").splitlines():
+        name, when, title = (*line.split("\0", 2), "", "")[:3]
+        if name and when.isdigit():
+            moment = datetime.fromtimestamp(int(when), tz=UTC)
+            found.append(Revision(name, title, moment))
+    return tuple(found)
+
+
+def text_at(path: Path, revision: str = "HEAD") -> str | None:
+    """A file's text in a commit; None where it is not in it, or there is no repository."""
+    if revision.startswith("-"):
+        return None
+    raw = _git(path, "cat-file", "blob", f"{revision}:./{path.name}")
+    if raw is None or len(raw) > _LARGEST:
+        return None
+    try:
+        return decode(raw).text
+    except FileError:
+        return None
+
+
+def _git(path: Path, *words: str) -> bytes | None:
+    try:
+        done = subprocess.run(
+            (*_GIT, *words), cwd=path.parent, env={**os.environ, **_ENVIRONMENT},
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return None  # no git on this machine, or a repository that hangs
+    return done.stdout if done.returncode == 0 else None
+
+
+def line_changes(before: str, after: str) -> dict[int, LineChange]:
+    """What became of the lines of a text, from 0."""
+    old, new = before.split("\n"), after.split("\n")
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    middle = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
+    found: dict[int, LineChange] = {}
+    for kind, _, _, first, last in middle.get_opcodes():
+        if kind == "delete":
+            found.setdefault(min(first + start, len(new) - 1), "removed")
+        elif kind != "equal":
+            change: LineChange = "added" if kind == "insert" else "changed"
+            found.update(dict.fromkeys(range(first + start, last + start), change))
+    return found
+
+
+class EarlierTexts:
+    """Keeps what files held whenever they were saved, the newest thirty of each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def keep(self, path: Path, text: str) -> None:
+        """Keep a text that is being saved; one that is the newest already is not kept twice.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if len(text) > _LARGEST:
+            return
+        place = self._place(path)
+        kept = sorted(place.glob("*.txt"))
+        if kept and _read(kept[-1]) == text:
+            return
+        place.mkdir(parents=True, exist_ok=True)
+        (place / f"{time.time_ns():020d}.txt").write_text(text, encoding="utf-8", newline="")
+        for old in kept[: max(0, len(kept) + 1 - _MOST_KEPT)]:
+            with contextlib.suppress(OSError):
+                old.unlink()
+
+    def of(self, path: Path) -> tuple[Revision, ...]:
+        """The texts kept of a file, the newest first."""
+        found = []
+        for each in sorted(self._place(path).glob("*.txt"), reverse=True):
+            if each.stem.isdigit():
+                moment = datetime.fromtimestamp(int(each.stem) / 1e9, tz=UTC)
+                found.append(Revision(str(each), "", moment))
+        return tuple(found)
+
+    def text(self, kept: Revision) -> str | None:
+        """The text of one of them; None where it is gone."""
+        return _read(Path(kept.name))
+
+    def _place(self, path: Path) -> Path:
+        return self._folder / hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:32]
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return read_file(path).text
+    except FileError:
+        return None

@@ -1,0 +1,189 @@
+"""Compares the prompt shown with its saved file, a commit, or a text that was saved before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QDateTime, QLocale, QObject
+
+from studio.application.document.files import FileError, read_file
+from studio.application.document.revisions import EarlierTexts, Revision, revisions, text_at
+from studio.core.text.values import Json
+from studio.ui.dialogs.comparison import ComparedPair, ComparisonDialog
+from studio.ui.editor.page.page import EditorPage
+from studio.ui.style.icons import icon
+from studio.ui.window.palette import CommandPalette, PaletteItem
+from studio.ui.window.panes import Panes
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.app.notifications import Notification
+
+
+@dataclass(frozen=True, slots=True)
+class _Earlier:
+    """An earlier text, read."""
+
+    title: str
+    text: str | None
+
+
+class Comparisons(QObject):
+    """Keeps what is saved over, offers the earlier texts, and shows what differs."""
+
+    def __init__(
+        self, window: WindowParts, panes: Callable[[], Panes], palette: Callable[[], CommandPalette]
+    ) -> None:
+        """Make it.
+
+        Args:
+            window: the parts of the window.
+            panes: the panes that stand when it is called.
+            palette: where an earlier text is chosen.
+        """
+        super().__init__(window.widget)
+        self._window = window
+        self._panes = panes
+        self._palette = palette
+        self._kept = EarlierTexts(window.services.paths.data / "earlier")
+        self.trusted = False
+        """Whether the prompt's folder is trusted: its files and variables may be read."""
+        self._listing: LatestJob[tuple[Revision, ...]] = LatestJob(self)
+        self._listing.finished.connect(self._offer)
+        self._reading: LatestJob[_Earlier] = LatestJob(self)
+        self._reading.finished.connect(self._read)
+        self._making: LatestJob[tuple[str, tuple[ComparedPair, ...]]] = LatestJob(self)
+        self._making.finished.connect(self._show)
+        self._page: EditorPage | None = None
+
+    def ask(self, page: EditorPage) -> None:
+        """Offer every earlier text of a page."""
+        path = page.controller.path
+        if path is None:
+            self._window.services.messages.info(
+                self.tr("There is no earlier text."), self.tr("Save the prompt first.")
+            )
+            return
+        self._page = page
+        self._listing.submit(partial(revisions, path))
+
+    def with_saved(self, page: EditorPage) -> None:
+        """Compare a page with its file."""
+        path = page.controller.path
+        if path is None:
+            self.ask(page)
+            return
+        self._page = page
+        self._take(self.tr("the saved file"), partial(_text_of, path))
+
+    def _offer(self, commits: tuple[Revision, ...]) -> None:
+        page = self._page
+        path = page.controller.path if page is not None else None
+        if page is None or path is None:
+            return
+        saved = self.tr("Saved file")
+        choices = [PaletteItem(saved, partial(self.with_saved, page), path.name, icon("save"))]
+        for kept in self._kept.of(path):
+            when = _said(kept)
+            title = self.tr("the text of {when}").format(when=when)
+            read = partial(self._kept.text, kept)
+            choices.append(
+                PaletteItem(
+                    self.tr("Saved {when}").format(when=when), partial(self._take, title, read),
+                    self.tr("kept on this machine"), icon("history"),
+                )
+            )  # fmt: skip
+        for commit in commits:
+            title = self.tr("commit {name}").format(name=commit.name[:8])
+            read = partial(text_at, path, commit.name)
+            choices.append(
+                PaletteItem(
+                    commit.title or commit.name[:8], partial(self._take, title, read),
+                    f"{commit.name[:8]} · {_said(commit)}", icon("git-branch"),
+                )
+            )  # fmt: skip
+        self._palette().ask(self.tr("Compare with"), choices)
+
+    def _take(self, title: str, read: Callable[[], str | None]) -> None:
+        self._reading.submit(lambda: _Earlier(title, read()))
+
+    def _read(self, earlier: _Earlier) -> None:
+        page = self._page
+        if page is None:
+            return
+        if earlier.text is None:
+            self._window.services.messages.info(self.tr("This text is not there any more."))
+            return
+        inputs = self._panes().inputs
+        values = inputs.values() if inputs is not None else {}
+        path, now, before = page.controller.path, page.editor.text(), earlier.text
+        names = (self.tr("Text"), self.tr("Messages"), self.tr("Request"))
+        title = self.tr("{name}: now and {earlier}").format(
+            name=page.controller.title, earlier=earlier.title
+        )
+        trusted = self.trusted
+        self._making.submit(
+            lambda: (title, _pairs(names, before, now, path, values, trusted=trusted))
+        )
+
+    def _show(self, made: tuple[str, tuple[ComparedPair, ...]]) -> None:
+        title, pairs = made
+        ComparisonDialog(title, pairs, self._window.themes.value, self._window.widget).open()
+
+    def keep(self, path: Path, text: str) -> None:
+        """Keep a text that was saved over."""
+        try:
+            self._kept.keep(path, text)
+        except OSError as error:
+            self._window.services.messages.say(
+                Notification(
+                    "warning",
+                    self.tr("The earlier text could not be kept: {reason}.").format(
+                        reason=error.strerror or error
+                    ),
+                    key="earlier",
+                )
+            )
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        return read_file(path).text
+    except FileError:
+        return None
+
+
+def _pairs(
+    names: tuple[str, str, str],
+    before: str,
+    now: str,
+    path: Path | None,
+    values: dict[str, Json],
+    *,
+    trusted: bool,
+) -> tuple[ComparedPair, ...]:
+    """Both texts, and what a model would get of each; in the pool."""
+    from studio.application.preview.build import PreviewJob, build_preview
+    from studio.application.preview.copy import message_as_text
+    from studio.core.prompty.parse import parse
+
+    made = [
+        build_preview(PreviewJob(parse(text, path), values, trusted=trusted))
+        for text in (before, now)
+    ]
+    messages = ["\n\n".join(map(message_as_text, each.messages.messages)) for each in made]
+    requests = [
+        each.requests[each.provider].text if each.provider in each.requests else "" for each in made
+    ]
+    return (
+        ComparedPair(names[0], before, now),
+        ComparedPair(names[1], *messages),
+        ComparedPair(names[2], *requests),
+    )
+
+
+def _said(revision: Revision) -> str:
+    moment = QDateTime.fromSecsSinceEpoch(int(revision.time.timestamp()))
+    return QLocale().toString(moment, QLocale.FormatType.ShortFormat)

@@ -1,0 +1,74 @@
+"""Earlier texts: of a real git repository, and those that were saved over."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from studio.application.document.revisions import (
+    EarlierTexts,
+    line_changes,
+    revisions,
+    text_at,
+)
+
+
+def git(folder: Path, *words: str) -> None:
+    identity = ("-c", "user.name=Ana", "-c", "user.email=ana@example.org")
+    subprocess.run(("git", *identity, *words), cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_texts_of_commits_the_newest_first(tmp_path: Path) -> None:
+    path = tmp_path / "in" / "ä b.prompty"
+    path.parent.mkdir()
+    git(tmp_path, "init", "-q")
+    for text in ("user:\nOne\n", "user:\nTwo\n"):
+        path.write_text(text, encoding="utf-8")
+        git(tmp_path, "add", ".")
+        git(tmp_path, "commit", "-qm", f"It says {text.split()[1]}")
+    path.write_text("user:\nThree\n", encoding="utf-8")
+    found = revisions(path)
+    assert [each.title for each in found] == ["It says Two", "It says One"]
+    assert text_at(path) == "user:\nTwo\n"
+    assert text_at(path, found[1].name) == "user:\nOne\n"
+    assert text_at(path, "--help") is None
+    assert text_at(tmp_path / "other.prompty") is None
+
+
+def test_without_a_repository_there_is_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("user:\n", encoding="utf-8")
+    assert revisions(path) == ()
+    assert text_at(path) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "found"),
+    [
+        ("a\nb\nc", "a\nb\nc", {}),
+        ("a\nb\nc", "a\nx\nc", {1: "changed"}),
+        ("a\nc", "a\nb\nc", {1: "added"}),
+        ("a\nb\nc", "a\nc", {1: "removed"}),
+        ("a\nb", "a", {0: "removed"}),
+        ("", "a", {0: "changed"}),
+    ],
+)
+def test_what_became_of_lines(before: str, after: str, found: dict[int, str]) -> None:
+    assert line_changes(before, after) == found
+
+
+def test_texts_that_were_saved_over_are_kept_thirty_times(tmp_path: Path) -> None:
+    kept, path = EarlierTexts(tmp_path / "earlier"), tmp_path / "a.prompty"
+    for number in range(40):
+        kept.keep(path, f"text {number}\r")
+    kept.keep(path, "text 39\r")
+    found = kept.of(path)
+    assert len(found) == 30
+    assert kept.text(found[0]) is not None
+    assert "text 39" in (kept.text(found[0]) or "")
+    assert "text 10" in (kept.text(found[-1]) or "")
+    assert kept.of(tmp_path / "b.prompty") == ()

@@ -1,0 +1,99 @@
+"""Comparing with what was there before, from the palette to the words that are marked."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit, QListWidget, QTextBrowser
+from pytestqt.qtbot import QtBot
+
+from studio.ui.app.main_window import MainWindow
+from studio.ui.dialogs.comparison import ComparisonDialog
+
+pytestmark = pytest.mark.qt_log_ignore("does not support")
+
+PROMPT = "---\nname: Trip\n---\nsystem:\nBe brief.\n\nuser:\nGo to Rome now.\n"
+
+
+def open_prompt(window: MainWindow, folder: Path, qtbot: QtBot) -> Path:
+    path = folder / "trip.prompty"
+    path.write_text(PROMPT, encoding="utf-8")
+    page = window.tabs.open(path)
+    assert page is not None
+    with qtbot.waitSignal(page.parsed):
+        pass
+    return path
+
+
+def shown(window: MainWindow, qtbot: QtBot) -> ComparisonDialog:
+    qtbot.waitUntil(lambda: window.findChild(ComparisonDialog) is not None)
+    dialog = window.findChild(ComparisonDialog)
+    assert dialog is not None
+    return dialog
+
+
+def test_with_saved_in_text_messages_and_request(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    open_prompt(window, tmp_path, qtbot)
+    page = window.tabs.current
+    assert page is not None
+    page.editor.go_to_line(8, 7)
+    QTest.keyClicks(page.editor, "old ")
+    window.actions_by_id["prompt.compare_saved"].trigger()
+    dialog = shown(window, qtbot)
+    views = [dialog.tabs.widget(index) for index in range(3)]
+    for view in views:
+        assert isinstance(view, QTextBrowser)
+        assert "old " in view.toPlainText()
+        assert "underline" in view.toHtml()
+    dialog.close()
+
+
+def test_a_text_that_was_saved_over_is_offered(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    open_prompt(window, tmp_path, qtbot)
+    page = window.tabs.current
+    assert page is not None
+    page.editor.go_to_line(8, 7)
+    QTest.keyClicks(page.editor, "old ")
+    assert window.tabs.save()
+    window.actions_by_id["prompt.compare"].trigger()
+    palette = window.commands.chooser.palette
+    qtbot.waitUntil(palette.isVisible)
+    rows = palette.findChild(QListWidget)
+    assert rows is not None
+    assert rows.item(0).text() == "Saved file"
+    assert rows.item(1).text().startswith("Saved ")
+    field = palette.findChild(QLineEdit)
+    QTest.keyClick(field, Qt.Key.Key_Down)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    dialog = shown(window, qtbot)
+    view = dialog.tabs.widget(0)
+    assert isinstance(view, QTextBrowser)
+    assert "Go to Rome now." in view.toPlainText()
+    dialog.close()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_lines_changed_since_the_commit_are_marked(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "trip.prompty").write_text(PROMPT, encoding="utf-8")
+    identity = ("-c", "user.name=Ana", "-c", "user.email=ana@example.org")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run(("git", *identity, *words), cwd=tmp_path, check=True, capture_output=True)
+    open_prompt(window, tmp_path, qtbot)
+    page = window.tabs.current
+    assert page is not None
+    page.editor.go_to_line(5, 1)
+    QTest.keyClicks(page.editor, "x")
+    qtbot.waitUntil(lambda: page.editor.mark_bar.marks.get("change") == (4,))
+    page.editor.undo()
+    qtbot.waitUntil(lambda: page.editor.mark_bar.marks.get("change") == ())
