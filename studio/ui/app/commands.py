@@ -40,6 +40,8 @@ class Commands(QObject):
     """Carries out actions for one window."""
 
     trust_changed = Signal()  # a folder is trusted no more
+    request_experiment = Signal()  # make one of the open prompt and its input sets
+    request_row = Signal()  # keep the run that is shown as a row of an experiment
 
     def __init__(self, window: WindowParts, panes: Callable[[], Panes]) -> None:
         """Begin.
@@ -196,6 +198,8 @@ class Commands(QObject):
             "prompt.compare": self._on_page(self._compare),
             "prompt.compare_saved": self._on_page(self._compare_saved),
             "run.breakpoint": self._on_page(self.toggle_breakpoint),
+            "run.keep_row": self.request_row.emit,
+            "prompt.experiment": self.request_experiment.emit,
             "help.guide": self.guide,
             "help.tour": self.tour,
             "help.storage": self.show_storage,

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QInputDialog, QWidget
 
+from studio.application.editing.experiment.names import experiments_of
+from studio.application.experiments.make import (
+    experiment_of,
+    experiment_of_run,
+    free_path,
+    with_row,
+)
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.stepping import cell_to_step
+from studio.application.run.past.again import PastRun
 from studio.core.agent.values.events import Started
 from studio.core.experiments.results.cells import CellKey
+from studio.core.export.write import write_atomically
+from studio.core.prompty.document import PromptDocument
 from studio.core.runs.codec import JournalError, decode_event
 from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.view import ExperimentView
 from studio.ui.style.theme import Theme
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.app.notifications import Notification, NotificationAction
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.experiments.controller import ExperimentController
 
@@ -88,6 +101,70 @@ class ExperimentsCoordinator(QObject):
             self._views.remove(view)
             view.controller.close()
             view.controller.deleteLater()
+
+    # -- made of what is at hand ----------------------------------------------------------------
+
+    def make(self, document: PromptDocument | None, sets: Mapping[str, JsonObject]) -> None:
+        """Write an experiment of a prompt's saved input sets beside it, and open it."""
+        path = document.source.path if document is not None else None
+        if document is None or not document.is_prompt or path is None:
+            self._run.refuse(self.tr("Open a prompt that is saved: its experiment stands beside."))
+            return
+        self._write_new(free_path(path), experiment_of(path, sets))
+
+    def keep(self, past: PastRun | None) -> None:
+        """Add the values and the answer of a run to an experiment of its prompt."""
+        path = Path(past.setup.path) if past is not None and past.setup.path else None
+        if past is None or path is None or not path.is_file():
+            self._run.refuse(self.tr("Run a prompt that is saved first (F5)."))
+            return
+        found = [each.source.path for each in experiments_of(path) if each.source.path]
+        names = [each.name for each in found]
+        values, answer = dict(past.setup.inputs), past.state.answer or ""
+        if past.document.input("expected") is None:
+            values.pop("expected", None)  # of the row that the run was of
+        if not found:
+            self._write_new(free_path(path), experiment_of_run(path, values, answer))
+            return
+        name, agreed = names[0], True
+        if len(names) > 1:
+            name, agreed = QInputDialog.getItem(
+                self._window.widget, self.tr("Keep this run as a row"), self.tr("Experiment:"),
+                names, 0, False,
+            )  # fmt: skip
+        if agreed:
+            self._add_row(found[names.index(name)], values, answer)
+
+    def _show(self, path: Path) -> None:
+        self._window.tabs.open(path)
+
+    def _write_new(self, path: Path, text: str) -> None:
+        try:
+            write_atomically(path, text)
+        except OSError as error:
+            self._run.refuse(f"{path.name}: {error.strerror or error}")
+            return
+        self._window.tabs.open(path)
+
+    def _add_row(self, path: Path, values: dict[str, Json], answer: str) -> None:
+        try:
+            before = path.read_bytes().decode("utf-8")
+            after = with_row(before, values, answer)
+            write_atomically(path, after)
+        except (OSError, UnicodeDecodeError, ExperimentError) as error:
+            self._run.refuse(f"{path.name}: {error}")
+            return
+
+        def undo() -> None:
+            if path.read_bytes().decode("utf-8") == after:
+                write_atomically(path, before)
+
+        words = self.tr("The run is a row of {name} now.").format(name=path.name)
+        show = NotificationAction(self.tr("Show"), lambda: self._show(path))
+        back = NotificationAction(self.tr("Undo"), undo)
+        self._window.services.messages.say(
+            Notification("success", words, offers=(show, back), key="run")
+        )
 
     # -- from a cell ----------------------------------------------------------------------------
 

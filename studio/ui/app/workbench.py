@@ -286,6 +286,10 @@ class Workbench(QObject):
         self.experiments.request_record.connect(self.history.open)
         self.experiments.run_kept.connect(self.history.refresh)
         window.tabs.take_views(self.experiments.open)
+        window.commands.request_experiment.connect(
+            lambda: self.experiments.make(window.tabs.document, self.inputs_pane.library.sets)
+        )
+        window.commands.request_row.connect(lambda: self.experiments.keep(self.run.past))
         # what a run uses
         choices.protocol_chosen.connect(self.run_coordinator.choose_protocol)
         self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -14,6 +15,7 @@ from studio.application.experiments.grid import DotState, GridCell
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.view import ExperimentView
+from studio.viewmodels.app.notifications import Notification
 from studio.viewmodels.experiments.grid_model import CELL_ROLE
 from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS
 from tests.support import patience
@@ -111,6 +113,32 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     qtbot.waitUntil(lambda: workbench.run.past is not None and
                     workbench.run.past.setup.inputs.get("country") == "Italy",
                     timeout=patience.MS)  # fmt: skip
+    # It is worth keeping: one more row of the experiment, which can be taken back.
+    before = experiment.read_bytes()
+    said: list[Notification] = []
+    workbench.window.services.messages.noticed.connect(said.append)
+    workbench.window.commands.request_row.emit()
+    rows = yaml.safe_load(experiment.read_text())["tests"]
+    assert rows[0] == "file://rows.csv"
+    assert rows[1] == {"vars": {"country": "Italy"}, "expected": "Rome"}
+    next(each for each in said[-1].offers if each.title == "Undo").act()
+    assert experiment.read_bytes() == before
+
+
+def test_an_experiment_is_made_of_saved_sets(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    workbench = open_workbench()
+    workbench.window.tabs.open(experiment.with_name("capital.prompty"))
+    qtbot.waitUntil(lambda: workbench.window.tabs.document is not None, timeout=patience.MS)
+    sets = {"north": {"country": "Norway"}, "south": {"country": "Italy"}}
+    workbench.experiments.make(workbench.window.tabs.document, sets)
+    made = experiment.with_name("capital-2.experiment.yaml")
+    rows = yaml.safe_load(made.read_text())["tests"]
+    assert [(each["description"], each["vars"]) for each in rows] == list(sets.items())
+    view = workbench.window.tabs.sides.active.currentWidget()
+    assert isinstance(view, ExperimentView)
+    qtbot.waitUntil(lambda: view.controller.plan is not None, timeout=patience.MS)
 
 
 def test_an_accepted_answer_flips_the_cell_and_is_taken_back(

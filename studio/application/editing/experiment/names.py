@@ -107,7 +107,7 @@ def rename_everywhere(prompt: PromptDocument, old: str, new: str) -> tuple[FileE
     if path is None or not path.is_absolute():
         return ()
     made = []
-    for each in _experiments_of(path):
+    for each in experiments_of(path):
         made += list(_renamed_in(each, old, new))
     return tuple(made)
 
@@ -134,7 +134,7 @@ def rename_from(document: PromptDocument, old: str, new: str) -> tuple[FileEdits
     return tuple(made.values())
 
 
-def _experiments_of(prompt: Path) -> Iterator[PromptDocument]:
+def experiments_of(prompt: Path) -> Iterator[PromptDocument]:
     """The experiments beside a prompt, or a folder above, that name it."""
     folders = (prompt.parent, prompt.parent.parent)
     found = dict.fromkeys(
