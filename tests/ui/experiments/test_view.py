@@ -111,7 +111,7 @@ def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     # What was kept of the cell opens as a run of the history.
     view.detail.run_button.click()
     qtbot.waitUntil(lambda: workbench.run.past is not None and
-                    workbench.run.past.setup.inputs.get("country") == "Italy",
+                    workbench.run.past.state.answer == "Rome",
                     timeout=patience.MS)  # fmt: skip
     # It is worth keeping: one more row of the experiment, which can be taken back.
     before = experiment.read_bytes()
