@@ -35,6 +35,12 @@ def test_f9_on_a_tool_or_a_message_is_a_breakpoint_of_the_run(
     qtbot.keyClick(page.editor, Qt.Key.Key_F9)
     assert [each.message for each in bench.run.breakpoints.value.breakpoints] == ["user 1"]
     assert page.editor.breakpoints == {user - 1}
+    # In its text the message is meant, too: off, and on again.
+    page.editor.go_to_line(user + 2)
+    qtbot.keyClick(page.editor, Qt.Key.Key_F9)
+    assert page.editor.breakpoints == frozenset()
+    qtbot.keyClick(page.editor, Qt.Key.Key_F9)
+    assert page.editor.breakpoints == {user - 1}
     # They belong to this file, and are there when it is shown again.
     other = window.tabs.open(resource("examples", "chat.prompty"))
     assert other is not None

@@ -162,6 +162,18 @@ def message_on_line(document: PromptDocument, line: int) -> str | None:
     return None
 
 
+def message_around(document: PromptDocument, line: int) -> str | None:
+    """The message whose text a line is of, counted from 0: `user 2`."""
+    from studio.core.prompty.named_messages import named_messages
+
+    source = document.source
+    for name, section in named_messages(document):
+        last = source.line_of(max(section.span.start, section.span.end - 1))
+        if source.line_of(section.span.start) <= line <= last:
+            return name
+    return None
+
+
 def word_at(text: str, offset: int) -> str:
     """The word that touches `offset`; empty when there is none."""
     start = max(text.rfind("\n", 0, offset) + 1, offset - 200)

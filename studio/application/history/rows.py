@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Literal, TypeAlias
 
-from studio.application.run.words import PROTOCOL_NAMES, money
+from studio.application.run.words import PROTOCOL_NAMES, money, seconds
 from studio.application.words import marked, translate
 from studio.core.agent.values.state import Status
 from studio.core.runs.step_summary import one_line
@@ -28,6 +28,10 @@ HEADS: tuple[str, ...] = (
     marked("Cost"),
     marked("End"),
     marked("Tags"),
+    marked("Answer"),
+    marked("Duration"),
+    marked("Branches"),
+    marked("Note"),
 )
 """Column heads."""
 
@@ -45,6 +49,9 @@ STATUS_NAMES: dict[Status, str] = {
 """Ends of a run in words."""
 
 
+SortKey: TypeAlias = str | float
+"""A number, or a text in small letters."""
+
 RowTone: TypeAlias = Literal["good", "warning", "bad", "plain"]
 
 
@@ -61,6 +68,9 @@ class HistoryRow:
     tone: RowTone
     """How it ended, for a colour beside the words."""
 
+    keys: tuple[SortKey, ...] = ()
+    """What each column is sorted by."""
+
 
 def column_head(column: int) -> str:
     """A column's title."""
@@ -74,6 +84,7 @@ def status_name(status: Status) -> str:
 
 def row_of(run: RunSummary, now: datetime) -> HistoryRow:
     """The row of a run; times of today are told without their date."""
+    spent = max(0.0, run.updated - run.started)
     cells = (
         ("★ " if run.pinned else "") + (run.prompt or "(unnamed)"),
         one_line(run.question, 120),
@@ -86,11 +97,21 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         money(run.cost) or "–",
         status_name(run.status),
         ", ".join(run.tags),
+        one_line(run.answer, 120),
+        seconds(spent) if spent else "–",
+        f"{run.branches + 1:,}" if run.branches else "–",
+        one_line(run.note, 120),
     )
+    keys: tuple[SortKey, ...] = (
+        run.prompt.casefold(), run.question.casefold(), run.started, run.model.casefold(),
+        run.protocol, run.calls_model, run.calls_tool, run.tokens, run.cost or 0.0, run.status,
+        " ".join(run.tags).casefold(), run.answer.casefold(), spent, run.branches,
+        run.note.casefold(),
+    )  # fmt: skip
     tones: dict[Status, RowTone] = {
         "done": "good", "failed": "bad", "refused": "warning", "incomplete": "warning",
     }  # fmt: skip
-    return HistoryRow(run, cells, tones.get(run.status, "plain"))
+    return HistoryRow(run, cells, tones.get(run.status, "plain"), keys)
 
 
 def when(moment: float, now: datetime) -> str:

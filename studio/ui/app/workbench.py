@@ -264,6 +264,7 @@ class Workbench(QObject):
         self.history.listed.connect(self.history_pane.show_runs)
         self.history.opening_changed.connect(self.history_pane.show_opening)
         self.history.size_changed.connect(self.history_pane.show_size)
+        self.history.problem_found.connect(self.history_pane.show_problem)
         self.history.opened.connect(self._show_record)
         self.history.compared.connect(self.run_pane.show_comparison)
         self.history.failed.connect(self.run_coordinator.refuse)

@@ -12,9 +12,10 @@ from PySide6.QtCore import (
     QPersistentModelIndex,
     QPoint,
     Qt,
+    QTimer,
     Signal,
 )
-from PySide6.QtGui import QColor, QPalette, QShowEvent
+from PySide6.QtGui import QColor, QHideEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -22,7 +23,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QLineEdit,
     QMenu,
@@ -37,6 +37,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.history.filter import NAMES
 from studio.application.history.rows import HEADS, STATUS_NAMES, status_name
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -91,7 +92,14 @@ _NO_RUNS = QT_TRANSLATE_NOOP(
 _NONE_FOUND = QT_TRANSLATE_NOOP("HistoryPane", "No run fits the filter.")
 _ANY_END = QT_TRANSLATE_NOOP("HistoryPane", "Any end")
 _END = HEADS.index("End")
-_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120)
+_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120, 240, 80, 80, 160)
+_ORDER = (
+    "Prompt", "Question", "Answer", "End", "Started", "Duration", "Model", "Tokens", "Cost",
+    "Model calls", "Tool calls", "Branches", "Protocol", "Tags", "Note",
+)  # fmt: skip
+"""The columns as they stand at first; they are dragged, and sorted by a click."""
+_LIVE_MS = 2_000
+"""How often a list in sight is read again: other windows and terminals write, too."""
 
 
 class _EndDelegate(QStyledItemDelegate):
@@ -143,10 +151,17 @@ class HistoryPane(QWidget):
         self.export_button = QPushButton(self.tr("Export"))
         self.import_button = QPushButton(self.tr("Import…"))
         self.delete_button = QPushButton(self.tr("Delete…"))
+        self._problem = QLabel()
+        self._problem.setWordWrap(True)
+        self._problem.setContentsMargins(8, 0, 8, 0)
+        self._problem.hide()
         self._empty = QLabel(QCoreApplication.translate("HistoryPane", _NO_RUNS))
         self._pages = QStackedWidget()
         self.footer = HistoryFooter()
         self._delegate = _EndDelegate(self.table)
+        self._live = QTimer(self)
+        self._live.setInterval(_LIVE_MS)
+        self._live.timeout.connect(self._on_live)
         self._lay_out()
         self._connect()
         self.setAccessibleName(self.tr("History of runs"))
@@ -156,11 +171,28 @@ class HistoryPane(QWidget):
         super().showEvent(event)
         if not event.spontaneous():
             self.request_refresh.emit()
+        self._live.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Out of sight nothing is read again."""
+        super().hideEvent(event)
+        self._live.stop()
+
+    def _on_live(self) -> None:
+        """A run that is said to be running may be over by now, elsewhere."""
+        if any(row.run.status == "running" for row in self.model.rows):
+            self.request_refresh.emit()
+
+    def show_problem(self, problem: str) -> None:
+        """Say why the filter cannot be read; nothing where it can."""
+        self._problem.setText(problem)
+        self._problem.setVisible(bool(problem))
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
         self._delegate.theme = theme
         paint_text(self._empty, theme.muted)
+        paint_text(self._problem, theme.error)
         self.footer.set_theme(theme)
         self.table.viewport().update()
 
@@ -310,6 +342,10 @@ class HistoryPane(QWidget):
             self.tr("Filter by prompt, question, answer, model, tag or note")
         )
         self.filter.setAccessibleName(self.tr("Filter runs"))
+        self.filter.setToolTip(
+            self.tr('Words, or an expression such as: tokens > 1000 and status == "done"\n')
+            + ", ".join(NAMES)
+        )
         self.filter.setClearButtonEnabled(True)
         self.ends.addItems(
             [QCoreApplication.translate("HistoryPane", _ANY_END), *map(status_name, STATUS_NAMES)]
@@ -353,6 +389,7 @@ class HistoryPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
+        layout.addWidget(self._problem)
         layout.addLayout(below)
         layout.addWidget(self._pages, 1)
         layout.addWidget(self.footer)
@@ -379,4 +416,9 @@ class HistoryPane(QWidget):
         for column, width in enumerate(_WIDTHS):
             table.setColumnWidth(column, max(width, header.sectionSizeHint(column)))
         header.setMinimumSectionSize(header.sectionSizeHint(1))
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setSectionsMovable(True)
+        for place, name in enumerate(_ORDER):
+            header.moveSection(header.visualIndex(HEADS.index(name)), place)
+        header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        header.setSortIndicatorClearable(True)
+        table.setSortingEnabled(True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QElapsedTimer, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
 from studio.application.run.past.compare import BranchView
 from studio.application.run.view import RunView
+from studio.application.run.words import seconds
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
+
+_TICK_MS = 250
 
 
 class RunBar(QWidget):
@@ -51,6 +54,12 @@ class RunBar(QWidget):
         self.filter = _button("funnel", self.tr("Show errors, edits or calls of a tool only"), "")
         self.export = _button("file-output", self.tr("Export this run"), "")
         self.sentence = ElidedLabel()
+        self._clock = QTimer(self)
+        """Ticks while a model or a tool works."""
+        self._clock.setInterval(_TICK_MS)
+        self._since = QElapsedTimer()
+        self._words = ""
+        self._clock.timeout.connect(self._on_tick)
         self._lay_out()
         self._connect()
         self.show_view(RunView())
@@ -88,8 +97,20 @@ class RunBar(QWidget):
         record = f"{view.record} · " if view.record else ""
         # What stands before any run is a default of the view, in English.
         sentence = QCoreApplication.translate("RunWords", view.sentence)
-        self.sentence.show_text(record + sentence)
+        self._words = record + sentence
+        self.sentence.show_text(self._words)
+        if busy:
+            self._since.start()
+            self._clock.start()
+        else:
+            self._clock.stop()
         self._paint()
+
+    def _on_tick(self) -> None:
+        """Say how long it works already, once that is long."""
+        spent = self._since.elapsed() / 1000
+        if spent >= 1:
+            self.sentence.show_text(f"{self._words} · {seconds(int(spent))}")
 
     def _paint(self) -> None:
         theme = self._theme

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -66,7 +67,9 @@ class BreakpointsDialog(QDialog):
         )
         self._fields = QWidget()
         self.filters: dict[ExceptionFilter, QCheckBox] = {}
-        self.setWindowTitle(self.tr("Breakpoints"))
+        file = file_breakpoints.file
+        words = self.tr("Breakpoints of {file}").format(file=Path(file).name) if file else ""
+        self.setWindowTitle(words or self.tr("Breakpoints"))
         self._lay_out()
         self._connect()
         self._show_set(file_breakpoints.value)
@@ -219,7 +222,7 @@ class BreakpointsDialog(QDialog):
         buttons.addWidget(self.add)
         buttons.addWidget(self.remove)
         buttons.addStretch(1)
-        group = QGroupBox(self.tr("Stop by itself at"))
+        group = QGroupBox(self.tr("Runs of this prompt stop by themselves at"))
         grid = QGridLayout(group)
         grid.setSpacing(8)
         for index, (name, words) in enumerate(exception_names().items()):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
 
+from studio.application.history.filter import HistoryFilter, fitting
 from studio.application.history.rows import when
 from studio.application.run.past.compare import RunComparison, RunSide, compare
 from studio.application.run.past.record import RunRecord
@@ -35,6 +36,7 @@ class HistoryController(QObject):
     opened = Signal(RunRecord)
     compared = Signal(RunComparison)
     failed = Signal(str)  # sentence for the user
+    problem_found = Signal(str)  # why the filter cannot be read; empty where it can
     size_changed = Signal(int)  # bytes on disk
     opening_changed = Signal(bool)  # whether a run is being read; a very long one takes seconds
 
@@ -48,6 +50,7 @@ class HistoryController(QObject):
         super().__init__(parent)
         self._path = path
         self._filter = RunFilter()
+        self._expression = ""
         self._changes: list[Callable[[RunStore], None]] = []
         self._listing: LatestJob[tuple[tuple[RunSummary, ...], int, str]] = LatestJob(self)
         self._opening: LatestJob[RunRecord] = LatestJob(self)
@@ -68,12 +71,16 @@ class HistoryController(QObject):
         """Read the list again."""
         self._timer.stop()
         changes, self._changes = tuple(self._changes), []
-        self._listing.submit(partial(_list, self._path, self._filter, changes))
+        self._listing.submit(partial(_list, self._path, self._filter, changes, self._expression))
 
     def set_filter(self, text: str = "", status: str = "", tag: str = "") -> None:
         """Show only runs that fit."""
-        self._filter = RunFilter(text=text, status=status, tag=tag)
-        self._timer.start()
+        read = HistoryFilter.read(text)
+        self.problem_found.emit(read.problem)
+        if not read.problem:
+            self._filter = RunFilter(text=read.words, status=status, tag=tag)
+            self._expression = read.expression
+            self._timer.start()
 
     def open(self, run: str) -> None:
         """Open a run to be read."""
@@ -149,7 +156,10 @@ class HistoryController(QObject):
 
 
 def _list(
-    path: Path, wanted: RunFilter, changes: Sequence[Callable[[RunStore], None]]
+    path: Path,
+    wanted: RunFilter,
+    changes: Sequence[Callable[[RunStore], None]],
+    expression: str = "",
 ) -> tuple[tuple[RunSummary, ...], int, str]:
     if not path.exists():
         return (), 0, ""
@@ -164,7 +174,8 @@ def _list(
                 wrong = QCoreApplication.translate(
                     "History", "The history could not be changed: {error}."
                 ).format(error=error)
-        return store.runs(wanted), store.size(), wrong
+        runs = store.runs(wanted)
+        return fitting(runs, expression) if expression else runs, store.size(), wrong
 
 
 def _open(path: Path, run: str) -> RunRecord:

@@ -18,7 +18,10 @@ TONE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """Role that gives the tone of a run's end."""
 
 
-_NUMBERS = frozenset({5, 6, 7, 8})
+_NUMBERS = frozenset(
+    HEADS.index(each)
+    for each in ("Model calls", "Tool calls", "Tokens", "Cost", "Duration", "Branches")
+)
 
 
 class HistoryModel(RowTable[HistoryRow]):
@@ -26,11 +29,26 @@ class HistoryModel(RowTable[HistoryRow]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(len(HEADS), parent)
+        self._column, self._downward = -1, False
+        self._listed: tuple[HistoryRow, ...] = ()
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Show these runs."""
         now = datetime.now().astimezone()
-        self.show_rows(tuple(row_of(run, now) for run in runs), lambda row: row.run.id)
+        self._listed = tuple(row_of(run, now) for run in runs)
+        self._show_sorted()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; below 0 the newest first, the pinned ones above them."""
+        self._column, self._downward = column, order == Qt.SortOrder.DescendingOrder
+        self._show_sorted()
+
+    def _show_sorted(self) -> None:
+        rows = self._listed
+        if 0 <= self._column < len(HEADS):
+            column = self._column
+            rows = tuple(sorted(rows, key=lambda row: row.keys[column], reverse=self._downward))
+        self.show_rows(rows, lambda row: row.run.id)
 
     def head(self, column: int, role: int) -> object:
         """A column's title, and on which side it stands."""

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from studio.application.history.rows import HEADS
 from studio.core.runs.summary import RunSummary
 from studio.ui.history.footer import RetentionDialog
 from studio.ui.history.pane import HistoryPane, NotesDialog
@@ -179,3 +180,52 @@ def test_every_chosen_run_stays_chosen(pane: HistoryPane) -> None:
     pane.show_runs((RunSummary("c", 3.0), *RUNS))
 
     assert {run.id for run in pane.chosen_runs()} == {"a", "b"}
+
+
+def _ids(pane: HistoryPane) -> list[str]:
+    return [row.run.id for row in pane.model.rows]
+
+
+def test_a_click_on_a_head_sorts_and_the_third_goes_back(pane: HistoryPane, qtbot: QtBot) -> None:
+    runs = (
+        RunSummary("a", 3.0, 4.0, prompt="Beta", tokens=9),
+        RunSummary("b", 2.0, 12.0, prompt="alpha", tokens=100),
+        RunSummary("c", 1.0, 1.5, prompt="Gamma", tokens=20),
+    )
+    pane.show_runs(runs)
+    assert _ids(pane) == ["a", "b", "c"]
+    header = pane.table.horizontalHeader()
+
+    def click(name: str) -> None:
+        column = HEADS.index(name)
+        at = header.sectionViewportPosition(column) + header.sectionSize(column) // 2
+        place = QPoint(at, header.height() // 2)
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    click("Prompt")
+    assert _ids(pane) == ["b", "a", "c"]
+    # What comes meanwhile takes its place in the order.
+    pane.show_runs((RunSummary("d", 4.0, prompt="Aachen"), *runs))
+    assert _ids(pane) == ["d", "b", "a", "c"]
+    click("Prompt")
+    assert _ids(pane) == ["c", "a", "b", "d"]
+    click("Prompt")
+    assert _ids(pane) == ["d", "a", "b", "c"]
+    pane.model.sort(HEADS.index("Duration"), Qt.SortOrder.DescendingOrder)
+    assert _ids(pane)[:2] == ["b", "a"]
+
+
+def test_a_run_under_way_is_looked_at_again_while_the_list_is_in_sight(
+    pane: HistoryPane, qtbot: QtBot
+) -> None:
+    pane.show_runs(RUNS)
+    asked: list[bool] = []
+    pane.request_refresh.connect(lambda: asked.append(True))
+    pane._live.setInterval(1)
+    with qtbot.waitSignal(pane._live.timeout):
+        pass
+    assert not asked, "nothing is under way"
+    pane.show_runs((RunSummary("c", 3.0, status="running"), *RUNS))
+    qtbot.waitUntil(lambda: bool(asked))
+    pane.hide()
+    assert not pane._live.isActive()

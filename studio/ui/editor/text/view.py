@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from studio.application.editing.names import message_on_line, tool_on_line
+from studio.application.editing.names import message_around, message_on_line, tool_on_line
 from studio.core.text.problem import Problem, Severity
 from studio.ui.editor.text.front_line import FrontLine
 from studio.ui.editor.text.ghost_values import GhostValues
@@ -181,7 +181,8 @@ class PromptEditor(TextInput):
             return False
         at = self.textCursor().blockNumber() if line is None else line
         tool = tool_on_line(self.parsed, at)
-        message = message_on_line(self.parsed, at)
+        # In a message's text it is the message that is meant, as in other debuggers.
+        message = message_on_line(self.parsed, at) or message_around(self.parsed, at)
         if tool is not None:
             self.breakpoint_toggled.emit(tool)
         elif message is not None:
