@@ -32,6 +32,7 @@ from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.openapi.source import OpenApiSource
+from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import (
@@ -52,6 +53,7 @@ from studio.core.tools.sources.consent import GIVEN, Consent, consent_of
 from studio.core.tools.sources.listing import list_source
 from studio.core.tools.sources.opening import open_source, source_key, source_label, source_path
 from studio.core.tools.toolbox import AskPerson, Toolbox
+from studio.core.tools.traffic import TrafficMessage
 from studio.core.tools.trust.definitions import ToolChange
 from studio.core.tools.trust.review import ToolReview
 from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
@@ -316,6 +318,13 @@ class DocumentTools:
         if not isinstance(source, OpenApiSource):
             raise ToolSourceError("the description is not read")
         return await source.overview()
+
+    async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:
+        """What went to a source and came from it, without secrets."""
+        source = self._sources.get(key)
+        if isinstance(source, McpSource | PythonFileSource | OpenApiSource):
+            return self._secrets.masked(source.traffic.messages)
+        return ()
 
     def _server(self, key: str) -> McpSource:
         source = self._sources.get(key)

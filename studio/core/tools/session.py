@@ -25,6 +25,7 @@ from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.toolbox import AskPerson, Toolbox
+from studio.core.tools.traffic import TrafficMessage
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 
@@ -204,6 +205,10 @@ class ToolSession:
             ToolSourceError: the description cannot be read.
         """
         return await self._current.operations(key)
+
+    async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:
+        """What went to a source and came from it, without secrets; the newest part."""
+        return await self._current.read_traffic(key)
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""

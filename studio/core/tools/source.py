@@ -45,6 +45,9 @@ class ToolOutcome:
     truncated: bool = False
     """Whether the output limit cut the text."""
 
+    head: str = ""
+    """Of an answer by HTTP, its status and headers, in lines."""
+
     pictures: tuple[ToolPicture, ...] = ()
     """Pictures of the result, for the user; the model reads of them in the text."""
 

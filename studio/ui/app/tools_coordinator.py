@@ -32,6 +32,7 @@ from studio.ui.tools.add_server import AddServerDialog
 from studio.ui.tools.offers_dialog import OffersDialog
 from studio.ui.tools.operations_dialog import OperationsDialog
 from studio.ui.tools.pane import ToolsPane
+from studio.ui.tools.traffic_dialog import TrafficDialog
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.tools.controller import ToolsController
@@ -87,6 +88,7 @@ class ToolsCoordinator(QObject):
         pane.request_folder_approval.connect(self._approve_folder)
         pane.request_declare.connect(self._declare)
         pane.request_own_servers.connect(self._open_own_servers)
+        pane.request_traffic.connect(self._show_traffic)
         pane.request_operations.connect(tools.list_operations)
         tools.operations_listed.connect(self._show_operations)
         pane.request_offers.connect(self._show_offers)
@@ -196,6 +198,13 @@ class ToolsCoordinator(QObject):
         caret = page.editor.caret()
         text = offered_text(content, document.template.format)
         page.editor.apply_edits((TextEdit(Span(caret, caret), text),))
+
+    def _show_traffic(self, source: SourceStatus) -> None:
+        """Show what goes to a source and comes from it, as it goes on."""
+        dialog = TrafficDialog(source, self._window.themes.value, self._pane.window())
+        dialog.request_traffic.connect(self._tools.read_traffic)
+        self._tools.traffic_read.connect(dialog.show_traffic)
+        dialog.show()
 
     def _show_operations(self, key: str, rows: tuple[OperationRow, ...], problem: str) -> None:
         """Let the user choose among a service's operations; the choice stands in the prompt."""

@@ -59,6 +59,7 @@ class ToolsPane(QWidget):
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
     request_new_server = Signal()
+    request_traffic = Signal(SourceStatus)
     request_operations = Signal(str)  # key of a service
     request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
     request_logs = Signal()  # what the servers wrote meanwhile
@@ -137,6 +138,7 @@ class ToolsPane(QWidget):
         self.sources.request_folder_approval.connect(self.request_folder_approval)
         self.sources.request_logs.connect(self.request_logs)
         self.sources.request_own_servers.connect(self.request_own_servers)
+        self.sources.request_traffic.connect(self.request_traffic)
         self.sources.request_operations.connect(self.request_operations)
         self.sources.request_offers.connect(self.request_offers)
         self.sources.request_new_server.connect(self.request_new_server)

@@ -38,6 +38,7 @@ _FACTS = {
     "capabilities": QT_TRANSLATE_NOOP("SourceBlock", "Capabilities"),
     "instructions": QT_TRANSLATE_NOOP("SourceBlock", "Instructions"),
 }
+_TALKING = ("mcp:", "openapi:", "python:")
 _MOST_LOG_LINES = 8
 
 
@@ -48,6 +49,7 @@ class SourceBlock(QWidget):
     request_start = Signal(str)  # key of the server
     request_allow = Signal(str)  # key of the source, which waits
     request_open = Signal(Path, int)  # Path, line from 1
+    request_traffic = Signal(SourceStatus)
     request_operations = Signal(str)  # key of the service
     request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
 
@@ -148,6 +150,11 @@ class SourceBlock(QWidget):
             offers = QPushButton(self.tr("Prompts and resources…"), self)
             offers.clicked.connect(partial(self.request_offers.emit, source))
             made.append(offers)
+        if source.state in ("ready", "failed") and source.key.startswith(_TALKING):
+            traffic = QPushButton(self.tr("Traffic…"), self)
+            traffic.setToolTip(self.tr("What goes to it and comes from it"))
+            traffic.clicked.connect(partial(self.request_traffic.emit, source))
+            made.append(traffic)
         if source.path is not None and source.key != VARIABLES_KEY:
             opened = QPushButton(self.tr("Open"), self)
             opened.setToolTip(str(source.path))

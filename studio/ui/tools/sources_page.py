@@ -51,6 +51,7 @@ class SourcesPage(QWidget):
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
     request_new_server = Signal()
+    request_traffic = Signal(SourceStatus)
     request_operations = Signal(str)  # key of a service
     request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
     request_logs = Signal()  # what the servers wrote meanwhile is wanted
@@ -182,6 +183,7 @@ class SourcesPage(QWidget):
         block.request_open.connect(self.request_open)
         block.request_allow.connect(self.request_allow)
         block.request_offers.connect(self.request_offers)
+        block.request_traffic.connect(self.request_traffic)
         block.request_operations.connect(self.request_operations)
         return block
 

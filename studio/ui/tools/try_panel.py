@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 
-from PySide6.QtCore import QCoreApplication, QPoint, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.core.text.invisible import reveal
 from studio.core.text.values import Json
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
@@ -106,6 +107,11 @@ class TryPanel(QWidget):
         self.result = JsonView(theme)
         self.result.setAccessibleName(self.tr("Result of the call"))
         self.result.grow(24)
+        self.head = QLabel()
+        self.head.setTextFormat(Qt.TextFormat.PlainText)
+        self.head.setWordWrap(True)
+        self.head.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.head.setAccessibleName(self.tr("Status and headers of the answer"))
         self.pictures = PicturesView()
         self.errors = QPlainTextEdit()
         self.errors.setReadOnly(True)
@@ -122,7 +128,7 @@ class TryPanel(QWidget):
         inside.setSpacing(12)
         for part in (
             self.form, self._request_title, self.request, self.history, self.result,
-            self.pictures, self._errors_title, self.errors,
+            self.pictures, self.head, self._errors_title, self.errors,
         ):  # fmt: skip
             inside.addWidget(part)
         inside.addStretch(1)
@@ -275,6 +281,10 @@ class TryPanel(QWidget):
     def _show_trial(self, trial: ToolTrial | None) -> None:
         outcome = trial.outcome if trial is not None else None
         self.result.setVisible(outcome is not None)
+        head = outcome.head if outcome is not None else ""
+        paint_text(self.head, self._theme.muted)
+        self.head.setText(reveal(head))
+        self.head.setVisible(bool(head))
         self.pictures.show_pictures(outcome.pictures if outcome is not None else ())
         stderr = outcome.stderr.strip() if outcome is not None else ""
         self.errors.setPlainText(stderr)

@@ -21,6 +21,7 @@ from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
+from studio.core.tools.traffic import TrafficMessage
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.viewmodels.app.background import Background
@@ -129,6 +130,7 @@ class ToolsController(QObject):
     offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
     offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of proposals
     operations_listed = Signal(str, tuple, str)  # key, tuple[OperationRow, ...], why there is none
+    traffic_read = Signal(str, tuple)  # key of a source, tuple[TrafficMessage, ...]
     recordings_found = Signal(str, tuple)  # tool, tuple[Recording, ...]
 
     def __init__(
@@ -336,6 +338,16 @@ class ToolsController(QObject):
         self._background.start(
             self._session.complete_offer(key, offer, argument, text, given), done
         )
+
+    def read_traffic(self, key: str) -> None:
+        """Show what went to a source and came from it."""
+
+        def done(future: Future[tuple[TrafficMessage, ...]]) -> None:
+            if not future.cancelled() and future.exception() is None:
+                self.traffic_read.emit(key, future.result())
+
+        if self._background.is_running:
+            self._background.start(self._session.read_traffic(key), done)
 
     def list_operations(self, key: str) -> None:
         """List every operation of a service, to choose among them."""

@@ -27,7 +27,9 @@ from studio.core.tools.mcp.values import (
     listed_tool,
     server_offer,
 )
+from studio.core.tools.mcp.watched_streams import WatchedReading, WatchedWriting
 from studio.core.tools.source import OfferContent, ServerOffer, Tell, ToolSourceError
+from studio.core.tools.traffic import TrafficLog
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -67,7 +69,9 @@ class McpConnection:
         ask: AskForInput | None = None,
         *,
         is_old: bool = False,
+        traffic: TrafficLog | None = None,
     ) -> None:
+        self._traffic = traffic if traffic is not None else TrafficLog()
         self._on_change = on_change
         self._ask = ask
         self._mode: Literal["auto", "legacy"] = "legacy" if is_old else "auto"
@@ -86,6 +90,7 @@ class McpConnection:
         ask: AskForInput | None = None,
         *,
         is_old: bool = False,
+        traffic: TrafficLog | None = None,
     ) -> McpConnection:
         """Connect and shake hands.
 
@@ -95,12 +100,13 @@ class McpConnection:
             on_change: called when the server says that its lists changed.
             ask: asks the user for what the server wants to know; without it no server may ask.
             is_old: whether its transport is older than protocols without a handshake.
+            traffic: notes each message.
 
         Raises:
             ToolSourceError: no connection within the time, or the other side is no MCP server.
         """
         await import_packages(MCP)
-        connection = cls(on_change, ask, is_old=is_old)
+        connection = cls(on_change, ask, is_old=is_old, traffic=traffic)
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         connection._task = asyncio.create_task(connection._hold(opener, ready))
         try:
@@ -315,7 +321,7 @@ class McpConnection:
         who = Implementation(name="prompt-studio", version=__version__)
         try:
             async with Client(
-                _Transport(opener, self._version, self._leave_out),
+                _Transport(opener, self._version, self._leave_out, self._traffic),
                 client_info=who,
                 mode=self._mode,
                 elicitation_callback=asker(self._ask) if self._ask is not None else None,
@@ -382,15 +388,22 @@ class _Transport:
     """The SDK wants an object to enter, ours is a function that makes one."""
 
     def __init__(
-        self, opener: Opener, version: Callable[[], str], leave_out: Callable[[str], None]
+        self,
+        opener: Opener,
+        version: Callable[[], str],
+        leave_out: Callable[[str], None],
+        traffic: TrafficLog,
     ) -> None:
+        self._traffic = traffic
         self._manager = opener()
         self._version = version
         self._leave_out = leave_out
 
     async def __aenter__(self) -> TransportStreams:
         read, write = await self._manager.__aenter__()
-        return SiftedStream(read, self._version, self._leave_out), write
+        watched = WatchedReading(read, self._traffic)
+        sifted = SiftedStream(watched, self._version, self._leave_out)
+        return sifted, WatchedWriting(write, self._traffic)
 
     async def __aexit__(
         self,

@@ -47,6 +47,7 @@ from studio.core.tools.source import (
     ToolPicture,
     ToolSourceError,
 )
+from studio.core.tools.traffic import TrafficLog
 
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
@@ -92,6 +93,8 @@ class McpSource:
             ask: asks the user for what the server wants to know; without it none may ask.
         """
         self._on_change = on_change
+        self.traffic = TrafficLog()
+        """What went to it and came from it."""
         self._time = CallTime(limits.seconds, ask, name)
         self._name = name
         self._address = address
@@ -303,7 +306,12 @@ class McpSource:
 
     async def _connect(self, opener: Opener, *, is_old: bool = False) -> McpConnection:
         return await McpConnection.open(
-            opener, self._limits.start_seconds, self._changed, self._time.ask, is_old=is_old
+            opener,
+            self._limits.start_seconds,
+            self._changed,
+            self._time.ask,
+            is_old=is_old,
+            traffic=self.traffic,
         )
 
     async def _reach(self, server: HttpServer) -> McpConnection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
@@ -14,10 +15,15 @@ from studio.core.tools.limits import ToolLimits
 from studio.core.tools.openapi.description import OpenApiError
 from studio.core.tools.openapi.request import MASK, HttpRequest
 from studio.core.tools.python_server.cutting import cut
-from studio.core.tools.source import ToolOutcome
+from studio.core.tools.source import ToolOutcome, ToolPicture
+from studio.core.tools.traffic import TrafficLog
 
 if TYPE_CHECKING:
     import httpx2
+
+
+_LARGEST_PICTURE = 16 * 1024 * 1024
+_SECRET_HEADERS = ("set-cookie", "authorization", "proxy-authorization", "www-authenticate")
 
 
 async def as_sent(address: str) -> str:
@@ -47,8 +53,17 @@ async def check_address(request: HttpRequest) -> None:
         raise OpenApiError(f"the address {address!r} would be sent as {sent!r}")
 
 
-async def send(request: HttpRequest, label: str, limits: ToolLimits) -> ToolOutcome:
-    """Send a request and read its answer, within the limits."""
+async def send(
+    request: HttpRequest, label: str, limits: ToolLimits, traffic: TrafficLog | None = None
+) -> ToolOutcome:
+    """Send a request and read its answer, within the limits.
+
+    Args:
+        request: the request.
+        label: the source's name for people.
+        limits: bounds of a call.
+        traffic: notes the answer.
+    """
     await import_packages(HTTP)
     import httpx2
 
@@ -59,21 +74,54 @@ async def send(request: HttpRequest, label: str, limits: ToolLimits) -> ToolOutc
             httpx2.AsyncClient(timeout=limits.seconds) as http,
             aclosing(await http.send(made, stream=True)) as response,
         ):
+            kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            is_picture = kind.startswith(("image/", "audio/"))
+            most = _LARGEST_PICTURE if is_picture else limits.characters * 4
             body = bytearray()
             async for chunk in response.aiter_bytes():
                 body += chunk
-                if len(body) > limits.characters * 4:
+                if len(body) > most:
                     break
             text = bytes(body).decode(response.charset_encoding or "utf-8", "replace")
             status, reason = response.status_code, response.reason_phrase
+            place = response.headers.get("location", "")
+            head = _head(response)
     except (TimeoutError, httpx2.TimeoutException):
-        return ToolOutcome(f"{label} did not answer within {limits.seconds:g} s", "timeout")
+        failed = ToolOutcome(f"{label} did not answer within {limits.seconds:g} s", "timeout")
+        return _noted(failed, traffic, request)
     except (httpx2.HTTPError, httpx2.InvalidURL, LookupError, ValueError) as error:
-        return ToolOutcome(f"{label} cannot be reached: {error}", "error")
+        failed = ToolOutcome(f"{label} cannot be reached: {error}", "error")
+        return _noted(failed, traffic, request)
+    pictures: tuple[ToolPicture, ...] = ()
+    if is_picture:
+        pictures = (ToolPicture(kind, base64.b64encode(body).decode()),)
+        text = f"[{kind}, {len(body):,} bytes]"
+    if traffic is not None:
+        title = f"HTTP {status} {reason}".strip()
+        traffic.received(title, f"{head}\n\n{text}", len(body), id(request))
     text, truncated = cut(text, limits.characters)
     if not 200 <= status < 300:
-        return ToolOutcome(f"HTTP {status} {reason}: {text}".strip(": "), "error")
-    return ToolOutcome(text, "ok", value=_value(text), truncated=truncated)
+        to = f" to {place}, which is not followed" if place and 300 <= status < 400 else ""
+        return ToolOutcome(
+            f"HTTP {status} {reason}{to}: {text}".strip(": "), "error", head=head, pictures=pictures
+        )
+    return ToolOutcome(
+        text, "ok", value=_value(text), truncated=truncated, head=head, pictures=pictures
+    )
+
+
+def _noted(outcome: ToolOutcome, traffic: TrafficLog | None, request: HttpRequest) -> ToolOutcome:
+    if traffic is not None:
+        traffic.received(outcome.status, outcome.text, 0, id(request))
+    return outcome
+
+
+def _head(response: httpx2.Response) -> str:
+    """Status and headers as a user reads them; what logs somebody in is not shown."""
+    lines = [f"HTTP {response.status_code} {response.reason_phrase}".strip()]
+    for name, value in response.headers.multi_items():
+        lines.append(f"{name}: {MASK if name.lower() in _SECRET_HEADERS else value}")
+    return "\n".join(lines)
 
 
 def _exactly(request: HttpRequest) -> httpx2.Request:

@@ -38,6 +38,7 @@ from studio.core.tools.openapi.request import (
 )
 from studio.core.tools.openapi.signing import ANY, credentials_for
 from studio.core.tools.source import ToolOutcome, ToolSourceError
+from studio.core.tools.traffic import TrafficLog, curl_command
 
 _MEGABYTE = 1024 * 1024
 _TOO_LARGE = f"is larger than {LONGEST_DESCRIPTION // _MEGABYTE} MB, which is the most that is read"
@@ -71,6 +72,8 @@ class OpenApiSource:
             masker: is told the key that is sent; services repeat it.
             choice: the operations that are wanted.
         """
+        self.traffic = TrafficLog()
+        """What went to the service and came from it."""
         self._masker = masker if masker is not None else Masker()
         self._name = name
         self._place = place
@@ -173,7 +176,16 @@ class OpenApiSource:
             return ToolOutcome(f"{name}: {error}", "bad-arguments")
         except (ToolSourceError, OpenApiError, LookupError) as error:
             return ToolOutcome(f"{self.label}: {error.args[0]}", "error")
-        outcome = masked(await send(request, self.label, self._limits), self._masker)
+        shown = masked_request(operation, arguments, base, *(each for _, each in found))
+        self.traffic.sent(
+            f"{shown.method} {shown.url}",
+            shown.text(),
+            len(request.body.encode()),
+            id(request),
+            curl_command(shown.method, shown.url, shown.headers, shown.body),
+        )
+        answer = await send(request, self.label, self._limits, self.traffic)
+        outcome = masked(answer, self._masker)
         return replace(outcome, duration=time.perf_counter() - started)
 
     async def close(self) -> None:

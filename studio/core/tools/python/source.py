@@ -34,6 +34,7 @@ from studio.core.tools.python.worker import (
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.python_server.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
 from studio.core.tools.source import Tell, ToolOutcome, ToolSourceError
+from studio.core.tools.traffic import TrafficLog
 
 
 class PythonFileSource:
@@ -56,6 +57,8 @@ class PythonFileSource:
             environment: where their values are looked up when it is started.
             python: the interpreter or environment that the prompt names; empty for none.
         """
+        self.traffic = TrafficLog()
+        """What went to its processes and came from them."""
         self._python = python
         self._version = ""
         self._path = path
@@ -238,7 +241,7 @@ class PythonFileSource:
                 self._end_later(worker)
             else:
                 worker = await start_worker(
-                    self._path, self._limits, self._given(), interpreter, signature
+                    self._path, self._limits, self._given(), interpreter, signature, self.traffic
                 )
                 self._version = worker.connection.facts.get("version", "")
         except BaseException:

@@ -18,6 +18,7 @@ from studio.core.tools.python.environment import tool_environment
 from studio.core.tools.python.interpreter import Interpreter
 from studio.core.tools.python_server.tool_file import package_root
 from studio.core.tools.source import ToolSourceError
+from studio.core.tools.traffic import TrafficLog
 
 SERVER = Path(python_server.__file__).parent
 """The program that serves a file, whichever Python runs it."""
@@ -100,6 +101,7 @@ async def start_worker(
     given: Mapping[str, str],
     interpreter: Interpreter,
     signature: tuple[object, ...],
+    traffic: TrafficLog,
 ) -> Worker:
     """Start a process that serves a file, and shake hands with it.
 
@@ -109,6 +111,7 @@ async def start_worker(
         given: variables beside the usual ones.
         interpreter: the Python that runs it.
         signature: how the file stands now.
+        traffic: notes each message.
 
     Raises:
         UnusableToolFileError: there is no such file, or its process does not start.
@@ -134,7 +137,9 @@ async def start_worker(
             path, f"its process cannot be started{which}: {error.strerror or error}"
         ) from error
     try:
-        connection = await McpConnection.open(over_child(child), limits.start_seconds)
+        connection = await McpConnection.open(
+            over_child(child), limits.start_seconds, traffic=traffic
+        )
     except ToolSourceError as error:
         log = child.take_log().strip()
         await child.close()

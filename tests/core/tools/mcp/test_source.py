@@ -142,6 +142,11 @@ async def test_lists_and_calls(weather: McpSource) -> None:
     drawn = await weather.call("draw", {})
     assert drawn.text.startswith("here\n[image image/png")
     assert [(each.kind, each.data) for each in drawn.pictures] == [("image/png", "UE5H")]
+    said = [(each.direction, each.title) for each in weather.traffic.messages]
+    assert said[-2:] == [("sent", "tools/call"), ("received", "tools/call")]
+    assert ("received", "notifications/progress") in said
+    assert "here" in weather.traffic.messages[-1].text
+    assert weather.traffic.messages[-1].seconds
 
 
 async def test_the_environment_is_small_and_references_are_resolved(weather: McpSource) -> None:

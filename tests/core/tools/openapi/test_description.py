@@ -167,6 +167,10 @@ class Service(BaseHTTPRequestHandler):
             return self._answer(200, "x" * 1_000_000)
         if self.path.startswith("/pets/none"):
             return self._answer(404, "no such pet")
+        if self.path.startswith("/pets/picture"):
+            return self._answer(200, "PNG", **{"Content-Type": "image/png", "Set-Cookie": "a=b"})
+        if self.path.startswith("/pets/moved"):
+            return self._answer(302, "", Location="http://elsewhere.invalid/")
         key = self.headers.get("X-Key") or ""  # also backwards: that is not masked
         return self._answer(200, json.dumps({"path": self.path, "key": key, "yek": key[::-1]}))
 
@@ -174,9 +178,11 @@ class Service(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self._answer(201, body.decode())
 
-    def _answer(self, status: int, text: str) -> None:
+    def _answer(self, status: int, text: str, **headers: str) -> None:
         data = text.encode()
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -218,6 +224,17 @@ async def test_calls_reach_the_service(
     huge = await source.call("getPet", {"id": "huge"})
     assert huge.truncated
     assert len(huge.text) < 1200
+    moved = await source.call("getPet", {"id": "moved"})
+    assert moved.text.startswith("HTTP 302 Found to http://elsewhere.invalid/, which is not")
+    drawn = await source.call("getPet", {"id": "picture"})
+    assert (drawn.text, drawn.pictures[0].data) == ("[image/png, 3 bytes]", "UE5H")
+    assert drawn.head.startswith("HTTP 200 OK\n")
+    assert "\nset-cookie: •••" in drawn.head.lower()
+    *_, sent, received = source.traffic.messages
+    assert (sent.title, received.title) == (f"GET {endpoint}/pets/picture", "HTTP 200 OK")
+    assert (received.size, "s3cret" in sent.text + sent.curl) == (3, False)
+    assert received.seconds is not None
+    assert sent.curl.startswith(f"curl -X GET {endpoint}/pets/picture -H ")
     shown = await source.request_text("getPet", {"id": "7"})
     assert shown.startswith(f"GET {endpoint}/pets/7\nHost: {endpoint.removeprefix('http://')}\n")
     assert shown.endswith("\nX-Key: •••")

@@ -1,0 +1,151 @@
+"""What goes to a source of tools and comes from it: every message, with its size and time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QSplitter,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.text.invisible import reveal
+from studio.core.tools.registry import SourceStatus
+from studio.core.tools.traffic import TrafficMessage
+from studio.ui.parts.json_view import JsonView
+from studio.ui.preview.cards.part_views import pretty_json
+from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import Theme
+
+_LOOK_MS = 500
+_WIDTH, _HEIGHT = 760, 560
+
+
+class TrafficDialog(QDialog):
+    """Beside the window, not before it: a tool can be tried while this is looked at."""
+
+    request_traffic = Signal(str)  # key of the source
+
+    def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._key = source.key
+        self._messages: tuple[TrafficMessage, ...] = ()
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Traffic of {label}").format(label=source.label))
+        self.resize(_WIDTH, _HEIGHT)
+        self.table = QTreeWidget(self)
+        self.table.setAccessibleName(self.tr("Messages"))
+        self.table.setRootIsDecorated(False)
+        self.table.setUniformRowHeights(True)
+        self.table.setHeaderLabels(
+            [
+                self.tr("Time"), self.tr("Direction"), self.tr("Message"), self.tr("Bytes"),
+                self.tr("Took"),
+            ]
+        )  # fmt: skip
+        header = self.table.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        self.text = JsonView(theme, self)
+        self.text.setAccessibleName(self.tr("The message"))
+        self.copy_button = QPushButton(self.tr("Copy"), self)
+        self.curl_button = QPushButton(self.tr("Copy as curl"), self)
+        self.curl_button.setToolTip(self.tr("The request as a command; keys are masked in it"))
+        self.hint = QLabel(self.tr("Nothing has been said yet. Keys are masked."), self)
+        paint_text(self.hint, theme.muted)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_LOOK_MS)
+        self._timer.timeout.connect(self._ask)
+        self._arrange()
+        self.table.currentItemChanged.connect(lambda *_: self._show_message())
+        self.copy_button.clicked.connect(lambda: self._copy("text"))
+        self.curl_button.clicked.connect(lambda: self._copy("curl"))
+        self._show_message()
+
+    @property
+    def message(self) -> TrafficMessage | None:
+        """The one that is chosen."""
+        item = self.table.currentItem()
+        number = item.data(0, Qt.ItemDataRole.UserRole) if item is not None else None
+        return next((each for each in self._messages if each.number == number), None)
+
+    def show_traffic(self, key: str, messages: Sequence[TrafficMessage]) -> None:
+        """Show what was said by now; what is looked at stays."""
+        if key != self._key or tuple(messages) == self._messages:
+            return
+        known = {each.number for each in self._messages}
+        self._messages = tuple(messages)
+        first = self._messages[0].number if self._messages else 0
+        while (top := self.table.topLevelItem(0)) is not None:
+            if top.data(0, Qt.ItemDataRole.UserRole) >= first:
+                break
+            self.table.takeTopLevelItem(0)
+        bar = self.table.verticalScrollBar()
+        at_end = bar.value() == bar.maximum()
+        for each in self._messages:
+            if each.number not in known:
+                self.table.addTopLevelItem(self._item(each))
+        if at_end:
+            self.table.scrollToBottom()
+        self.hint.setHidden(bool(self._messages))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """While it is looked at, it is followed."""
+        super().showEvent(event)
+        self._ask()
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks."""
+        super().hideEvent(event)
+        self._timer.stop()
+
+    def _arrange(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.hint)
+        buttons.addStretch(1)
+        buttons.addWidget(self.copy_button)
+        buttons.addWidget(self.curl_button)
+        splitter = QSplitter(Qt.Orientation.Vertical, self)
+        splitter.addWidget(self.table)
+        splitter.addWidget(self.text)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 12, 12, 12)
+        layout.addWidget(splitter, 1)
+        layout.addLayout(buttons)
+
+    def _item(self, message: TrafficMessage) -> QTreeWidgetItem:
+        took = f"{message.seconds * 1000:,.0f} ms" if message.seconds is not None else ""
+        direction = self.tr("→ sent") if message.direction == "sent" else self.tr("← received")
+        when = time.strftime("%H:%M:%S", time.localtime(message.when))
+        title = reveal(message.title, lines=False)
+        item = QTreeWidgetItem([when, direction, title, f"{message.size:,}", took])
+        item.setData(0, Qt.ItemDataRole.UserRole, message.number)
+        return item
+
+    def _ask(self) -> None:
+        self.request_traffic.emit(self._key)
+
+    def _show_message(self) -> None:
+        message = self.message
+        self.text.show_json(reveal(pretty_json(message.text)) if message is not None else "")
+        self.copy_button.setEnabled(message is not None)
+        self.curl_button.setVisible(message is not None and bool(message.curl))
+
+    def _copy(self, which: str) -> None:
+        message = self.message
+        if message is not None:
+            QGuiApplication.clipboard().setText(
+                message.curl if which == "curl" else pretty_json(message.text)
+            )
