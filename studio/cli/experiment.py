@@ -37,6 +37,7 @@ from studio.cli.exit_codes import (
     USAGE,
     UsageError,
 )
+from studio.cli.experiment_rows import add_generate
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -80,6 +81,7 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     _add_result(accept)
     accept.add_argument("cell", metavar="ROW:VARIANT[:REPEAT]")
     accept.set_defaults(action=_accept)
+    add_generate(commands.add_parser("generate", help="rows that a model invents, for a dataset"))
     commands.add_parser("check-answers").set_defaults(action=_check_answers)
 
 

@@ -1,0 +1,208 @@
+"""Rows that a model invents from a prompt's inputs, one request for each kind of case.
+
+What comes back is data: values that fit the inputs' declarations, never a role, a tool or a
+reference. Nothing is written here; the caller shows the rows first.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+
+from jsonschema.validators import Draft202012Validator
+
+from studio.application.connections.model import Answerers
+from studio.application.experiments.plan import ExperimentServices
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.providers import choice_for
+from studio.application.run.start.begin import begin_run
+from studio.application.run.start.plan import RunPlan
+from studio.application.words import translate
+from studio.core.agent.loop.toolbox import NoTools
+from studio.core.agent.values.options import RunOptions
+from studio.core.experiments.assertions.structure import objects_in
+from studio.core.experiments.values import ProviderEntry
+from studio.core.models.choice import ModelChoice
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.front.declarations import property_schema
+from studio.core.prompty.parse import parse
+from studio.core.resource_files import resource
+from studio.core.schema_patterns import with_bounded_patterns
+from studio.core.text.values import Json
+
+_tr = partial(translate, "GenerateRows")
+
+ROW_KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "typical": "usual cases, as most users would write them",
+        "empty": "empty or missing values: empty texts, only spaces, empty lists, nulls where the "
+        "schema allows them",
+        "long": "very long values, of several hundred words",
+        "language": "values in other languages and scripts, each row in another one",
+        "injection": "values that try to give the prompt other instructions, or to end its format",
+        "ambiguous": "values that can be understood in two ways, or that contradict themselves",
+    }
+)
+"""Kinds of rows by name, and what the model is asked for."""
+
+_MOST_COUNT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class RowRequest:
+    """What is asked for."""
+
+    kinds: tuple[str, ...] = tuple(ROW_KINDS)
+    """Names in `ROW_KINDS`, or words of the user's own."""
+
+    count: int = 3
+    """Rows of each kind."""
+
+    about: str = ""
+    """What the prompt is for; empty takes its description."""
+
+    earlier: tuple[Mapping[str, Json], ...] = ()
+    """Values of rows that exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedRow:
+    """A row that fits the prompt's inputs and is like no other."""
+
+    kind: str
+    """Its kind, kept as its tag."""
+
+    values: Mapping[str, Json]
+    """Values by input name."""
+
+    @property
+    def line(self) -> str:
+        """The row as a line of a JSONL dataset."""
+        row = {"vars": dict(self.values), "tags": [self.kind]}
+        return json.dumps(row, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedRows:
+    """What came of it."""
+
+    rows: tuple[GeneratedRow, ...]
+    """In the order of kinds."""
+
+    left_out: tuple[str, ...]
+    """Why something is not among them, a sentence each."""
+
+    cost: float | None = None
+    """US dollars; None where the price is not known."""
+
+
+def generator_choice(
+    document: PromptDocument, provider: str, services: ExperimentServices, *, trusted: bool
+) -> ModelChoice:
+    """The model that will be asked.
+
+    Raises:
+        ExperimentError: there is none of that name, or the prompt has no inputs.
+    """
+    if not document.inputs:
+        raise ExperimentError(
+            _tr("The prompt declares no inputs, so there is nothing to invent values for.")
+        )
+    choice = choice_for(ProviderEntry(provider), document, services.connections, trusted=trusted)
+    if choice is None:
+        raise ExperimentError(_tr("`echo` invents nothing."))
+    return choice
+
+
+async def generate_rows(
+    document: PromptDocument, choice: ModelChoice, services: ExperimentServices, asked: RowRequest,
+    *, trusted: bool,
+) -> GeneratedRows:  # fmt: skip
+    """Ask for rows of each kind, one request after the other.
+
+    Raises:
+        ModelError: the model cannot be opened.
+    """
+    schema = _schema(document)
+    path = resource("generators", "rows.prompty")
+    generator = parse(path.read_text(encoding="utf-8"), path)
+    answerers = Answerers(services.connections, services.secrets, services.embedded)
+    model = answerers.open(choice, document.source.path, trusted=trusted)
+    found: list[GeneratedRow] = []
+    left_out: list[str] = []
+    seen = {_likeness(each) for each in asked.earlier}
+    cost: float | None = 0.0
+    try:
+        for kind in asked.kinds:
+            known = [*asked.earlier[-20:], *(each.values for each in found)]
+            inputs: dict[str, Json] = {
+                "schema": json.dumps(schema, ensure_ascii=False),
+                "about": asked.about or document.description or document.name,
+                "kind": ROW_KINDS.get(kind, kind),
+                "count": max(1, min(asked.count, _MOST_COUNT)),
+                "earlier": "\n".join(json.dumps(dict(each), ensure_ascii=False) for each in known),
+            }
+            options = RunOptions(protocol="native", headless=True)
+            state = await begin_run(RunPlan(generator, inputs, model, NoTools(), options=options),
+                                    NoTools()).go()  # fmt: skip
+            spent = state.usage.cost
+            cost = cost + spent if cost is not None and spent is not None else None
+            if state.answer is None:
+                said = state.error.message if state.error is not None else state.status
+                left_out.append(_tr("{kind}: no answer ({said})").format(kind=kind, said=said))
+                continue
+            found += _rows(kind, state.answer, schema, seen, left_out)
+    finally:
+        await model.close()
+    return GeneratedRows(tuple(found), tuple(left_out), cost)
+
+
+def _schema(document: PromptDocument) -> dict[str, Json]:
+    properties: dict[str, Json] = {each.name: property_schema(each) for each in document.inputs}
+    required: list[Json] = [each.name for each in document.inputs if each.required]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _rows(
+    kind: str, text: str, schema: Mapping[str, Json], seen: set[str], left_out: list[str]
+) -> Iterator[GeneratedRow]:
+    """The rows of a reply that can be used; `seen` and `left_out` grow."""
+    validator = with_bounded_patterns(Draft202012Validator)(schema)
+    properties = schema["properties"]
+    assert isinstance(properties, Mapping)
+    number = 0
+    for number, item in enumerate(_objects(text), 1):
+        values = {name: value for name, value in item.items() if name in properties}
+        error = next(iter(validator.iter_errors(values)), None)
+        if error is not None or not values:
+            said = error.message if error is not None else _tr("it has none of the inputs")
+            left_out.append(_tr("{kind}, row {number}: {said}").format(
+                kind=kind, number=number, said=said))  # fmt: skip
+            continue
+        likeness = _likeness(values)
+        if likeness in seen:
+            left_out.append(_tr("{kind}, row {number}: like an earlier row").format(
+                kind=kind, number=number))  # fmt: skip
+            continue
+        seen.add(likeness)
+        yield GeneratedRow(kind, values)
+    if not number:
+        left_out.append(_tr("{kind}: the reply holds no JSON list of rows").format(kind=kind))
+
+
+def _objects(text: str) -> Iterator[Mapping[str, Json]]:
+    """The objects of a reply: of its lists, or one after another."""
+    for value, _ in objects_in(text):
+        items: Iterable[Json] = value if isinstance(value, Sequence) else (value,)
+        yield from (each for each in items if isinstance(each, Mapping))
+
+
+def _likeness(values: Mapping[str, Json]) -> str:
+    """The same for rows that differ in letter case, spaces and punctuation only."""
+    text = json.dumps(dict(values), sort_keys=True, ensure_ascii=False)
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join("".join(each if each.isalnum() else " " for each in folded).split())

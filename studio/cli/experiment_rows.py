@@ -1,0 +1,130 @@
+"""`experiment generate`: rows that a model invents, shown before they are written."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from studio.application.experiments.generate import (
+    ROW_KINDS,
+    GeneratedRows,
+    RowRequest,
+    generate_rows,
+    generator_choice,
+)
+from studio.application.experiments.plan import ExperimentServices
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.trust import is_trusted
+from studio.cli.arguments import add_trust, trust_of
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.core.experiments.datasets import DatasetError, read_dataset
+from studio.core.experiments.values import DatasetReference
+from studio.core.models.base import ModelError
+from studio.core.models.connection_file import read_connections
+from studio.core.models.secrets import secret_store
+from studio.core.paths import user_paths
+from studio.core.prompty.parse import parse
+from studio.core.text.values import Json
+
+
+def add_generate(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("prompt", type=Path, metavar="PROMPT", help="rows for its inputs")
+    parser.add_argument(
+        "--model", default="", metavar="NAME",
+        help="a connection, or connection:model; the prompt's own where nothing is said",
+    )  # fmt: skip
+    parser.add_argument(
+        "--kind", action="append", default=[], metavar="KIND",
+        help=f"{', '.join(ROW_KINDS)}, or words of your own; all of these where nothing is said",
+    )  # fmt: skip
+    parser.add_argument("--count", type=int, default=3, metavar="N", help="rows of each kind (3)")
+    parser.add_argument("--about", default="", metavar="TEXT", help="what the prompt is for")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE.jsonl", help="add the rows to this dataset"
+    )
+    parser.add_argument("--yes", action="store_true", help="send and write without asking")
+    add_trust(parser, "what it refers to is read")
+    parser.set_defaults(action=_generate)
+
+
+def _generate(options: argparse.Namespace) -> int:
+    connections = read_connections(user_paths().config / "connections.toml")
+    services = ExperimentServices(trust_of(options, options.prompt), connections, secret_store())
+    try:
+        document = parse(options.prompt.read_text(encoding="utf-8-sig"), options.prompt.resolve())
+        trusted = is_trusted(options.prompt.resolve(), services.trust)
+        choice = generator_choice(document, options.model, services, trusted=trusted)
+        kinds = tuple(options.kind) or tuple(ROW_KINDS)
+        asked = RowRequest(kinds, options.count, options.about, _earlier(options.output))
+        model = choice.declaration.id or choice.connection.model
+        if not _agreed(options, f"Send {len(kinds)} requests to {choice.connection.name} {model}?"):
+            print("prompt-studio: nothing was sent", file=sys.stderr)
+            return PROBLEMS
+        found = asyncio.run(generate_rows(document, choice, services, asked, trusted=trusted))
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"prompt-studio: {options.prompt}: {getattr(error, 'strerror', '') or error}",
+              file=sys.stderr)  # fmt: skip
+        return USAGE
+    except (ExperimentError, DatasetError) as error:
+        print(f"prompt-studio: {error}", file=sys.stderr)
+        return USAGE
+    except ModelError as error:
+        print(f"prompt-studio: {error} {error.hint}".rstrip(), file=sys.stderr)
+        return PROBLEMS
+    return _show(options, found)
+
+
+def _show(options: argparse.Namespace, found: GeneratedRows) -> int:
+    for row in found.rows:
+        print(row.line)
+    for sentence in found.left_out:
+        print(f"prompt-studio: {sentence}", file=sys.stderr)
+    if not found.rows:
+        return PROBLEMS
+    if options.output is None:
+        return FINE
+    if not _agreed(options, f"Add {len(found.rows)} rows to {options.output}?"):
+        print("prompt-studio: nothing was written", file=sys.stderr)
+        return FINE
+    try:
+        _append(options.output, [row.line for row in found.rows])
+    except OSError as error:
+        print(f"prompt-studio: {options.output}: {error.strerror}", file=sys.stderr)
+        return PROBLEMS
+    return FINE
+
+
+def _agreed(options: argparse.Namespace, question: str) -> bool:
+    """Whether the user says yes; without a terminal only `--yes` does."""
+    if options.yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        print(f"prompt-studio: {question} Say --yes where nobody can be asked.", file=sys.stderr)
+        return False
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _earlier(path: Path | None) -> tuple[Mapping[str, Json], ...]:
+    """The values of the rows that a dataset has.
+
+    Raises:
+        DatasetError: it is no dataset of JSON lines.
+    """
+    if path is None or not path.exists():
+        return ()
+    if path.suffix.lower() not in (".jsonl", ".ndjson"):
+        raise DatasetError(f"{path.name}: rows are added to datasets of JSON lines (.jsonl) only")
+    found = read_dataset(DatasetReference(path.name), path)
+    return tuple(case.variables for case in found.cases)
+
+
+def _append(path: Path, lines: Sequence[str]) -> None:
+    before = path.read_bytes() if path.exists() else b""
+    gap = b"" if not before or before.endswith(b"\n") else b"\n"
+    with path.open("ab") as file:
+        file.write(gap + "".join(f"{line}\n" for line in lines).encode("utf-8"))
