@@ -15,8 +15,12 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 CODE = sorted([*(ROOT / "studio").rglob("*.py"), *(ROOT / "packaging").rglob("*.py")])
 
 
+OF_AGENTS = {"SKILL.md", "skill.md", "AGENTS.md"}
+"""Names that programs look for, in anyone's folder."""
+
+
 def named_in(text: str) -> list[str]:
-    return NAMED.findall(text)
+    return [name for name in NAMED.findall(text) if name not in OF_AGENTS]
 
 
 def test_a_document_is_found_in_a_comment_and_in_a_string() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.exit_codes import UsageError
+from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
@@ -71,8 +72,14 @@ def load(path: Path) -> PromptDocument:
     """Read and parse one file.
 
     Raises:
-        UsageError: the file cannot be read.
+        UsageError: the file cannot be read, or is no prompt.
     """
+    kind = agent_file_kind(path)
+    if kind is not None:
+        raise UsageError(
+            f"{path} is no prompt ({TITLES[kind]}); `check` looks at it, and `messages` says "
+            "what of it is loaded when"
+        )
     # Whole, so that whatever is named beside it is found from any working directory.
     return parse(read_text(path), path.resolve())
 

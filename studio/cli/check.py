@@ -106,7 +106,9 @@ def _files(options: argparse.Namespace, settings: CheckSettings) -> Iterator[Pat
                 raise UsageError("--fix changes files; there is none on stdin")
             yield path
         elif path.is_dir():
-            yield from prompt_files([path], settings.exclude, ignored=options.no_ignore)
+            yield from prompt_files(
+                [path], settings.exclude, ignored=options.no_ignore, agent_files=True
+            )
         elif path.exists():
             yield path
         else:

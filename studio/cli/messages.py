@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
+from pathlib import Path
 from typing import get_args
 
 from studio.application.document.findings import merged
+from studio.application.document.loading import loaded_parts
+from studio.application.document.reading import read_document
 from studio.application.preview.copy import request_as_json
 from studio.application.preview.requests import request_preview
 from studio.application.preview.value import PreviewTarget
-from studio.cli.arguments import add_inputs, add_trust
+from studio.cli.arguments import add_inputs, add_trust, read_text
 from studio.cli.findings import report
 from studio.cli.prepared import prepared_prompt
 from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
@@ -43,6 +48,8 @@ def _report_all(prepared: Prepared) -> int:
 
 
 def _messages(options: argparse.Namespace) -> int:
+    if agent_file_kind(options.file) is not None:
+        return _loaded(options)
     prepared, _ = prepared_prompt(options)
     code = _report_all(prepared)
     messages = prepared.messages
@@ -60,6 +67,20 @@ def _messages(options: argparse.Namespace) -> int:
         print(f"── {item.role}{attributes}")
         print(message_text(item))
     return code
+
+
+def _loaded(options: argparse.Namespace) -> int:
+    """Say what of a file of coding agents is loaded when, and how much that is."""
+    path: Path = options.file
+    document = read_document(read_text(path), path.resolve())
+    parts = loaded_parts(document)
+    if options.json:
+        print(json.dumps([asdict(part) for part in parts], ensure_ascii=False, indent=2))
+    else:
+        for part in parts:
+            print(f"── {part.when}: {part.what} (about {part.tokens:,} tokens)")
+            print(part.text, end="\n" if part.text else "")
+    return report(document, document.problems)
 
 
 def _request(options: argparse.Namespace) -> int:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from studio.core.prompty.agent_files.kinds import agent_file_kind
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
@@ -19,7 +21,11 @@ LEFT_OUT = frozenset(
 
 
 def prompt_files(
-    folders: Iterable[Path], exclude: Sequence[str] = (), *, ignored: bool = False
+    folders: Iterable[Path],
+    exclude: Sequence[str] = (),
+    *,
+    ignored: bool = False,
+    agent_files: bool = False,
 ) -> Iterator[Path]:
     """Every prompt file below some folders, in order, each once.
 
@@ -27,16 +33,19 @@ def prompt_files(
         folders: where to look.
         exclude: patterns as in a `.gitignore`, relative to each folder.
         ignored: also those that a `.gitignore` of the folder, or of one in it, leaves out.
+        agent_files: also the files that coding agents read (`SKILL.md`, `AGENTS.md`, …).
     """
     seen: set[Path] = set()
     for folder in folders:
-        for path in _walk(folder, exclude, ignored=ignored):
+        for path in _walk(folder, exclude, ignored=ignored, agent_files=agent_files):
             if path not in seen:
                 seen.add(path)
                 yield path
 
 
-def _walk(folder: Path, exclude: Sequence[str], *, ignored: bool) -> Iterator[Path]:
+def _walk(
+    folder: Path, exclude: Sequence[str], *, ignored: bool, agent_files: bool
+) -> Iterator[Path]:
     rules: list[tuple[Path, GitIgnoreSpec]] = []
     if exclude:
         rules.append((folder, _spec(exclude)))
@@ -49,7 +58,8 @@ def _walk(folder: Path, exclude: Sequence[str], *, ignored: bool) -> Iterator[Pa
         )
         for name in sorted(files):
             path = here / name
-            if path.suffix == SUFFIX and not _hidden(rules, path):
+            is_wanted = path.suffix == SUFFIX or (agent_files and agent_file_kind(path) is not None)
+            if is_wanted and not _hidden(rules, path):
                 yield path
 
 

@@ -1,10 +1,13 @@
-"""A text as its file's kind: a prompt, a Python file of tools, or an experiment."""
+"""A text as its file's kind: a prompt, a file of tools, an experiment, a file of agents."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from studio.core.experiments.file.read import is_experiment
+from studio.core.prompty.agent_files.kinds import agent_file_kind
+from studio.core.prompty.agent_files.read import read_agent_file
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 
@@ -16,6 +19,12 @@ def read_document(text: str, path: Path | None = None) -> PromptDocument:
         text: the text.
         path: its file, which says what it is; an experiment's prompts and rows are looked at too.
     """
+    kind = agent_file_kind(path)
+    if path is not None and kind is not None:
+        from studio.application.document.loading import loading_summary
+
+        document = read_agent_file(text, path, kind)
+        return replace(document, dialect_reason=loading_summary(document))
     if path is None or not is_experiment(path):
         return parse(text, path)
     from studio.application.experiments.text import read_experiment_document

@@ -43,6 +43,8 @@ def hover(
     ][:3]
     if document.is_experiment:
         return "<hr>".join(filter(None, (*parts, experiment_hover(document, offset))))
+    if document.agent_file:
+        return "<hr>".join(parts)
     about = (
         _variable(document, offset, editor_context)
         or _file(document, offset)

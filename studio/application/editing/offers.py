@@ -79,6 +79,8 @@ def _find(
         return experiment_offers(
             text, caret, line, document, asked=asked, editor_context=editor_context
         )
+    if document is not None and document.agent_file:
+        return "", []
     reference = _REFERENCE.search(line)
     if reference:
         return _references(reference["inside"], document, editor_context)

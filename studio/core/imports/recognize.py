@@ -18,6 +18,7 @@ from studio.core.imports.compose import unique_titles
 from studio.core.imports.dotprompt import import_dotprompt
 from studio.core.imports.imported import Imported, ImportFailure, ImportSource
 from studio.core.imports.importers import find_importer, plugin_suffixes
+from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import (
@@ -120,6 +121,9 @@ def checked(made: Imported) -> Imported:
 
 
 def _import_text(text: str, path: Path | None, choose: int) -> Imported:
+    kind = agent_file_kind(path)
+    if kind is not None and kind != "dotprompt":
+        raise ImportFailure(f"This is no prompt ({TITLES[kind]}); `check` looks at it as it is.")
     suffix = path.suffix.lower() if path is not None else ""
     if suffix == ".prompty" or (not suffix and text.startswith(("---", "+++"))):
         return _prompt_file(text, path)

@@ -272,10 +272,13 @@ class PromptDocument:
     is_experiment: bool = False
     """Whether it is no prompt but an experiment, whose entries and problems stand here."""
 
+    agent_file: str = ""
+    """Whether it is no prompt but a file that coding agents read, and which (`AgentFileKind`)."""
+
     @property
     def is_prompt(self) -> bool:
         """Whether it can be previewed and run."""
-        return not self.is_tool_file and not self.is_experiment
+        return not (self.is_tool_file or self.is_experiment or self.agent_file)
 
     @property
     def is_tool_file(self) -> bool:

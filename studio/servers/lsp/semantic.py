@@ -42,6 +42,8 @@ LEGEND = types.SemanticTokensLegend(token_types=list(_NUMBERS), token_modifiers=
 
 def semantic_tokens(reading: OpenText) -> types.SemanticTokens:
     """Every colored run of characters, in the relative form of the protocol."""
+    if reading.document.agent_file:
+        return types.SemanticTokens([])
     source, positions = reading.document.source, reading.positions
     data: list[int] = []
     state = YAML_FILE if reading.document.is_experiment else START

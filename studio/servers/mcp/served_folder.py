@@ -18,6 +18,7 @@ from studio.core.models.connection_file import Connections, read_connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore, secret_store
 from studio.core.paths import user_paths
+from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
@@ -133,6 +134,9 @@ class ServedFolder:
         Raises:
             ToolError: there is no such file, or it cannot be read.
         """
+        kind = agent_file_kind(self.path(name))
+        if kind is not None:
+            raise ToolError(f"{name!r} is no prompt ({TITLES[kind]}); `check` looks at it.")
         if text is not None:
             return parse(text, self.path(name))
         return parse(self.text(name), self.path(name))

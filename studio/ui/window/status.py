@@ -92,6 +92,8 @@ class StatusBar(QStatusBar):
         kind = QCoreApplication.translate("Status", _DIALECTS[document.dialect])
         if not document.is_prompt:
             kind = self.tr("Python") if document.is_tool_file else self.tr("Experiment")
+        if document.agent_file:
+            kind = self.tr("Agent file")
         self._say(self._dialect, kind, document.dialect_reason)
 
     def set_file(self, encoding: str, newline: str, *, bom: bool) -> None:

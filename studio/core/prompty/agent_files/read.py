@@ -1,0 +1,168 @@
+"""Agent files as documents: their keys and places, and what their makers' rules say of them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from studio.core.prompty.agent_files.keys import KEYS, KeyRule, shape_of
+from studio.core.prompty.agent_files.kinds import TITLES, AgentFileKind
+from studio.core.prompty.document import FrontMatterEntry, PromptDocument
+from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.source import SourceText
+from studio.core.text.span import Span
+from studio.core.text.values import Json, JsonObject
+
+_TAG = re.compile(r"\{\{[{~]?\s*([#/])\s*([\w.@-]+)[^{}]*\}\}")
+_ROLE = re.compile(r"""\{\{\s*role\s+["'](\w*)["']\s*\}\}""")
+_ROLES = ("system", "user", "model", "tool")
+_COMMENT = re.compile(r"\{\{!(?:--.*?--|[^{}]*)\}\}", re.DOTALL)
+
+
+def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocument:
+    """Read one. Never raises; what is wrong is in its `problems`.
+
+    Args:
+        text: the text.
+        path: its file; the name of a skill is that of its folder.
+        kind: what it is.
+    """
+    split = split_front_matter(text)
+    front = text[split.front.start : split.front.end] if split.front else ""
+    reading = read_yaml(front, split.front.start if split.front else 0)
+    data: JsonObject = reading.value if isinstance(reading.value, Mapping) else {}
+    found = list(reading.problems)
+    if split.unclosed and split.opening is not None:
+        message = "The front matter has no line '---' that ends it."
+        found.append(Problem("front-matter-open", Severity.ERROR, message, split.opening))
+    elif front.strip() and not isinstance(reading.value, Mapping) and not reading.problems:
+        message = "The front matter is no list of keys and values."
+        place = split.front or Span(0, 0)
+        found.append(Problem("front-matter-not-mapping", Severity.ERROR, message, place))
+    top = tuple(entry for entry in reading.entries if len(entry.path) == 1)
+    start = split.opening or Span(0, 0)
+    if not reading.broken:
+        found += _key_problems(kind, data, top, start)
+        found += _skill_problems(data, top, path) if kind == "skill" else ()
+    if kind == "dotprompt":
+        found += _template_problems(text, split.body.start)
+    name, described = data.get("name"), data.get("description")
+    return PromptDocument(
+        SourceText(text, path),
+        dialect_reason=TITLES[kind],
+        front_matter=split.front,
+        body=split.body,
+        data=data,
+        entries=reading.entries,
+        name=name if isinstance(name, str) else "",
+        description=described if isinstance(described, str) else "",
+        problems=tuple(sorted(dict.fromkeys(found), key=lambda each: each.span)),
+        agent_file=kind,
+    )
+
+
+def _key_problems(
+    kind: AgentFileKind, data: JsonObject, entries: tuple[FrontMatterEntry, ...], start: Span
+) -> Iterator[Problem]:
+    rules, title = KEYS[kind], TITLES[kind]
+    if kind == "agents":
+        return  # plain Markdown: its readers look for no key
+    for entry in entries:
+        key = str(entry.path[0])
+        rule = rules.get(key)
+        if rule is None:
+            if kind != "dotprompt" or "." not in key:  # a namespace of another program
+                yield _unknown(kind, key, entry)
+            continue
+        yield from _value_problems(key, rule, data.get(key), entry)
+    for key, rule in rules.items():
+        if rule.needed and key not in data:
+            message = f"An {title} needs {key!r}."
+            yield Problem("agent-file-missing", Severity.ERROR, message, start)
+
+
+def _unknown(kind: AgentFileKind, key: str, entry: FrontMatterEntry) -> Problem:
+    near = difflib.get_close_matches(key, KEYS[kind], 1, 0.75)
+    fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(entry.key, word),)) for word in near)
+    # A skill with such a key is refused; the other programs leave it out without a word.
+    severity = Severity.ERROR if kind == "skill" else Severity.WARNING
+    message = f"The key {key!r} means nothing in a file of this kind ({TITLES[kind]})."
+    return Problem("agent-file-key", severity, message, entry.key, fixes)
+
+
+def _value_problems(
+    key: str, rule: KeyRule, value: Json, entry: FrontMatterEntry
+) -> Iterator[Problem]:
+    if rule.instead:
+        message = f"{key!r} is out of use; write {rule.instead!r}."
+        yield Problem("agent-file-old-key", Severity.HINT, message, entry.key)
+    if value is None and not rule.needed:
+        return
+    if not set(shape_of(value)) & set(rule.shapes):
+        message = f"{key!r} is {' or '.join(rule.shapes)}."
+        yield Problem("agent-file-value", Severity.ERROR, message, entry.value)
+        return
+    if isinstance(value, str):
+        if rule.needed and not value.strip():
+            message = f"{key!r} is empty."
+            yield Problem("agent-file-value", Severity.ERROR, message, entry.value)
+        if rule.longest and len(value) > rule.longest:
+            message = f"{key!r} has {len(value)} characters; {rule.longest} are allowed."
+            yield Problem("agent-file-value", Severity.ERROR, message, entry.value)
+        if rule.choices and value not in rule.choices:
+            message = f"{key!r} is one of {', '.join(rule.choices)}."
+            yield Problem("agent-file-value", Severity.ERROR, message, entry.value)
+
+
+def _skill_problems(
+    data: JsonObject, entries: tuple[FrontMatterEntry, ...], path: Path
+) -> Iterator[Problem]:
+    """The rules on names of skills (agentskills.io, "name")."""
+    name = data.get("name")
+    place = next((each.value for each in entries if each.path == ("name",)), None)
+    if not isinstance(name, str) or not name.strip() or place is None:
+        return
+    normal = unicodedata.normalize("NFKC", name.strip())
+    wrong = []
+    if normal != normal.lower():
+        wrong.append("is written in small letters")
+    if not all(each.isalnum() or each == "-" for each in normal):
+        wrong.append("has letters, digits and hyphens only")
+    if normal.startswith("-") or normal.endswith("-") or "--" in normal:
+        wrong.append("has hyphens only between words, one at a time")
+    for what in wrong:
+        message = f"The name of a skill {what}."
+        yield Problem("agent-file-name", Severity.ERROR, message, place)
+    folder = unicodedata.normalize("NFKC", path.parent.name)
+    if folder and folder != normal:
+        fix = Fix(f"Change to {folder!r}", (TextEdit(place, folder),))
+        message = f"The name of a skill is that of its folder, {folder!r}."
+        yield Problem("agent-file-name", Severity.ERROR, message, place, (fix,))
+
+
+def _template_problems(text: str, start: int) -> Iterator[Problem]:
+    """Blocks of Handlebars that are not closed, and roles that nobody knows."""
+    body = _COMMENT.sub(lambda found: " " * len(found[0]), text)
+    opened: list[tuple[str, Span]] = []
+    for tag in _TAG.finditer(body, start):
+        place = Span(*tag.span())
+        if tag[1] == "#":
+            opened.append((tag[2], place))
+        elif opened and opened[-1][0] == tag[2]:
+            opened.pop()
+        else:
+            message = f"{tag[0]} closes nothing that is open."
+            yield Problem("agent-file-template", Severity.ERROR, message, place)
+    for name, place in opened:
+        message = f"No {{{{/{name}}}}} ends this block."
+        yield Problem("agent-file-template", Severity.ERROR, message, place)
+    for role in _ROLE.finditer(body, start):
+        if role[1] not in _ROLES:
+            message = f"There is no role {role[1]!r}; the roles are {', '.join(_ROLES)}."
+            place = Span(*role.span(1))
+            yield Problem("agent-file-template", Severity.ERROR, message, place)

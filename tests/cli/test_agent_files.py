@@ -1,0 +1,55 @@
+"""Files of coding agents on the command line: checked, told of, and never run as prompts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from studio.cli.main import run_command
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    folder = tmp_path / "read-tables"
+    (folder / "references").mkdir(parents=True)
+    path = folder / "SKILL.md"
+    path.write_text(
+        "---\nname: read-tables\ndescription: Reads tables.\n---\n"
+        "system:\nRead {{ this }}. See [more](references/more.md) and [out](../out.md).\n",
+        encoding="utf-8",
+    )
+    (folder / "references" / "more.md").write_text("More words on tables.", encoding="utf-8")
+    (tmp_path / "out.md").write_text("Outside.", encoding="utf-8")
+    return path
+
+
+def test_a_folder_is_checked_with_the_files_of_agents(
+    skill: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["check", str(skill.parent.parent)]) == 0
+    (skill.parent / "plan.prompt.md").write_text("---\ntools: 1\n---\n", encoding="utf-8")
+    assert run_command(["check", "--json", str(skill.parent.parent)]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert (finding["code"], finding["line"]) == ("agent-file-value", 2)
+
+
+def test_messages_says_what_is_loaded_when(skill: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["messages", "--json", str(skill)]) == 0
+    parts = json.loads(capsys.readouterr().out)
+    assert [(part["when"], part["what"]) for part in parts] == [
+        ("always", "name and description"),
+        ("when the skill is used", "body"),
+        ("when it is read", "more.md"),
+    ]
+    assert all(part["tokens"] > 0 for part in parts)
+    assert "{{ this }}" in parts[1]["text"]
+
+
+@pytest.mark.parametrize("command", ["run", "request", "export", "import"])
+def test_it_is_never_taken_for_a_prompt(
+    skill: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command([command, str(skill)]) == 2
+    assert "agent skill" in capsys.readouterr().err

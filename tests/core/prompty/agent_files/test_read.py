@@ -1,0 +1,106 @@
+"""Files of coding agents are told by their names, and held to their makers' rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from studio.core.prompty.agent_files.kinds import agent_file_kind
+from studio.core.prompty.agent_files.read import read_agent_file
+from studio.core.text.problem import Severity, apply_edits
+
+LONG = "x" * 65
+
+
+def found(name: str, text: str) -> list[tuple[str, int]]:
+    """Code and line of each problem."""
+    path = Path(name)
+    kind = agent_file_kind(path)
+    assert kind is not None
+    document = read_agent_file(text, path, kind)
+    assert not document.is_prompt
+    place = document.source.position
+    return [(each.code, place(each.span.start).line) for each in document.problems]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("SKILL.md", "skill"),
+        ("a/skill.md", "skill"),
+        ("skills.md", None),
+        ("plan.prompt.md", "prompt-file"),
+        ("review.agent.md", "custom-agent"),
+        ("AGENTS.md", "agents"),
+        ("agents.md", None),
+        ("greet.prompt", "dotprompt"),
+        (".prompt", None),
+        ("a.prompty", None),
+        ("README.md", None),
+    ],
+)
+def test_a_file_is_told_by_its_name(name: str, kind: str | None) -> None:
+    assert agent_file_kind(Path(name)) == kind
+
+
+SKILL = "---\nname: {name}\ndescription: Reads tables.\n---\nRead.\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "count"),
+    [
+        ("read-tables", "read-tables", 0),
+        ("lire-été", "lire-été", 0),
+        ("read-tables", "tables", 1),
+        ("Read", "Read", 1),
+        ("-read", "-read", 1),
+        ("read--it", "read--it", 1),
+        ("read_it", "read_it", 1),
+        (LONG, LONG, 1),
+    ],
+)
+def test_the_name_of_a_skill(folder: str, name: str, count: int) -> None:
+    assert len(found(f"{folder}/SKILL.md", SKILL.format(name=name))) == count
+
+
+def test_a_skill_needs_a_name_and_a_description_and_no_other_key() -> None:
+    assert found("a/SKILL.md", "Read.") == [("agent-file-missing", 1)] * 2
+    text = "---\nname: a\ndescription: ''\nversion: 1\n---\n"
+    assert found("a/SKILL.md", text) == [("agent-file-value", 3), ("agent-file-key", 4)]
+    long = f"---\nname: a\ndescription: {'x' * 1025}\ncompatibility: {'y' * 501}\n---\n"
+    assert found("a/SKILL.md", long) == [("agent-file-value", 3), ("agent-file-value", 4)]
+
+
+def test_a_slip_of_the_pen_has_a_fix() -> None:
+    text = "---\ndescripton: Plans\n---\nPlan.\n"
+    document = read_agent_file(text, Path("a.prompt.md"), "prompt-file")
+    (problem,) = document.problems
+    assert problem.severity is Severity.WARNING
+    assert apply_edits(text, problem.fixes[0].edits) == text.replace("descripton", "description")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.prompt.md", "Plan it: {{ x }}\nsystem:\n", []),
+        ("a.prompt.md", "---\nagent: agent\ntools: ['search']\n---\nPlan.", []),
+        ("a.prompt.md", "---\nmode: ask\ntools: 3\n---\nPlan.",
+         [("agent-file-old-key", 2), ("agent-file-value", 3)]),
+        ("a.agent.md", "---\ntarget: vscode\nhandoffs:\n  - label: Go\n    agent: b\n---\n", []),
+        ("a.agent.md", "---\ntarget: vim\nuser-invocable: 1\n---\n",
+         [("agent-file-value", 2), ("agent-file-value", 3)]),
+        ("AGENTS.md", "---\nanything: 1\n---\nsystem:\n{% if %}\n", []),
+        ("a.prompt", "---\nmodel: m\nmy.own: 1\nconfig: {temperature: 1}\n---\n"
+         "{{role \"system\"}}{{#if a}}b{{/if}}{{!-- {{#each}} --}}", []),
+        ("a.prompt", "---\nmodle: m\n---\n{{#if a}}{{/each}}\n{{role 'sytem'}}",
+         [("agent-file-key", 2), ("agent-file-template", 4), ("agent-file-template", 4),
+          ("agent-file-template", 5)]),
+        ("a.prompt", "---\nmodel: [\n", [("yaml-syntax", 0), ("front-matter-open", 1)]),
+    ],
+)  # fmt: skip
+def test_each_kind_has_its_own_rules(name: str, text: str, expected: list[tuple[str, int]]) -> None:
+    seen = found(name, text)
+    assert sorted(code for code, _ in seen) == sorted(code for code, _ in expected)
+    if all(line for _, line in expected):
+        assert seen == expected
