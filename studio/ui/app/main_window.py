@@ -109,9 +109,6 @@ class MainWindow(QMainWindow):
         self.commands = Commands(self.parts, lambda: self.panes)
         self._text_menus = TextMenus(self)
         self._files_coordinator = FilesCoordinator(self.parts)
-        self._recovery.timeout.connect(
-            lambda: self.commands.comparisons
-        )  # keeps what is saved over
         self._wire()
         self._begin()
 

@@ -64,8 +64,8 @@ def test_what_became_of_lines(before: str, after: str, found: dict[int, str]) ->
 def test_texts_that_were_saved_over_are_kept_thirty_times(tmp_path: Path) -> None:
     kept, path = EarlierTexts(tmp_path / "earlier"), tmp_path / "a.prompty"
     for number in range(40):
-        kept.keep(path, f"text {number}\r")
-    kept.keep(path, "text 39\r")
+        kept.keep(path, f"text {number}\n")
+    kept.keep(path, "text 39\n")
     found = kept.of(path)
     assert len(found) == 30
     assert kept.text(found[0]) is not None
