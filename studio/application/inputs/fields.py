@@ -12,6 +12,7 @@ from typing import Final, Literal, TypeAlias
 from studio.application.words import translate
 from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs, stands_for_thread
+from studio.core.prompty.known_fields import shaped
 from studio.core.prompty.loop_format import undeclared_question
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.span import Span
@@ -134,7 +135,7 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
     for item in document.inputs:
         if not item.name:
             continue
-        spec = declaration_field(item)
+        spec = declaration_field(shaped(item))
         if spec.fallback is ABSENT and item.name in values:
             supplied = item.name not in _PERSONAL and spec.kind != "thread"
             origin = _tr("supplied by the run") if supplied else "sample"

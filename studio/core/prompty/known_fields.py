@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from studio.core.prompty.document import EACH, InputDeclaration, PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.text.values import Json
 
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_MOST_FIELDS = 30
+"""Of an object whose fields nobody declares: with more it is a table by key, not a form."""
+_SHAPES = frozenset(("string", "integer", "float", "boolean", "object"))
+"""Kinds of items that have fields of their own in a form."""
 _MOST_ITEMS = 200
 """Of a list that are looked at: they look alike."""
 _OPEN = (("history", EACH, "arguments"), ("thread", EACH))
@@ -86,3 +92,61 @@ def known_at(
     for name in rest:
         known = known.at(name)
     return known
+
+
+def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDeclaration:
+    """A declaration with the fields that its values have, where it declares none itself.
+
+    Args:
+        declared: an input, or a part of one.
+        values: values that it has besides its own default and sample.
+    """
+    known = [value for value in values if value is not None]
+    known += [declared.default] if declared.has_default and declared.default is not None else []
+    known += [declared.sample] if declared.has_sample and declared.sample is not None else []
+    if declared.kind == "array":
+        inside = [item for value in known if isinstance(value, list | tuple) for item in value]
+        items = declared.items or InputDeclaration("", _kind_of(inside)) if inside else None
+        if items is None or (declared.items is None and items.kind not in _SHAPES):
+            return declared
+        return replace(declared, items=shaped(items, inside[:_MOST_ITEMS]))
+    objects = [value for value in known if isinstance(value, Mapping)]
+    if declared.kind != "object" or not objects or len(objects) < len(known):
+        return declared
+    by_name: dict[str, list[Json]] = {}
+    for value in objects:
+        for name, held in value.items():
+            by_name.setdefault(str(name), []).append(held)
+    if not declared.properties:
+        if not 0 < len(by_name) <= _MOST_FIELDS or not all(map(_NAME.fullmatch, by_name)):
+            return declared
+        parts = tuple(InputDeclaration(name, _kind_of(held)) for name, held in by_name.items())
+    else:
+        parts = declared.properties
+    return replace(
+        declared, properties=tuple(shaped(part, by_name.get(part.name, ())) for part in parts)
+    )
+
+
+def _kind_of(values: Iterable[Json]) -> str:
+    """The kind that all values have; `union` where they differ or there are none."""
+    kinds = {_one_kind(value) for value in values if value is not None}
+    if kinds == {"integer", "float"}:
+        return "float"
+    return kinds.pop() if len(kinds) == 1 else "union"
+
+
+def _one_kind(value: Json) -> str:
+    match value:
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "float"
+        case str():
+            return "string"
+        case Mapping():
+            return "object"
+        case _:
+            return "array"

@@ -143,3 +143,44 @@ def test_a_prompt_with_the_conversation_has_a_field_for_the_question() -> None:
     assert {name for name, spec in found.items() if spec.supplied} == {
         "tool_names", "chat_history", "agent_scratchpad"
     }  # fmt: skip
+
+
+def test_fields_come_from_the_shape_of_defaults_and_samples() -> None:
+    document = parse(
+        """---
+inputs:
+  customer:
+    kind: object
+    default: {name: Ana, age: 3, vip: true, address: {city: Rome}}
+  items:
+    kind: array
+    sample: [{sku: A, price: 1}, {sku: B, price: 2.5, note: null}]
+  names:
+    kind: array
+    default: [a, b]
+  table:
+    kind: object
+    default: {"a key": 1}
+  mixed:
+    kind: array
+    default: [1, {a: 2}]
+---
+user:
+Hi
+"""
+    )
+    customer, items, names, table, mixed = input_fields(document)
+    assert [(each.name, each.kind) for each in customer.properties] == [
+        ("name", "string"), ("age", "integer"), ("vip", "boolean"), ("address", "object"),
+    ]  # fmt: skip
+    assert [each.name for each in customer.properties[3].properties] == ["city"]
+    assert customer.fallback == {"name": "Ana", "age": 3, "vip": True, "address": {"city": "Rome"}}
+    assert items.kind == "array"
+    assert items.items is not None
+    assert [(each.name, each.kind) for each in items.items.properties] == [
+        ("sku", "string"), ("price", "number"), ("note", "json"),
+    ]  # fmt: skip
+    assert names.items is not None
+    assert names.items.kind == "string"
+    assert table.kind == "json"
+    assert mixed.kind == "json"
