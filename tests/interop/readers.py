@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import yaml
+
 from studio.application.exchange.judge import NoJudgeError, run_in
-from studio.core.export.target import ExportResult, ExportSource
+from studio.core.export.chat_items import as_sent
+from studio.core.export.target import VALUES_OF_NOW, ExportResult, ExportSource
 from studio.core.export.write import write_bytes_atomically
+from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import TextPart
+from studio.core.prompty.threads import read_thread
+from tests.interop.environments import promptfoo_command
 
 Reader = Callable[[Path, ExportSource, ExportResult, Path], str]
 """Python of the environment, what was exported, the result, and an empty folder."""
@@ -94,6 +101,54 @@ def script(python: Path, source: ExportSource, made: ExportResult, folder: Path)
     return ""
 
 
+def promptfoo(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
+    """promptfoo takes the configuration, and renders each set to the messages of the preview.
+
+    It asks `echo`, which answers with the prompt.
+    """
+    command = promptfoo_command(python)
+    away = {"TELEMETRY", "UPDATE", "REMOTE_GENERATION"}
+    environment = {
+        **os.environ, **{f"PROMPTFOO_DISABLE_{word}": "1" for word in away},
+        "PROMPTFOO_CONFIG_DIR": str(folder / "config"),
+    }  # fmt: skip
+
+    def ask(*arguments: str) -> str:
+        done = subprocess.run(
+            [*command, *arguments], capture_output=True, text=True, check=False, timeout=120,
+            cwd=folder, env=environment,
+        )  # fmt: skip
+        return "" if done.returncode in (0, 100) else (done.stdout + done.stderr).strip()
+
+    path = folder / "promptfooconfig.yaml"
+    path.write_bytes(made.content)
+    told = ask("validate", "-c", str(path))
+    if told:
+        return f"it refuses the configuration: {told:.200}"
+    data = yaml.safe_load(made.text)
+    asked = [{k: v for k, v in test.items() if k != "assert"} for test in data["tests"]]
+    config = {"prompts": data["prompts"], "providers": ["echo"], "tests": asked}
+    path.write_text(json.dumps(config, default=str), encoding="utf-8")
+    told = ask("eval", "-c", str(path), "-o", "out.json", "--no-cache", "--no-table", "-j", "1")
+    if told:
+        return f"it cannot run the configuration: {told:.200}"
+    answers = json.loads((folder / "out.json").read_text(encoding="utf-8"))["results"]["results"]
+    if len(answers) != len(asked):
+        return f"it makes {len(answers)} tests of {len(asked)}"
+    answers.sort(key=lambda each: each["testIdx"])
+    names = [test.get("description", VALUES_OF_NOW) for test in asked]
+    for name, answer in zip(names, answers, strict=True):
+        output = (answer.get("response") or {}).get("output")
+        if output is None:
+            return f"{name}: {answer.get('error')}"
+        got = read_thread(json.loads(output) if isinstance(output, str) else output, {}, None) or ()
+        wanted = source.round_trips[name].messages.messages
+        told = first_difference(as_sent(wanted), as_sent(got))
+        if told:
+            return f"{name}: {told}"
+    return ""
+
+
 def _failure(python: Path, code: str, path: Path, given: str) -> str:
     done = _run(python, code, path, given)
     return done.stderr.strip().rpartition("\n")[2] if done.returncode else ""
@@ -112,6 +167,7 @@ READERS: Mapping[str, tuple[str, Reader]] = {
     "agentschema": ("agentschema", agentschema),
     "langchain": ("langchain", langchain),
     "python": ("script", script),
+    "promptfoo": ("promptfoo", promptfoo),
 }
 """Export forms with a program that reads them: its environment, and how it is asked."""
 

@@ -15,11 +15,13 @@ from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.export.targets import all_targets
 from studio.core.export.written_keys import make_checked
+from studio.core.imports.imported import experiment_path
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.values import Json, JsonObject
 
@@ -76,9 +78,17 @@ def source_of(order: ExportJob) -> ExportSource:
     values = ExportValues(
         order.inputs, order.sets, order.tools,
         "" if is_other else order.base_url, "" if is_other else order.model,
+        experiment_beside(document.source.path),
     )  # fmt: skip
     references = references_beside(document.source.path, trusted=order.trusted, masked=True)
     return make_source(document, order.target, values, references)
+
+
+def experiment_beside(prompt: Path | None) -> JsonObject:
+    """The experiment file of a prompt's own name as it is written; empty where there is none."""
+    content = _bytes(experiment_path(prompt)) if prompt is not None else None
+    value = read_yaml(content.decode("utf-8", "replace")).value if content is not None else None
+    return value if isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from studio.core.export.asserted import asserted_tests
 from studio.core.export.chat_items import as_sent, chat_items, fill_items
 from studio.core.export.chat_template import chat_template
 from studio.core.export.consumers import check_bounds, langchain_renderer
+from studio.core.export.nunjucks import nunjucks_losses
 from studio.core.export.requests import lost, request_of
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
@@ -44,6 +46,8 @@ class PromptfooConfig:
         losses = [*template.losses, *lost(problems)]
         if template.format == "mustache" and not template.is_plain:
             losses.append("The template is Mustache, and promptfoo renders with Nunjucks.")
+        if template.format == "jinja2" and not template.is_plain:
+            losses += nunjucks_losses(_texts(items))
         if template.format == "fstring":
             items = [_as_jinja(item) for item in items]
         items = [_with_name(item) for item in items]
@@ -57,11 +61,7 @@ class PromptfooConfig:
                  "raw": json.dumps(items, ensure_ascii=False, indent=2)}
             ],
             "providers": [_provider(source)],
-            "tests": [
-                {"description": name, "vars": dict(source.set_values.get(name, {}))}
-                for name in source.sets
-            ] or [{"vars": {k: v for k, v in source.prepared.inputs.items()
-                            if document.input(k) is not None}}],
+            **asserted_tests(source, losses),
         }  # fmt: skip
         text = "\n".join(write_yaml(data)) + "\n"
         fault = utf8_problem(text)
@@ -69,6 +69,14 @@ class PromptfooConfig:
             return result(text, (*document.problems, fault))
         rounds = tuple(_rounds(source, items))
         return result(text, document.problems, losses, rounds)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
 
 
 def _as_jinja(value: Json) -> Json:

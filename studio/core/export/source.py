@@ -36,6 +36,9 @@ class ExportValues:
     model: str = ""
     """Model id of the connection, where the prompt names none."""
 
+    experiment: JsonObject = field(default_factory=dict)
+    """The experiment file beside the prompt as it is written; empty where there is none."""
+
 
 def make_source(
     document: PromptDocument,
@@ -73,6 +76,7 @@ def make_source(
         {name: with_values(inputs) for name, inputs in values.sets.items()},
         values.sets,
         document,
+        values.experiment,
     )
 
 

@@ -52,6 +52,9 @@ class ExportSource:
     original: PromptDocument | None = None
     """The document as it was parsed, references as written; None: that of `prepared`."""
 
+    experiment: JsonObject = field(default_factory=dict)
+    """The experiment file beside the prompt as it is written; empty where there is none."""
+
     @property
     def document(self) -> PromptDocument:
         """The document as it was parsed: what prompt files and scripts are made from."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json, JsonObject
 
 
@@ -26,12 +27,25 @@ class Imported:
     input_sets: Mapping[str, JsonObject] = field(default_factory=dict)
     """Values that came along (promptfoo's tests), by name."""
 
+    experiment: JsonObject = field(default_factory=dict)
+    """An experiment that came along (what promptfoo's tests assert), without its prompts; empty
+    where there is none."""
+
     title: str = ""
     """A name for the prompt, where the file gives one."""
 
     others: tuple[str, ...] = ()
     """Names of further prompts in the same file, in its order, the chosen one among them; empty
     where it holds one."""
+
+    def experiment_text(self, prompt: Path) -> str:
+        """The experiment file that asks the prompt file at a path."""
+        return "\n".join(write_yaml({"prompts": [prompt.name], **self.experiment})) + "\n"
+
+
+def experiment_path(prompt: Path) -> Path:
+    """Where the experiment of an imported prompt goes."""
+    return prompt.with_name(f"{prompt.stem}.experiment.yaml")
 
 
 class ImportFailure(Exception):  # noqa: N818 - it is no failure of the program

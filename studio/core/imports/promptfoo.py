@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, product
 
+from studio.core.imports.asserted import asserted_experiment
 from studio.core.imports.compose import Composition, compose, declare_string, unique_titles
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.prompty.front.declarations import kind_of_value
@@ -76,16 +77,18 @@ def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
         work.front["model"] = model
     work.messages += _messages(content)
     sets = _sets(data, work, read)
+    experiment, notes = asserted_experiment(data)
+    work.notes += notes
     _inputs(work, sets)
     for key in data:
-        if key not in _CARRIED:
+        if key not in _CARRIED and key not in experiment:
             work.notes.append(f"{key}: has no place in a prompt file.")
     if len(prompts) > 1:
         others = ", ".join(name for index, name in enumerate(names) if index != choose)
         work.notes.append(f"This is the prompt {title!r}; the file also holds: {others}.")
     return Imported(
         compose(work), "promptfoo configuration", tuple(work.notes), sets,
-        title=title, others=names if len(names) > 1 else (),
+        experiment, title=title, others=names if len(names) > 1 else (),
     )  # fmt: skip
 
 
@@ -249,28 +252,30 @@ def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, Json
         tests = [tests]
     tests = list(_tests(tests if isinstance(tests, list) else [], read, work))
     found: dict[str, JsonObject] = {}
-    asserted = 0
     for number, test in enumerate(tests if isinstance(tests, list) else (), start=1):
         if not isinstance(test, Mapping):
             continue
-        asserted += "assert" in test
         name = str(test.get("description") or f"test {number}")
         given = {**common, **_vars(test)}
         lists = {key: value for key, value in given.items() if isinstance(value, list)}
-        if not lists:
+        if not lists or _keeps_lists(test) or _keeps_lists(data.get("defaultTest")):
             found[name] = given
             continue
         for index, row in enumerate(islice(product(*lists.values()), _MOST_SETS), start=1):
             found[f"{name} [{index}]"] = {**given, **dict(zip(lists, row, strict=True))}
     default = data.get("defaultTest")
-    if asserted or (isinstance(default, Mapping) and "assert" in default):
-        work.notes.append("tests: what they assert of answers has no place in a prompt file.")
     for key in ("transform", "storeOutputAs", "postprocess", "prefix", "suffix"):
         if any(_has_option(test, key) for test in (default, *tests)):
             work.notes.append(f"tests.options.{key}: has no place in a prompt file.")
     if not found and common:
         found["defaultTest"] = common
     return found
+
+
+def _keeps_lists(test: Json) -> bool:
+    """Whether a test takes lists as values, and is no test for each item."""
+    options = test.get("options") if isinstance(test, Mapping) else None
+    return isinstance(options, Mapping) and options.get("disableVarExpansion") is True
 
 
 def _has_option(test: Json, key: str) -> bool:

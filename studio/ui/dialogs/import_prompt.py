@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.inputs.sets import sets_path, write_sets
 from studio.core.export.write import write_atomically
-from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import all_suffixes, import_file
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
@@ -116,17 +116,22 @@ class ImportDialog(QDialog):
         made = self._imported
         if made is None:
             return False
-        if made.input_sets and sets_path(path).exists():
-            self._messages.error(
-                self.tr("{name} is there already.").format(name=sets_path(path).name),
-                self.tr("Choose another name, so that its input sets stay."),
-                str(path),
-            )
-            return False
+        beside = [sets_path(path)] if made.input_sets else []
+        beside += [experiment_path(path)] if made.experiment else []
+        for other in beside:
+            if other.exists():
+                self._messages.error(
+                    self.tr("{name} is there already.").format(name=other.name),
+                    self.tr("Choose another name, so that it stays."),
+                    str(path),
+                )
+                return False
         try:
             write_atomically(path, made.text)
             if made.input_sets:
                 write_sets(path, made.input_sets)
+            if made.experiment:
+                write_atomically(experiment_path(path), made.experiment_text(path))
         except OSError as error:
             self._messages.error(
                 self.tr("{name!r} could not be written: {reason}.").format(
