@@ -39,6 +39,7 @@ from studio.core.tools.mcp.server_config import (
     find_workspace_servers,
     server_address,
 )
+from studio.core.tools.output_rule import OutputRule, read_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,11 @@ def tool_limits(document: PromptDocument, base: ToolLimits) -> ToolLimits:
         resident_megabytes=int(resident or base.resident_megabytes),
         answer_megabytes=answer or base.answer_megabytes,
     )
+
+
+def output_rule(document: PromptDocument) -> OutputRule:
+    """How much of a tool's answer the model gets, as the document says it."""
+    return read_rule(_agent(document).get("tool_output"))
 
 
 def _number(value: Json, least: float, most: float = _MOST_MEGABYTES) -> float | None:

@@ -20,6 +20,7 @@ from studio.core.tools.document import (
     declared_tools,
     further_servers,
     named_sources,
+    output_rule,
     public_variables,
     tool_limits,
     tools_with_effects,
@@ -32,6 +33,7 @@ from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.openapi.source import OpenApiSource
+from studio.core.tools.output_rule import USUAL_RULE
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
@@ -99,6 +101,7 @@ class DocumentTools:
         self._on_change = on_change
         self._find = find
         self._base_limits = limits
+        self._rule = USUAL_RULE
         self._limits = limits
         self._sources: dict[str, ToolSource] = {}
         self._declarations: dict[str, SourceDeclaration] = {}
@@ -148,6 +151,7 @@ class DocumentTools:
             declarations = _given(declarations, self._consent.given())
             limits, before = tool_limits(document, self._base_limits), self._limits
             self._limits = limits
+            self._rule = output_rule(document)
             for key in [*self._sources]:
                 if limits != before or declarations.get(key) != self._declarations.get(key):
                     await self._sources.pop(key).close()
@@ -185,6 +189,7 @@ class DocumentTools:
             used=self._note_use,
             secrets=self._secrets,
             approved=self.allow_tools,
+            rule=lambda: self._rule,
         )
         self._boxes.add(box)
         return box
@@ -204,6 +209,7 @@ class DocumentTools:
             ask=ask,
             used=self._note_use,
             secrets=self._secrets,
+            rule=lambda: self._rule,
         )
         self._said = ""
         return await box.call(name, arguments, tell=self._hear)

@@ -15,8 +15,9 @@ class ToolLimits:
     start_seconds: float = 30.0
     """Longest time for a process or server to become ready."""
 
-    characters: int = 100_000
-    """Longest observation; what is beyond is cut and said to be."""
+    characters: int = 1_000_000
+    """Longest answer that is kept; what is beyond is cut and said to be. How much of it the model
+    gets is another rule (`output_rule`)."""
 
     memory_megabytes: int = 8192
     """Address space of a Python file's process and of each that it starts, where the system has

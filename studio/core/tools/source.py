@@ -45,6 +45,9 @@ class ToolOutcome:
     truncated: bool = False
     """Whether the output limit cut the text."""
 
+    whole: str = ""
+    """The whole answer, where `text` is a part of it that was cut for the model."""
+
     head: str = ""
     """Of an answer by HTTP, its status and headers, in lines."""
 

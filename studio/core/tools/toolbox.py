@@ -18,6 +18,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments, inject_bindings
 from studio.core.tools.mock import Mock, RecordedMock, mock_answer
+from studio.core.tools.output_rule import USUAL_RULE, OutputRule, limited
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import LiveSource, Tell, ToolOutcome, ToolSource
@@ -46,6 +47,7 @@ class Toolbox:
         used: Callable[[str, float], None] | None = None,
         secrets: ToolSecrets | None = None,
         approved: Callable[[str], object] | None = None,
+        rule: Callable[[], OutputRule] = lambda: USUAL_RULE,
     ) -> None:
         """Make a toolbox.
 
@@ -57,7 +59,9 @@ class Toolbox:
             used: told the name and time of each call.
             secrets: puts values into what is sent, and takes them out of what comes back.
             approved: told the name of each tool that the user allowed.
+            rule: gives how much of an answer the model gets.
         """
+        self._rule = rule
         self._registry = registry
         self._sources = sources
         self._inputs = dict(inputs or {})
@@ -162,7 +166,7 @@ class Toolbox:
             outcome = await source.call_told(entry.source_name, whole, tell)
         else:
             outcome = await source.call(entry.source_name, whole)
-        return self._secrets.outcome(outcome)
+        return limited(self._secrets.outcome(outcome), self._rule())
 
     async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:
         key = name

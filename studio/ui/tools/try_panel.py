@@ -300,6 +300,10 @@ class TryPanel(QWidget):
     def _show_outcome(self, outcome: ToolOutcome) -> None:
         color = self._theme.error if outcome.is_error else self._theme.success
         cut = self.tr(", cut at the limit") if outcome.truncated else ""
+        if outcome.whole:
+            cut = self.tr(", of which the model gets {count} characters").format(
+                count=f"{len(outcome.text):,}"
+            )
         took = (
             self.tr(" in {duration}").format(duration=_duration(outcome.duration))
             if outcome.duration
@@ -309,7 +313,7 @@ class TryPanel(QWidget):
             QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status]) + took + cut,
             color,
         )
-        self.result.show_json(pretty_json(outcome.text))
+        self.result.show_json(pretty_json(outcome.whole or outcome.text))
 
     def _say(self, text: str, color: str) -> None:
         paint_text(self.status, color)

@@ -76,12 +76,29 @@ def _call_blocks(call: Call, row: int, count: int, setup: RunSetup) -> list[Bloc
             title(_tr("Error for the model") if call.is_error else _tr("Observation"), remark)
         )
         blocks.append(observation_block(call.observation))
-    if call.outcome is not None and call.outcome.truncated:
-        blocks.append(Block("warning", (Piece(_tr("The output was cut at the limit for tools.")),)))
+    blocks += _cut_blocks(call)
     if call.outcome is not None and call.outcome.stderr:
         blocks.append(title(_tr("Error stream"), _tr("what the tool's process wrote on stderr")))
         blocks.append(body(call.outcome.stderr[-_LONGEST:], "muted"))
     return blocks
+
+
+def _cut_blocks(call: Call) -> list[Block]:
+    """That the answer was cut, by which rule, and the whole of it."""
+    outcome = call.outcome
+    if outcome is None or not outcome.truncated:
+        return []
+    if not outcome.whole:
+        return [Block("warning", (Piece(_tr("The output was cut at the limit for tools.")),))]
+    words = _tr(
+        "The model got a part of {count} characters; metadata.agent.tool_output says how many, "
+        "and which (head, tail, both)."
+    ).format(count=f"{len(outcome.whole):,}")
+    return [
+        Block("warning", (Piece(words),)),
+        title(_tr("Whole answer"), _tr("kept with the run")),
+        observation_block(outcome.whole),
+    ]
 
 
 def observation_block(text: str) -> Block:
