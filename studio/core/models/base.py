@@ -122,6 +122,47 @@ class ChatModel(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ModelPlace:
+    """Which model answers, and where, in the words that other programs know."""
+
+    model: str = ""
+    """The id that the server knows it by."""
+
+    provider: str = ""
+    """Its provider, as OpenTelemetry names it ("openai", "azure.ai.openai", "anthropic")."""
+
+    server: str = ""
+    """Its address, without credentials; empty for a model in this process."""
+
+
+@runtime_checkable
+class PlacedModel(Protocol):
+    """A model on a server."""
+
+    @property
+    def place(self) -> ModelPlace:
+        """Which model, and where."""
+        ...
+
+
+@runtime_checkable
+class WrappingModel(Protocol):
+    """A model that has another one answer."""
+
+    @property
+    def inner(self) -> ChatModel:
+        """The model that answers."""
+        ...
+
+
+def place_of(model: object) -> ModelPlace:
+    """Which model answers, and where; empty of one that is on no server."""
+    while isinstance(model, WrappingModel):
+        model = model.inner
+    return model.place if isinstance(model, PlacedModel) else ModelPlace()
+
+
 @runtime_checkable
 class EmbeddingModel(Protocol):
     """A model whose server gives vectors too."""

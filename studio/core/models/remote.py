@@ -7,7 +7,13 @@ import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 
-from studio.core.models.base import Capabilities, ModelError, ModelRequest, nothing_asked
+from studio.core.models.base import (
+    Capabilities,
+    ModelError,
+    ModelPlace,
+    ModelRequest,
+    nothing_asked,
+)
 from studio.core.models.bodies import request_body
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.faults import (
@@ -62,6 +68,16 @@ _PATHS: Mapping[Provider, str] = {
 }
 _RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
+_KIND_NAMES = {"azure": "azure.ai.openai", "gemini": "gcp.gemini"}
+_PROVIDERS = {
+    "api.openai.com": "openai", "openai.azure.com": "azure.ai.openai",
+    "services.ai.azure.com": "azure.ai.inference", "api.anthropic.com": "anthropic",
+    "generativelanguage.googleapis.com": "gcp.gemini", "api.mistral.ai": "mistral_ai",
+    "api.groq.com": "groq", "api.deepseek.com": "deepseek", "api.x.ai": "x_ai",
+    "api.perplexity.ai": "perplexity", "api.cohere.com": "cohere",
+}  # fmt: skip
+"""Providers by the end of their host, as OpenTelemetry's `gen_ai.provider.name` lists them."""
+
 
 class RemoteModel:
     """A model on a server that speaks one of OpenAI's APIs, or Anthropic's."""
@@ -104,6 +120,18 @@ class RemoteModel:
     def label(self) -> str:
         """The model's name for people."""
         return f"{self._model_id or 'no model'} ({self._connection.name})"
+
+    @property
+    def place(self) -> ModelPlace:
+        """Which model, and where."""
+        scheme, separator, rest = shown_address(self._connection).partition("://")
+        place = rest.partition("/")[0]
+        host, kind = place.partition(":")[0], self._connection.kind
+        named = (
+            name for end, name in _PROVIDERS.items() if host == end or host.endswith(f".{end}")
+        )
+        provider = next(named, "") or ("" if kind == "compatible" else _KIND_NAMES.get(kind, kind))
+        return ModelPlace(self._model_id, provider or host, f"{scheme}{separator}{place}")
 
     @property
     def capabilities(self) -> Capabilities:

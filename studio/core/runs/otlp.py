@@ -10,10 +10,11 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.state import Call, RunState, Step
+from studio.core.agent.values.state import Call, RunSetup, RunState, Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import (
     MediaPart,
@@ -60,10 +61,9 @@ def _root(state: RunState, trace: str, span: str, began: float, ended: float) ->
     setup = state.setup
     attributes: _Attributes = {
         "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.provider.name": "prompt_studio",
+        **_where(setup),
         "gen_ai.agent.name": setup.prompt or "prompt",
         "gen_ai.conversation.id": setup.run,
-        "gen_ai.request.model": setup.model,
         "gen_ai.usage.input_tokens": state.usage.input_tokens,
         "gen_ai.usage.output_tokens": state.usage.output_tokens,
         "prompt_studio.protocol": setup.protocol,
@@ -81,6 +81,27 @@ def _root(state: RunState, trace: str, span: str, began: float, ended: float) ->
     return _span(name, _INTERNAL, trace, span, "", (began, ended), attributes, wrong)
 
 
+def _where(setup: RunSetup) -> _Attributes:
+    """Model, provider and server in the names that back ends group and price by.
+
+    `gen_ai.system` is the provider's older name; back ends of before 1.37 read no other.
+    """
+    provider = setup.provider or "prompt_studio"
+    found: _Attributes = {
+        "gen_ai.provider.name": provider,
+        "gen_ai.system": provider,
+        "gen_ai.request.model": setup.model_id or setup.model,
+    }
+    if setup.server:
+        address = urlsplit(setup.server)
+        found["server.address"] = address.hostname or setup.server
+        usual = {"https": 443, "http": 80}.get(address.scheme)
+        port = address.port or usual
+        if port is not None:
+            found["server.port"] = port
+    return found
+
+
 def _step_spans(
     state: RunState, step: Step, times: CallTimes, trace: str, root: str
 ) -> list[dict[str, Json]]:
@@ -94,9 +115,10 @@ def _step_spans(
         attributes = _chat(state, step)
         if failed is not None:
             attributes["error.type"] = failed.code
+        name = f"chat {state.setup.model_id or state.setup.model}".strip()
         made.append(
             _span(
-                f"chat {state.setup.model}".strip(), _CLIENT, trace, span, root,
+                name, _CLIENT, trace, span, root,
                 (when[0], when[1]), attributes, failed.message if failed is not None else "",
             )
         )  # fmt: skip
@@ -118,9 +140,8 @@ def _chat(state: RunState, step: Step) -> _Attributes:
     setup = state.setup
     attributes: _Attributes = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": "prompt_studio",
+        **_where(setup),
         "gen_ai.conversation.id": setup.run,
-        "gen_ai.request.model": setup.model,
         "prompt_studio.iteration": step.number,
         "prompt_studio.attempt": step.attempt,
         "gen_ai.input.messages": _text(
@@ -131,6 +152,14 @@ def _chat(state: RunState, step: Step) -> _Attributes:
         attributes["prompt_studio.reply.origin"] = step.reply_origin
     if step.marks:
         attributes["prompt_studio.marks"] = sorted(step.marks)
+    if setup.tools and setup.protocol == "native":
+        attributes["gen_ai.tool.definitions"] = _text(
+            [
+                {"type": "function", "name": tool.name, "description": tool.description,
+                 "parameters": tool.parameters}
+                for tool in setup.tools
+            ]
+        )  # fmt: skip
     if setup.stop:
         attributes["gen_ai.request.stop_sequences"] = list(setup.stop)
     for name, key in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -145,6 +146,25 @@ async def test_secrets_do_not_leave_in_arguments():
     await run.go()
     for name in ("html", "otlp", "tracy", "messages"):
         assert "hunter2" not in made(run, name), name
+
+
+async def test_spans_name_the_model_its_provider_and_its_server_as_back_ends_know_them():
+    run = await finished()
+    first, *rest = run.events
+    setup = replace(
+        first.setup, model="gpt-4o (mine)", model_id="gpt-4o", provider="openai",
+        server="https://api.openai.com",
+    )  # fmt: skip
+    text = export_run([replace(first, setup=setup), *rest], form_named("otlp"), "1.0")
+    spans = json.loads(text)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+
+    chat = next(span for span in spans if span["name"] == "chat gpt-4o")
+    for found in (attributes(chat), attributes(spans[0])):
+        assert found["gen_ai.request.model"] == "gpt-4o"
+        assert found["gen_ai.provider.name"] == found["gen_ai.system"] == "openai"
+        assert (found["server.address"], found["server.port"]) == ("api.openai.com", 443)
+    (tool,) = json.loads(attributes(chat)["gen_ai.tool.definitions"])
+    assert (tool["type"], tool["name"]) == ("function", "search")
 
 
 async def test_messages_are_one_model_call_a_line():

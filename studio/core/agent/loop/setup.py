@@ -15,7 +15,7 @@ from studio.core.agent.protocols.choose import (
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits, RunSetup
-from studio.core.models.base import ChatModel, ProtocolName
+from studio.core.models.base import ChatModel, ProtocolName, place_of
 from studio.core.models.prices import price_source
 from studio.core.models.replay import RecordingModel
 from studio.core.prompty.checks.secrets import source_without_secrets
@@ -69,6 +69,7 @@ def make_setup(
     question = question_of(document, values)
     offered = chosen_tools(document, question, tools, scores)
     reason = "; ".join(filter(None, (choice.reason, choice_words(offered, tools, scores))))
+    place = place_of(model)
     return RunSetup(
         run=run or uuid.uuid4().hex[:12],
         prompt=document.name or (document.source.path.stem if document.source.path else ""),
@@ -80,6 +81,9 @@ def make_setup(
         question=question,
         tools=tuple(replace(tool, span=None) for tool in offered),
         model=model.label,
+        model_id=place.model,
+        provider=place.provider,
+        server=place.server,
         price=price_source(model.inner if isinstance(model, RecordingModel) else model),
         options=sent_options(document, document.model.options),
         stop=stop,

@@ -79,6 +79,15 @@ class RunSetup:
     model: str = ""
     """The model's name for people."""
 
+    model_id: str = ""
+    """The id that the server knows it by; empty where it is on no server, and in older journals."""
+
+    provider: str = ""
+    """Its provider, as OpenTelemetry names it; empty as above."""
+
+    server: str = ""
+    """Its server, without path and credentials; empty as above."""
+
     price: str = ""
     """Where the price of its tokens comes from; "unknown", or empty for what costs nothing."""
 
