@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRect
+from PySide6.QtCore import QObject, QPointF, QRect
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextBlock
 from PySide6.QtWidgets import QApplication
 
@@ -17,10 +17,14 @@ _GAP = 16
 """Pixels between the end of a line and what stands behind it."""
 
 
-class GhostValues:
-    """Painted behind lines, only where it fits whole: never wrapped, never copied."""
+class GhostValues(QObject):
+    """Painted behind lines, only where it fits whole: never wrapped, never copied.
+
+    A child of its view: two views share a text, and the one that is closed hears no more of it.
+    """
 
     def __init__(self, view: PromptView, theme: Theme) -> None:
+        super().__init__(view)
         self._view = view
         self.theme = theme
         """Its colors."""

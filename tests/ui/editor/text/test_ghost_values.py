@@ -105,3 +105,19 @@ def test_the_fix_of_the_carets_line_is_said_there(page: EditorPage, qtbot: QtBot
     assert is_blank(behind(page, 7))
     page.editor.go_to_line(8)
     assert not is_blank(behind(page, 7))
+
+
+def test_a_closed_second_view_hears_no_more_of_the_text(
+    page: EditorPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    swaps = SwapFolder(tmp_path / "swap")
+    twin = EditorPage(Notifications(), swaps, Settings(), LIGHT, twin=page)
+    show_values(twin)
+    ghosts = twin.editor.ghosts  # somebody still holds it, as a signal to Python does
+    twin.hand_over(page)
+    with qtbot.waitSignal(twin.destroyed):
+        twin.deleteLater()
+    assert ghosts.values
+    page.editor.go_to_line(8, 1)
+    QTest.keyClicks(page.editor, "x")
+    assert page.editor.text() != TEXT
