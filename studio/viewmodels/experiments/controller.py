@@ -80,7 +80,6 @@ class ShownCell:
 
 @dataclass(frozen=True)
 class _Loaded:
-    ledger: ExperimentLedger
     heads: tuple[ResultHead, ...]
     grid: ExperimentGrid | None
     report: ExperimentReport | None
@@ -119,6 +118,7 @@ class ExperimentController(QObject):
         self._result: int | None = None
         self._shown: CellKey | None = None
         self._waits: str | None = None
+        self._is_read = False
         self._accepted: list[AcceptedAnswer] = []
         self._arrived: deque[tuple[CellKey, CellOutcome]] = deque()
         self._drawing = QTimer(self)
@@ -142,7 +142,14 @@ class ExperimentController(QObject):
 
     def load(self, result: int | None = None) -> None:
         """Read the file and a result of it, the newest by default."""
-        self._background.start(asyncio.to_thread(self._read, result), self._on_loaded)
+        if self._ledger is None:
+            try:
+                self._ledger = ExperimentLedger(ledger_path(self.path))
+            except (LedgerError, OSError) as error:
+                self.failed.emit(str(error))
+                self.reload_plan()
+                return
+        self._background.start(asyncio.to_thread(self._read, self._ledger, result), self._on_loaded)
         self.reload_plan()
 
     def reload_plan(self) -> None:
@@ -152,13 +159,12 @@ class ExperimentController(QObject):
             self._on_planned,
         )
 
-    def _read(self, result: int | None) -> _Loaded:
-        ledger = self._ledger or ExperimentLedger(ledger_path(self.path))
+    def _read(self, ledger: ExperimentLedger, result: int | None) -> _Loaded:
         heads = tuple(ledger.results(str(self.path.resolve())))
         wanted = result if result is not None else (heads[0].id if heads else None)
         if wanted is None:
-            return _Loaded(ledger, heads, None, None)
-        return _Loaded(ledger, heads, grid_of(ledger, wanted), report_of(ledger, wanted))
+            return _Loaded(heads, None, None)
+        return _Loaded(heads, grid_of(ledger, wanted), report_of(ledger, wanted))
 
     def _on_loaded(self, ended: Future[_Loaded]) -> None:
         try:
@@ -168,7 +174,7 @@ class ExperimentController(QObject):
             return
         except CancelledError:
             return
-        self._ledger = found.ledger
+        self._is_read = True
         if self._work is not None and self._result is not None:
             return  # of before the run that goes now
         self.heads = found.heads
@@ -202,7 +208,7 @@ class ExperimentController(QObject):
         """
         if self._work is not None:
             return
-        if self._ledger is None:
+        if not self._is_read:
             self._waits = only  # asked for before the file was read
             return
         self._arrived.clear()

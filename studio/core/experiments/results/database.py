@@ -140,9 +140,16 @@ class LedgerDatabase:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection that writes, for reading alone."""
+        """The connection that writes, for reading alone.
+
+        Raises:
+            LedgerError: the file cannot be read, or was closed.
+        """
         with self._mutex:
-            yield self.connection
+            try:
+                yield self.connection
+            except sqlite3.Error as error:
+                raise LedgerError(f"the results cannot be read: {error}") from error
 
     def scan(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Many rows, by a connection of its own: a run goes on writing meanwhile.
