@@ -32,6 +32,7 @@ FIELDS: Mapping[ConnectionKind, tuple[Field, ...]] = {
     "compatible": ("name", *_REMOTE),
     "anthropic": ("name", *_REMOTE),
     "gemini": ("name", *_REMOTE),
+    "ollama": ("name", *_REMOTE),
     "embedded": ("name", "weights", "context", "threads", "grammar"),
     "scripted": ("name", "script"),
     "manual": ("name",),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from studio.application.preview.value import Preview, RequestPreview
 from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of, python_script
@@ -73,4 +74,5 @@ def _whole(request: RequestPreview) -> JsonObject:
 def _endpoint(request: RequestPreview) -> tuple[ApiEndpoint, str]:
     """Where the request goes, at the connection's own address where it has one."""
     endpoint = endpoint_of(request.provider, request.api)
+    endpoint = replace(endpoint, path=endpoint.path.replace("{model}", request.model or "MODEL"))
     return endpoint, request.base_url

@@ -92,7 +92,7 @@ def request_preview(
         notes.append(_tr("Samples, not sent by a run: {names}.").format(names=names))
     notes += [problem.message for problem in request.problems]
     body = mask_secrets(request.body)
-    is_own = (provider == "anthropic") == (target.provider == "anthropic")
+    is_own = _FAMILIES.get(provider, provider) == _FAMILIES.get(target.provider, target.provider)
     return RequestPreview(
         provider,
         json.dumps(body, ensure_ascii=False, indent=2),
@@ -102,7 +102,15 @@ def request_preview(
         base_url=target.base_url if is_own else "",
         whole=partial(_whole, make, replace(reader, describe_only=False)),
         made=request,
+        model=target.model_id or model.id,
     )
+
+
+_FAMILIES: Mapping[Provider | None, Provider | None] = {
+    None: "openai-chat",
+    "openai-responses": "openai-chat",
+}
+"""Shapes that one address takes."""
 
 
 def _whole(make: Callable[..., WireRequest], reader: MediaReader) -> JsonObject:

@@ -24,6 +24,8 @@ PROVIDERS: Mapping[Provider, str] = {
     "openai-chat": "OpenAI chat completions",
     "openai-responses": "OpenAI responses",
     "anthropic": "Anthropic messages",
+    "ollama": "Ollama chat",
+    "gemini": "Gemini generateContent",
 }
 """The shapes with their names for people, in the order of the menu."""
 
@@ -75,6 +77,9 @@ class RequestPreview:
 
     body: JsonObject = field(default_factory=dict)
     """The same as a value, secrets masked."""
+
+    model: str = ""
+    """Id of the model, which some APIs have in the address."""
 
     api: str = "chat"
     """What is asked for: `chat`, `responses`, `embedding` or `image`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from studio.core.export.python_literal import python_literal
 from studio.core.text.values import Json, JsonObject
@@ -47,6 +47,12 @@ class ApiEndpoint:
     reply: str = ""
     """What of the reply is printed."""
 
+    whole: JsonObject = field(default_factory=dict)
+    """What the body says for a reply at once, where leaving `stream` out does not."""
+
+    variable: str = "ANTHROPIC_BASE_URL"
+    """Variable that may name another address, where the package does not speak this API."""
+
 
 _ENDPOINTS: Mapping[str, ApiEndpoint] = {
     "openai-chat": ApiEndpoint(
@@ -59,6 +65,22 @@ _ENDPOINTS: Mapping[str, ApiEndpoint] = {
         "/messages",
         "https://api.anthropic.com/v1",
         ("x-api-key: $ANTHROPIC_API_KEY", "anthropic-version: 2023-06-01"),
+        reply='["content"]',
+    ),
+    "ollama": ApiEndpoint(
+        "/api/chat",
+        "http://localhost:11434",
+        (),
+        reply='["message"]["content"]',
+        whole={"stream": False},
+        variable="OLLAMA_HOST",
+    ),
+    "gemini": ApiEndpoint(
+        "/models/{model}:generateContent",
+        "https://generativelanguage.googleapis.com/v1beta",
+        ("x-goog-api-key: $GEMINI_API_KEY",),
+        reply='["candidates"][0]["content"]',
+        variable="GOOGLE_GEMINI_BASE_URL",
     ),
     "embedding": ApiEndpoint(
         "/embeddings", call="embeddings.create", reply="reply.data[0].embedding"
@@ -91,7 +113,7 @@ def curl_command(
         *(f'  --header "{header}" \\' for header in endpoint.headers),
         "  --header 'Content-Type: application/json' \\",
         f"  --data @- <<'{_END}'",
-        json_text(_at_once(body)).rstrip("\n"),
+        json_text({**_at_once(body), **endpoint.whole}).rstrip("\n"),
         _END,
     ]
     return "\n".join(lines) + "\n"
@@ -137,30 +159,37 @@ def python_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str = "") -
 
 def _plain_script(body: JsonObject, endpoint: ApiEndpoint, base_url: str) -> str:
     """Without a package: nothing but Python itself is needed to send it."""
-    # Without the version, as Anthropic's own clients name it.
-    address = (base_url or endpoint.address).rstrip("/").removesuffix("/v1")
+    # Without the version that its path brings, as Anthropic's own clients name the address.
+    address, path = (base_url or endpoint.address).rstrip("/"), endpoint.path
+    if endpoint.path == "/messages":
+        address, path = address.removesuffix("/v1"), "/v1/messages"
+    headers = [each.split(": ", 1) for each in endpoint.headers]
     return "\n".join(
         [
             "import json",
             "import os",
             "import urllib.request",
             "",
-            f'address = os.environ.get("ANTHROPIC_BASE_URL", {address!r})',
-            f"body = {python_literal(body)}",
+            f'address = os.environ.get("{endpoint.variable}", {address!r})',
+            f"body = {python_literal({**body, **endpoint.whole})}",
             "request = urllib.request.Request(",
-            '    address.rstrip("/") + "/v1/messages",',
+            f'    address.rstrip("/") + "{path}",',
             "    data=json.dumps(body).encode(),",
             "    headers={",
             '        "content-type": "application/json",',
-            '        "x-api-key": os.environ["ANTHROPIC_API_KEY"],',
-            '        "anthropic-version": "2023-06-01",',
+            *(f'        "{name}": {_header_value(value)},' for name, value in headers),
             "    },",
             ")",
             "with urllib.request.urlopen(request) as reply:",
-            '    print(json.load(reply)["content"])',
+            f"    print(json.load(reply){endpoint.reply})",
             "",
         ]
     )
+
+
+def _header_value(value: str) -> str:
+    """A header of a shell as Python writes it: a variable of the environment, or a text."""
+    return f'os.environ["{value[1:]}"]' if value.startswith("$") else f'"{value}"'
 
 
 def _at_once(body: JsonObject) -> JsonObject:

@@ -26,6 +26,8 @@ LABELS: Mapping[Provider, str] = {
     "openai-chat": "OpenAI chat",
     "openai-responses": "OpenAI responses",
     "anthropic": "Anthropic messages",
+    "ollama": "Ollama chat",
+    "gemini": "Gemini generateContent",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -23,6 +24,7 @@ from studio.core.text.values import Json, JsonObject
 _MILLION = 1_000_000
 _WINDOW_KEYS = (
     "context_window", "context_length", "max_model_len", "max_context_length", "max_input_tokens",
+    "inputTokenLimit",
 )  # fmt: skip
 
 
@@ -120,6 +122,7 @@ def _told(listed: JsonObject) -> dict[str, Json]:
     windows = (place.get(key) for place in places for key in (*_WINDOW_KEYS, "n_ctx"))
     window = next((each for each in windows if isinstance(each, int) and each > 0), None)
     told: dict[str, Json] = {} if window is None else {"context_window": window}
+    told |= _told_by_ollama(listed)
     taken = listed.get("supported_parameters")
     if isinstance(taken, list) and taken:
         told["tools"] = "tools" in taken
@@ -129,6 +132,22 @@ def _told(listed: JsonObject) -> dict[str, Json]:
     modalities = shape.get("input_modalities") if isinstance(shape, Mapping) else None
     if isinstance(modalities, list) and modalities:
         told["vision"] = "image" in modalities
+    return told
+
+
+def _told_by_ollama(listed: JsonObject) -> dict[str, Json]:
+    """What Ollama's `/api/show` says: the window that the model has, or that its file sets."""
+    told: dict[str, Json] = {}
+    about = listed.get("model_info")
+    for key, value in about.items() if isinstance(about, Mapping) else ():
+        if key.endswith(".context_length") and isinstance(value, int) and value > 0:
+            told["context_window"] = value
+    parameters = re.search(r"(?m)^num_ctx\s+(\d{1,9})\s*$", str(listed.get("parameters", "")))
+    if parameters is not None:
+        told["context_window"] = int(parameters[1])
+    able = listed.get("capabilities")
+    if isinstance(able, list) and "completion" in able:
+        told["tools"], told["vision"] = "tools" in able, "vision" in able
     return told
 
 

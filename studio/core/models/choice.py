@@ -20,6 +20,7 @@ _PROVIDERS: Mapping[str, ConnectionKind] = {
     "anthropic": "anthropic",
     "gemini": "gemini",
     "google": "gemini",
+    "ollama": "ollama",
 }
 _ADDRESS_VARIABLES: Mapping[ConnectionKind, str] = {
     "openai": "OPENAI_BASE_URL",

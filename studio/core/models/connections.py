@@ -12,17 +12,17 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
 
 ConnectionKind: TypeAlias = Literal[
-    "openai", "azure", "compatible", "anthropic", "gemini", "embedded", "scripted", "manual",
-    "replay",
+    "openai", "azure", "compatible", "anthropic", "gemini", "ollama", "embedded", "scripted",
+    "manual", "replay",
 ]  # fmt: skip
-"""`compatible`: any server that speaks OpenAI's API. `anthropic` speaks Anthropic's own (messages);
-`gemini` is reached through its OpenAI-compatible endpoint."""
+"""`compatible`: any server that speaks OpenAI's API. `anthropic`, `gemini` and `ollama` speak their
+own; an address that ends in `/openai` is Gemini's compatible one."""
 
 KINDS: tuple[ConnectionKind, ...] = get_args(ConnectionKind)
 """Every kind."""
 
 REMOTE_KINDS: frozenset[ConnectionKind] = frozenset(
-    ("openai", "azure", "compatible", "anthropic", "gemini")
+    ("openai", "azure", "compatible", "anthropic", "gemini", "ollama")
 )
 """Kinds that a request leaves this process for."""
 
@@ -141,7 +141,7 @@ PRESETS: tuple[Preset, ...] = (
         "gemini",
         "Google Gemini",
         Connection("Gemini", "gemini", key="${env:GEMINI_API_KEY}"),
-        "Through Gemini's OpenAI-compatible endpoint. Needs an API key.",
+        "Needs an API key from aistudio.google.com.",
     ),
     Preset(
         "openrouter",
@@ -157,7 +157,7 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         "ollama",
         "Ollama",
-        Connection("Ollama", "compatible", base_url="http://localhost:11434/v1"),
+        Connection("Ollama", "ollama", base_url="http://localhost:11434"),
         "Start it with `ollama serve`.",
     ),
     Preset(
@@ -220,18 +220,22 @@ EMBEDDED = PRESETS[0].connection
 _ADDRESSES: Mapping[ConnectionKind, str] = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com/v1/",
-    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai/",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta",
+    "ollama": "http://localhost:11434",
 }
 
 
 def address_of(connection: Connection) -> str:
     """The base address that requests go to; empty where there is none (yet).
 
-    Addresses of Anthropic's API are written with and without the version at their end.
+    Addresses of Anthropic's API are written with and without the version at their end; of Ollama
+    that of its compatible path is taken too.
     """
     address = connection.base_url or _ADDRESSES.get(connection.kind, "")
     if connection.kind == "anthropic" and not address.rstrip("/").endswith("/v1"):
         return address.rstrip("/") + "/v1/"
+    if connection.kind == "ollama":
+        return address.rstrip("/").removesuffix("/v1").removesuffix("/api")
     return address
 
 
@@ -239,4 +243,8 @@ def provider_at(connection: Connection) -> Provider:
     """The form of the requests that a connection sends."""
     if connection.kind == "anthropic":
         return "anthropic"
+    if connection.kind == "ollama":
+        return "ollama"
+    if connection.kind == "gemini" and not address_of(connection).rstrip("/").endswith("/openai"):
+        return "gemini"
     return "openai-responses" if connection.api == "responses" else "openai-chat"

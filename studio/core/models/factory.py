@@ -73,7 +73,7 @@ def open_model(
                 return ReplayModel(path)
             inner = open_model(through, secrets=secrets, embedded=embedded, media=media, ask=ask)
             return RecordingModel(inner, path, secrets.masker if secrets is not None else None)
-        case "openai" | "azure" | "compatible" | "anthropic" | "gemini":
+        case "openai" | "azure" | "compatible" | "anthropic" | "gemini" | "ollama":
             return _remote(choice, secrets or SecretStore(), media, listed)
         case _:
             assert_never(connection.kind)

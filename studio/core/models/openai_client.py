@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from studio.core.masking.masker import Masker, key_reference
 from studio.core.models.base import ModelError
-from studio.core.models.connections import Connection, address_of
+from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.faults import (
     Endpoint,
     RetryLaterError,
@@ -27,7 +27,8 @@ from studio.core.models.proxies import Proxy, transport_to
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
-from studio.core.wire.server_events import EventSplitter, ServerEvent
+from studio.core.wire.request import Provider
+from studio.core.wire.server_events import EventSplitter, LineSplitter, ServerEvent
 
 if TYPE_CHECKING:
     from httpx2 import AsyncHTTPTransport
@@ -45,6 +46,26 @@ _LAST_BYTES_SECONDS = 0.05
 the next request too, without another handshake."""
 
 _ANTHROPIC_VERSION = "2023-06-01"
+_OWN_APIS: Mapping[Provider, str] = {
+    "anthropic": "Anthropic's API",
+    "ollama": "Ollama's API",
+    "gemini": "Gemini's API",
+}
+_LISTS: Mapping[Provider, str] = {
+    "anthropic": "/models?limit=1000",
+    "gemini": "/models?pageSize=1000",
+    "ollama": "/api/tags",
+}
+"""Where the list of models is; `/models` elsewhere."""
+
+_EMBEDDINGS: Mapping[Provider, str] = {
+    "gemini": "/openai/embeddings",
+    "ollama": "/v1/embeddings",
+}
+"""Where vectors are made; `/embeddings` elsewhere."""
+
+_MOST_DESCRIBED = 40
+"""Models that a server is asked about one by one."""
 
 
 class EventStream:
@@ -67,7 +88,11 @@ class EventStream:
     @property
     def is_events(self) -> bool:
         """Whether it is a stream of events, and not one body."""
-        return self.content_type.startswith("text/event-stream")
+        return self.content_type.startswith("text/event-stream") or self._is_lines
+
+    @property
+    def _is_lines(self) -> bool:
+        return self.content_type.startswith("application/x-ndjson")
 
     async def some(self) -> list[object]:
         """The data of all events that have come by now, at least one; empty at the end.
@@ -91,7 +116,7 @@ class EventStream:
 
     async def _read_on(self) -> None:
         """Take every event, but not far ahead of who reads them."""
-        events = EventSplitter()
+        events = LineSplitter() if self._is_lines else EventSplitter()
         try:
             async for piece in self._stream.response.aiter_bytes():
                 for event in events.feed(piece):
@@ -142,6 +167,12 @@ class EventStream:
             if not self._reading.cancelled():
                 self._reading.exception()  # looked at: nobody waits for it any more
         await self._stream.close()
+
+
+def _with_id(model: JsonObject) -> JsonObject:
+    """A model with its id under the name that OpenAI's list has for it."""
+    named = model.get("id") or model.get("model") or model.get("name")
+    return {**model, "id": named.removeprefix("models/")} if isinstance(named, str) else model
 
 
 def _is_json(text: str) -> bool:
@@ -226,14 +257,40 @@ class OpenAIClient:
         client = await self._client()
         try:
             async with asyncio.timeout(_LIST_SECONDS):
-                path = "/models?limit=1000" if self._is_anthropic else "/models"
+                path = _LISTS.get(provider_at(self._connection), "/models")
                 answer: object = await client.get(path, cast_to=object, options=self._options())
         except _raised() as error:
             raise self.fault(error) from None
-        items = answer.get("data") if isinstance(answer, Mapping) else None
+        under = "models" if provider_at(self._connection) in ("ollama", "gemini") else "data"
+        items = answer.get(under) if isinstance(answer, Mapping) else None
         if not isinstance(items, list):
             raise self.bad_reply("its list of models is not one")
-        return tuple(item for item in items if isinstance(item, Mapping) and item.get("id"))
+        listed = (_with_id(item) for item in items if isinstance(item, Mapping))
+        found = tuple(item for item in listed if item.get("id"))
+        return await self._described(found) if self._connection.kind == "ollama" else found
+
+    async def _described(self, models: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+        """Ollama's models with what its server says of each: its window, and what it can do.
+
+        One of which it says nothing stays as it was listed.
+        """
+        client = await self._client()
+
+        async def described(model: JsonObject) -> JsonObject:
+            try:
+                async with asyncio.timeout(_LIST_SECONDS):
+                    said: object = await client.post(
+                        "/api/show",
+                        cast_to=object,
+                        body={"model": model["id"]},
+                        options=self._options(),
+                    )
+            except _raised():
+                return model
+            return {**model, **said} if isinstance(said, Mapping) else model
+
+        first = await asyncio.gather(*map(described, models[:_MOST_DESCRIBED]))
+        return (*first, *models[_MOST_DESCRIBED:])
 
     async def embed(self, texts: Sequence[str], model: str) -> tuple[tuple[float, ...], ...]:
         """A vector for each text.
@@ -243,10 +300,11 @@ class OpenAIClient:
         """
         client = await self._client()
         body = {"model": model, "input": list(texts), "encoding_format": "float"}
+        path = _EMBEDDINGS.get(provider_at(self._connection), "/embeddings")
         try:
             async with asyncio.timeout(_LIST_SECONDS):
                 answer: object = await client.post(
-                    "/embeddings", cast_to=object, body=body, options=self._options()
+                    path, cast_to=object, body=body, options=self._options()
                 )
         except _raised() as error:
             raise self.fault(error) from None
@@ -297,7 +355,7 @@ class OpenAIClient:
 
     @property
     def _api(self) -> str:
-        return "Anthropic's API" if self._is_anthropic else "an OpenAI-compatible API"
+        return _OWN_APIS.get(provider_at(self._connection), "an OpenAI-compatible API")
 
     def bad_event(self, what: str) -> ModelError:
         """The fault of a stream that holds something else in its middle; another try may help."""
@@ -340,6 +398,9 @@ class OpenAIClient:
             # Anthropic's API takes no bearer.
             own = {"x-api-key": self._key.reveal()} if self._key is not None else {}
             options["headers"] = {"Authorization": Omit(), **own}
+        elif provider_at(self._connection) == "gemini":
+            key = {"x-goog-api-key": self._key.reveal()} if self._key is not None else {}
+            options["headers"] = {"Authorization": Omit(), **key}
         elif self._key is None:
             options["headers"] = {"Authorization": Omit()}
         return options

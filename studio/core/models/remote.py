@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
+from urllib.parse import quote
 
 from studio.core.models.base import (
     Capabilities,
@@ -60,11 +61,15 @@ _NEEDED: Mapping[Provider, frozenset[str]] = {
     "openai-chat": frozenset(("model", "messages", "stream")),
     "openai-responses": frozenset(("model", "input", "stream")),
     "anthropic": frozenset(("model", "messages", "stream", "max_tokens")),
+    "ollama": frozenset(("model", "messages", "stream")),
+    "gemini": frozenset(("contents",)),
 }
 _PATHS: Mapping[Provider, str] = {
     "openai-chat": "/chat/completions",
     "openai-responses": "/responses",
     "anthropic": "/messages",
+    "ollama": "/api/chat",
+    "gemini": "/{model}:streamGenerateContent?alt=sse",
 }
 _RENAMED = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
@@ -261,7 +266,7 @@ class RemoteModel:
 
     async def _begin(self, body: JsonObject) -> tuple[EventStream, list[object]]:
         """Send, and wait for the first events (empty: there are none)."""
-        path = _PATHS[self._provider]
+        path = _PATHS[self._provider].format(model=_in_address(self._model_id))
         seconds = min(self._connection.first_byte_seconds, self._connection.call_seconds)
         stream: EventStream | None = None
         await self._client.prepare()
@@ -280,6 +285,12 @@ class RemoteModel:
                     retryable=True,
                 ) from None
             raise
+
+
+def _in_address(model_id: str) -> str:
+    """A model as it stands in an address of Gemini's: `models/…`, or a collection that it names."""
+    named = model_id if "/" in model_id else f"models/{model_id}"
+    return quote(named, safe="/-._~")
 
 
 def shown_address(connection: Connection) -> str:

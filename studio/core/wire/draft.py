@@ -137,6 +137,20 @@ class RequestDraft:
         path = ("model", "options", *keys)
         self.origins.note_top(key, ValueOrigin(self.model.span, keys=path, is_deep=True))
 
+    def note_nested(self, holder: dict[str, Json], names: Mapping[str, str]) -> None:
+        """Say where options come from that stand in an object of their own.
+
+        Args:
+            holder: that object.
+            names: as for `options`.
+        """
+        ours = {theirs: name for name, theirs in names.items()}
+        for key in holder:
+            is_own = key in ours and self.model.options.get(ours[key]) is not None
+            keys = (ours[key],) if is_own else ("additionalProperties", key)
+            origin = ValueOrigin(self.model.span, keys=("model", "options", *keys), is_deep=True)
+            self.origins.note(holder, key, origin)
+
     def _report_option(self, name: str) -> None:
         self.report(
             UNSUPPORTED_OPTION,

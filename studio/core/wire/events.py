@@ -7,6 +7,8 @@ from typing import Literal, assert_never
 
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chunks import CallSlots, ChatChunks, ChunkReader, arguments_text, unlisted
+from studio.core.wire.gemini import GeminiChunks
+from studio.core.wire.ollama import OllamaChunks
 from studio.core.wire.reply import (
     CarriedDelta,
     Finished,
@@ -20,7 +22,9 @@ from studio.core.wire.reply import (
 from studio.core.wire.usage import finish_reason, largest, read_usage
 
 
-def chunk_reader(provider: Literal["openai-chat", "openai-responses", "anthropic"]) -> ChunkReader:
+def chunk_reader(
+    provider: Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"],
+) -> ChunkReader:
     """A reader for one stream."""
     match provider:
         case "openai-chat":
@@ -29,6 +33,10 @@ def chunk_reader(provider: Literal["openai-chat", "openai-responses", "anthropic
             return ResponseEvents()
         case "anthropic":
             return AnthropicEvents()
+        case "ollama":
+            return OllamaChunks()
+        case "gemini":
+            return GeminiChunks()
         case _:
             assert_never(provider)
 

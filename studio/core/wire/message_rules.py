@@ -116,6 +116,29 @@ ANTHROPIC = MessageRules(
 )
 
 
+OLLAMA = MessageRules(
+    who="Ollama",
+    attributes={},
+    refused_in_name=CHAT.refused_in_name,
+    name_length=64,
+    call_id=re.compile(r".*", re.DOTALL),  # none is sent
+    call_id_words="anything",
+    addresses=frozenset(),
+    data={"image": _PICTURES},
+)
+
+GEMINI = MessageRules(
+    who="Gemini",
+    attributes={},
+    refused_in_name=CHAT.refused_in_name,
+    name_length=64,
+    call_id=re.compile(r".*", re.DOTALL),
+    call_id_words="anything",
+    addresses=frozenset({"image", "audio", "video", "file"}),
+    data={"image": (), "audio": (), "video": (), "file": ()},
+)
+
+
 def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) -> dict[str, Json]:
     """The attributes of a message as the provider takes them; what stays here is said."""
     taken = rules.attributes.get(message.role, frozenset())

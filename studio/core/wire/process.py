@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.chunks import ChatChunks, chunk_error, content_text
+from studio.core.wire.chunks import ChatChunks, ChunkReader, chunk_error, content_text
+from studio.core.wire.gemini import GeminiChunks
+from studio.core.wire.ollama import OllamaChunks
 from studio.core.wire.reply import (
     FinishReason,
     Reply,
@@ -36,6 +38,10 @@ def read_response(response: JsonObject) -> Reply:
         return _read_output(response)
     if isinstance(response.get("content"), list):
         return _read_blocks(response)
+    if isinstance(response.get("message"), Mapping) and "done" in response:
+        return _read_pieces(response, OllamaChunks())
+    if isinstance(response.get("candidates"), list) or "promptFeedback" in response:
+        return _read_pieces(response, GeminiChunks())
     raise BadReplyError("the response holds neither choices, nor output, nor content")
 
 
@@ -44,8 +50,12 @@ def _read_chat(response: JsonObject) -> Reply:
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, Mapping):
         raise BadReplyError("the response has no choices")
+    return _read_pieces(response, ChatChunks())
+
+
+def _read_pieces(response: JsonObject, reader: ChunkReader) -> Reply:
+    """A whole response of an API whose pieces look the same."""
     reply = Reply()
-    reader = ChatChunks()
     for delta in (*reader.read(response), *reader.end()):
         reply = accumulate(reply, delta)
     return reply

@@ -25,26 +25,32 @@ from studio.core.wire.draft import (
     result_id,
     tool_calls,
 )
+from studio.core.wire.gemini import gemini_body
 from studio.core.wire.media import MediaSource
 from studio.core.wire.message_rules import (
     ANTHROPIC,
     CALL_ID,
     CHAT,
+    GEMINI,
     NAME_CHANGED,
+    OLLAMA,
     RESPONSES,
     report_calls,
     report_media,
 )
+from studio.core.wire.ollama import ollama_body
 from studio.core.wire.origins import FoundOrigin, JsonPath, OriginNotes, text_origin
 from studio.core.wire.responses import responses_body
 
 # The providers' references of their APIs: `tools[].function.name`, `tools[].name`.
 _OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 _ANTHROPIC = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 def name_refusal(
-    name: str, provider: Literal["openai-chat", "openai-responses", "anthropic"]
+    name: str,
+    provider: Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"],
 ) -> str:
     """Why a provider refuses a tool of that name, one sentence; empty where it takes it."""
     match provider:
@@ -52,6 +58,10 @@ def name_refusal(
             who, rule, most = "OpenAI", _OPENAI, 64
         case "anthropic":
             who, rule, most = "Anthropic", _ANTHROPIC, 128
+        case "gemini":
+            who, rule, most = "Gemini", _GEMINI, 64
+        case "ollama":
+            return ""  # whatever the model's template can write
         case _:
             assert_never(provider)
     if rule.fullmatch(name):
@@ -119,7 +129,7 @@ def _problem(code: str, text: str, message: Message) -> Problem:
     return Problem(code, Severity.WARNING, text, span)
 
 
-Provider: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic"]
+Provider: TypeAlias = Literal["openai-chat", "openai-responses", "anthropic", "ollama", "gemini"]
 """The form of a request; many servers speak `openai-chat`."""
 
 
@@ -198,6 +208,10 @@ def to_request(
             body, rules = responses_body(messages, draft), RESPONSES
         case "anthropic":
             body, rules = anthropic_body(messages, draft), ANTHROPIC
+        case "ollama":
+            body, rules = ollama_body(messages, draft), OLLAMA
+        case "gemini":
+            body, rules = gemini_body(messages, draft), GEMINI
         case _:
             assert_never(provider)
     report_media(messages, draft, rules)
@@ -237,4 +251,4 @@ def message_problems(request: WireRequest) -> tuple[Problem, ...]:
 
 def holds_message(body: JsonObject) -> bool:
     """Whether a body asks anything: a list of messages, or an input, that is not empty."""
-    return bool(body.get("messages") or body.get("input") or body.get("prompt"))
+    return any(body.get(key) for key in ("messages", "input", "prompt", "contents"))

@@ -21,6 +21,28 @@ class ServerEvent:
     """What `event:` names it; empty where it has no name."""
 
 
+class LineSplitter:
+    """Finds the JSON of each line in the pieces of a stream (NDJSON), as Ollama sends it."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def feed(self, piece: bytes) -> Iterator[ServerEvent]:
+        """The lines that are whole with this piece.
+
+        Raises:
+            UnicodeDecodeError: a line is not UTF-8.
+        """
+        *whole, self._rest = (self._rest + piece).split(b"\n")
+        for line in whole:
+            if line.strip():
+                yield ServerEvent(line.decode("utf-8"))
+
+    def close(self) -> ServerEvent | None:
+        """The last line, where no break follows it."""
+        return next(self.feed(b"\n"), None)
+
+
 class EventSplitter:
     """Finds the events in the pieces of a stream, wherever those are cut."""
 

@@ -39,6 +39,9 @@ _REASONS: dict[str, FinishReason] = {
     "spii": "content_filter",
     "max_length": "length",
     "limit": "length",
+    "language": "content_filter",
+    "image_safety": "content_filter",
+    "malformed_function_call": "error",
 }
 
 

@@ -77,7 +77,9 @@ def everything(folder: Path) -> Preview:
 def sent_body(request: RequestPreview) -> dict[str, Any]:
     """The body as it would be sent, without the wish for a stream."""
     body = dict(json.loads(request_as_json(request)))
-    return {key: body[key] for key in body if key not in ("stream", "stream_options")}
+    kept = {key: body[key] for key in body if key not in ("stream", "stream_options")}
+    # Ollama streams unless it is told not to.
+    return {**kept, "stream": False} if request.provider == "ollama" else kept
 
 
 REPLIES: dict[str, object] = {
@@ -97,6 +99,10 @@ REPLIES: dict[str, object] = {
         ],
     },
     "/v1/messages": {"content": [{"type": "text", "text": "It worked."}]},
+    "/api/chat": {"message": {"role": "assistant", "content": "It worked."}, "done": True},
+    "/v1beta/models/m-1:generateContent": {
+        "candidates": [{"content": {"parts": [{"text": "It worked."}]}}]
+    },
     "/v1/embeddings": {
         "object": "list", "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1},
         "data": [{"object": "embedding", "index": 0, "embedding": [0.25, 0.5]}],
@@ -115,8 +121,11 @@ def run_python(request: RequestPreview, path: str, tmp_path: Path) -> tuple[str,
             **os.environ,
             "OPENAI_BASE_URL": server.url,
             "ANTHROPIC_BASE_URL": server.url.removesuffix("/v1"),
+            "OLLAMA_HOST": server.url.removesuffix("/v1"),
+            "GOOGLE_GEMINI_BASE_URL": server.url + "beta",
             "OPENAI_API_KEY": "key-1",
             "ANTHROPIC_API_KEY": "key-1",
+            "GEMINI_API_KEY": "key-1",
             "PYTHONIOENCODING": "utf-8",
         }
         done = subprocess.run(
@@ -127,7 +136,9 @@ def run_python(request: RequestPreview, path: str, tmp_path: Path) -> tuple[str,
         assert done.returncode == 0, done.stderr
         [got] = server.requests
     assert got.path == path
-    assert "key-1" in got.headers.get("authorization", got.headers.get("x-api-key", ""))
+    keys = ("authorization", "x-api-key", "x-goog-api-key")
+    sent = "".join(got.headers.get(each, "") for each in keys)
+    assert ("key-1" in sent) == (request.provider != "ollama")
     return done.stdout, got.body
 
 
@@ -135,6 +146,8 @@ PATHS: dict[Provider, str] = {
     "openai-chat": "/v1/chat/completions",
     "openai-responses": "/v1/responses",
     "anthropic": "/v1/messages",
+    "ollama": "/api/chat",
+    "gemini": "/v1beta/models/m-1:generateContent",
 }
 
 
@@ -172,7 +185,8 @@ def test_curl_carries_the_body_through_a_shell(tmp_path: Path) -> None:
     stand_in.chmod(0o755)
     for provider, path in PATHS.items():
         request = everything(tmp_path).requests[provider]
-        keys = {"OPENAI_API_KEY": "key-1", "ANTHROPIC_API_KEY": "key-1"}
+        names = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+        keys = dict.fromkeys(names, "key-1")
         environment = {**os.environ, **keys, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
         subprocess.run(
             ["/bin/sh", "-c", request_as_curl(request)],
@@ -183,7 +197,7 @@ def test_curl_carries_the_body_through_a_shell(tmp_path: Path) -> None:
         words = json.loads((tmp_path / "seen.json").read_text())
         assert json.loads(words[-1]) == sent_body(request)
         assert any(word.endswith(path) for word in words)
-        assert any(word.endswith("key-1") for word in words)
+        assert any(word.endswith("key-1") for word in words) == (provider != "ollama")
 
 
 def test_a_servers_own_address_is_used() -> None:

@@ -386,7 +386,7 @@ def test_the_shapes_stand_side_by_side_when_wanted(desk: Desk) -> None:
     tab = desk.pane.request
     assert len(tab.shown) == 1
     tab.beside_button.click()
-    assert len(tab.shown) == 3
+    assert len(tab.shown) == 5
     assert all("Lisbon" in view.toPlainText() for view in tab.shown)
     desk.write(DOC.replace("sample: Lisbon", "sample: Porto"))
     assert all("Porto" in view.toPlainText() for view in tab.shown)

@@ -1,0 +1,288 @@
+"""Gemini's own API (`models/…:streamGenerateContent`), which says what its compatible path drops.
+
+Through `/v1beta/openai` these are lost (docs/connections.md): summaries of the thinking and its
+budget, signatures of texts, safety settings and why an answer was held back, top-k, cached content,
+files by their address, audio and video, and the modalities in the figures.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import assert_never
+
+from studio.core.prompty.messages import (
+    MediaPart,
+    Message,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
+from studio.core.wire.chunks import unlisted
+from studio.core.wire.draft import RequestDraft, result_id, tool_calls
+from studio.core.wire.message_rules import GEMINI, sent_attributes
+from studio.core.wire.ollama import arguments_object, called_name
+from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
+from studio.core.wire.parts import declared_type, report_attributes, resolve_media
+from studio.core.wire.reply import (
+    CarriedDelta,
+    ChoiceDelta,
+    Finished,
+    FinishReason,
+    ReasoningDelta,
+    ReplyDelta,
+    ReplyNotice,
+    TextDelta,
+    ToolCallDelta,
+    UsageDelta,
+)
+from studio.core.wire.schema import sent_parameters
+from studio.core.wire.usage import finish_reason, read_usage
+
+OPTIONS = {
+    "temperature": "temperature",
+    "maxOutputTokens": "maxOutputTokens",
+    "topP": "topP",
+    "topK": "topK",
+    "frequencyPenalty": "frequencyPenalty",
+    "presencePenalty": "presencePenalty",
+    "seed": "seed",
+    "stopSequences": "stopSequences",
+    "reasoningEffort": "thinkingConfig",
+}
+_BESIDE = frozenset(("safetySettings", "cachedContent", "toolConfig", "labels", "serviceTier"))
+"""Keys of the body; every other option is one of `generationConfig`."""
+
+_TAKEN = ("model", "contents", "systemInstruction", "tools")
+_SYSTEM = ("system", "developer")
+_OWN_ID = "gemini-"
+"""Ids that this reader made, where the API gave none; they are not sent back."""
+
+_MOST_CHOICES = 128
+
+
+def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+    """The body of a generateContent request; the model stands in the address."""
+    body: dict[str, Json] = {}
+    system = [message for message in messages if message.role in _SYSTEM]
+    if system:
+        parts: list[Json] = []
+        for message in system:
+            sent_attributes(message, draft, GEMINI)
+            draft.origins.note(parts, len(parts), text_origin(message))
+            parts.append({"text": message.text})
+        body["systemInstruction"] = {"parts": parts}
+    body["contents"] = _contents(messages, draft)
+    tools: list[Json] = []
+    for tool in draft.sendable_tools():
+        draft.origins.note(tools, len(tools), ValueOrigin(tool.span))
+        tools.append(_function(tool, draft))
+    if tools:
+        body["tools"] = [{"functionDeclarations": tools}]
+    said = draft.options(OPTIONS, _TAKEN)
+    body |= {name: value for name, value in said.items() if name in _BESIDE}
+    config = {name: value for name, value in said.items() if name not in _BESIDE}
+    if isinstance(effort := config.get("thinkingConfig"), str):
+        config["thinkingConfig"] = (
+            {"thinkingBudget": 0}
+            if effort == "none"
+            else {"includeThoughts": True, "thinkingLevel": effort.upper()}
+        )
+    if draft.response_schema is not None:
+        config["responseMimeType"] = "application/json"
+        config["responseJsonSchema"] = dict(draft.response_schema)
+    draft.note_nested(config, OPTIONS)
+    if draft.response_schema is not None:
+        draft.origins.note(
+            config, "responseJsonSchema", ValueOrigin(keys=("outputs",), is_deep=True)
+        )
+    if config:
+        body["generationConfig"] = config
+    return body
+
+
+def _function(tool: ToolSpec, draft: RequestDraft) -> dict[str, Json]:
+    made: dict[str, Json] = {"name": tool.name}
+    if tool.description:
+        made["description"] = tool.description
+    made["parametersJsonSchema"] = sent_parameters(tool)
+    draft.origins.note_tool(made, tool, "parametersJsonSchema")
+    return made
+
+
+def _contents(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
+    """The conversation; the results of one turn stand in one content."""
+    made: list[Json] = []
+    results: list[Json] = []
+    for index, message in enumerate(messages):
+        if message.role in _SYSTEM:
+            continue
+        sent_attributes(message, draft, GEMINI)
+        if message.role == "tool":
+            if not results:
+                draft.origins.note(made, len(made), message_origin(message))
+                made.append({"role": "user", "parts": results})
+            results.append(_result(message, messages[:index], draft))
+            continue
+        results = []
+        role = "model" if message.role == "assistant" else "user"
+        draft.origins.note(made, len(made), message_origin(message))
+        said: dict[str, Json] = {"role": role, "parts": _parts(message, draft)}
+        draft.origins.note_message(said, message)
+        made.append(said)
+    return made
+
+
+def _result(message: Message, before: Sequence[Message], draft: RequestDraft) -> dict[str, Json]:
+    call_id = result_id(message)
+    made: dict[str, Json] = {} if call_id.startswith(_OWN_ID) else {"id": call_id}
+    made["name"] = called_name(call_id, before)
+    try:
+        value = parse_json(message.text)
+    except ValueError:
+        value = None
+    held: dict[str, Json] = {"result": message.text}
+    made["response"] = value if isinstance(value, Mapping) else held
+    draft.origins.note_result(made, message, "id", "response")
+    draft.origins.note(held, "result", text_origin(message))
+    return {"functionResponse": made}
+
+
+def _parts(message: Message, draft: RequestDraft) -> list[Json]:
+    made: list[Json] = []
+    signed = {str(item.get("part")): item.get("thoughtSignature") for item in message.carried}
+    for part in message.parts:
+        match part:
+            case TextPart() | ToolResultPart():
+                if not part.text and len(message.parts) > 1:
+                    continue
+                made.append({"text": part.text})
+            case MediaPart():
+                made.append(_media(part, draft))
+            case ToolCallPart():
+                continue
+            case _:
+                assert_never(part)
+        draft.origins.note(made, len(made) - 1, part_origin(part, message))
+    if made and signed.get("text") and isinstance(held := made[-1], dict):
+        held["thoughtSignature"] = signed["text"]
+    for call in tool_calls(message):
+        draft.origins.note(made, len(made), part_origin(call, message))
+        function: dict[str, Json] = {} if call.id.startswith(_OWN_ID) else {"id": call.id}
+        function |= {"name": call.name, "args": arguments_object(call.arguments)}
+        asked: dict[str, Json] = {"functionCall": function}
+        if signed.get(call.id):
+            asked["thoughtSignature"] = signed[call.id]
+        made.append(asked)
+    return made or [{"text": ""}]
+
+
+def _media(part: MediaPart, draft: RequestDraft) -> dict[str, Json]:
+    report_attributes(part, draft)
+    found = resolve_media(part, draft)
+    if isinstance(found, str):
+        kind = declared_type(part)
+        address: dict[str, Json] = {"mimeType": kind} if kind else {}
+        return {"fileData": {**address, "fileUri": found}}
+    return {"inlineData": {"mimeType": found.media_type, "data": found.data}}
+
+
+class GeminiChunks:
+    """Reads the chunks of a streamed answer; a whole answer is one such chunk."""
+
+    def __init__(self) -> None:
+        self._calls = 0
+        self._word: str | None = None
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the server has said why the answer ended."""
+        return self._word is not None
+
+    def read(self, chunk: JsonObject) -> tuple[ReplyDelta, ...]:
+        """What one chunk adds."""
+        made: list[ReplyDelta] = []
+        candidates = chunk.get("candidates")
+        for candidate in candidates if isinstance(candidates, list) else ():
+            if isinstance(candidate, Mapping):
+                made += self._candidate(candidate, str(chunk.get("responseId", "")))
+        feedback = chunk.get("promptFeedback")
+        if isinstance(feedback, Mapping) and feedback.get("blockReason"):
+            self._word = "safety"
+            why = feedback.get("blockReasonMessage") or feedback["blockReason"]
+            made.append(ReplyNotice(f"The prompt was held back: {why}."))
+        usage = _usage(chunk.get("usageMetadata"))
+        if usage is not None:
+            made.append(usage)
+        return tuple(made)
+
+    def _candidate(self, candidate: Mapping[str, Json], answer: str) -> list[ReplyDelta]:
+        made: list[ReplyDelta] = []
+        index = candidate.get("index", 0)
+        content = candidate.get("content")
+        parts = content.get("parts") if isinstance(content, Mapping) else None
+        for part in parts if isinstance(parts, list) else ():
+            if not isinstance(part, Mapping):
+                continue
+            if isinstance(index, int) and 0 < index < _MOST_CHOICES:
+                made.append(ChoiceDelta(index, str(part.get("text", ""))))
+            elif not index:
+                made += self._part(part, answer)
+        word = candidate.get("finishReason")
+        if isinstance(word, str) and not index:
+            self._word = word
+        return made
+
+    def _part(self, part: Mapping[str, Json], answer: str) -> list[ReplyDelta]:
+        made: list[ReplyDelta] = []
+        key = "text"
+        text, call = part.get("text"), part.get("functionCall")
+        if isinstance(text, str) and text:
+            made.append(ReasoningDelta(text) if part.get("thought") is True else TextDelta(text))
+        if isinstance(call, Mapping):
+            arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
+            name = str(call.get("name", ""))
+            mark = zlib.crc32(f"{answer}\n{name}\n{arguments}".encode(errors="replace"))
+            key = str(call.get("id") or f"{_OWN_ID}{self._calls + 1}-{mark:08x}")
+            made.append(ToolCallDelta(self._calls, key, name, arguments))
+            self._calls += 1
+        if isinstance(signature := part.get("thoughtSignature"), str):
+            made.append(CarriedDelta({"part": key, "thoughtSignature": signature}))
+        return made
+
+    def end(self) -> tuple[ReplyDelta, ...]:
+        """Why the answer ended."""
+        word = self._word or ""
+        reason: FinishReason = finish_reason(word)
+        notices = unlisted(word, reason)
+        if self._calls and reason in ("stop", "unknown"):
+            reason = "tool_calls"
+        return (*notices, Finished(reason))
+
+
+def _usage(value: Json) -> UsageDelta | None:
+    """The figures by the names that are read everywhere; thoughts are output that is paid for."""
+    if not isinstance(value, Mapping):
+        return None
+
+    def count(key: str) -> int:
+        found = value.get(key)
+        return found if isinstance(found, int) and not isinstance(found, bool) else 0
+
+    by_kind: dict[str, Json] = {"cached_tokens": count("cachedContentTokenCount")}
+    details = value.get("promptTokensDetails")
+    for each in details if isinstance(details, list) else ():
+        if isinstance(each, Mapping) and each.get("modality") in ("IMAGE", "AUDIO"):
+            by_kind[f"{str(each['modality']).lower()}_tokens"] = each.get("tokenCount")
+    thoughts = count("thoughtsTokenCount")
+    usage = read_usage({
+        "input_tokens": count("promptTokenCount") + count("toolUsePromptTokenCount"),
+        "output_tokens": count("candidatesTokenCount") + thoughts,
+        "input_tokens_details": by_kind,
+        "output_tokens_details": {"reasoning_tokens": thoughts},
+    })  # fmt: skip
+    return UsageDelta(usage) if usage is not None else None
