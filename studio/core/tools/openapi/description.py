@@ -175,6 +175,9 @@ class Description:
     problems: tuple[str, ...] = ()
     """What of it was left out, in sentences."""
 
+    token_urls: Mapping[str, str] = field(default_factory=dict)
+    """Where programs get tokens (client credentials), by the OAuth 2 schemes that give them."""
+
 
 def read_description(
     data: Json, source: str, variables: Mapping[str, str] | None = None
@@ -211,6 +214,7 @@ def read_description(
         schemes,
         security,
         tuple(reader.problems | reader.schemas.problems),
+        reader.token_urls(),
     )
 
 
@@ -239,6 +243,17 @@ class _Reader:
             credential = _credential(self.schemas.resolved(each))
             if credential is not None:
                 found[name] = credential
+        return found
+
+    def token_urls(self) -> dict[str, str]:
+        """Where programs log in, by the schemes that let them."""
+        listed = _mapping(_mapping(self.data.get("components")).get("securitySchemes"))
+        found = {}
+        for name, each in listed.items():
+            flows = _mapping(self.schemas.resolved(each).get("flows"))
+            url = _text(_mapping(flows.get("clientCredentials")).get("tokenUrl"))
+            if url:
+                found[name] = url
         return found
 
     def server(self, holder: JsonObject) -> str:

@@ -19,6 +19,7 @@ from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
 from studio.core.tools.openapi.body import ArgumentError
 from studio.core.tools.openapi.choice import ALL_OPERATIONS, OperationChoice
+from studio.core.tools.openapi.client_login import ClientLogin, ClientTokens, written_login
 from studio.core.tools.openapi.description import Description, OpenApiError, Operation
 from studio.core.tools.openapi.exchange import as_sent, check_address, send
 from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description
@@ -86,6 +87,7 @@ class OpenApiSource:
         self._operations: dict[str, Operation] = {}
         self._stamp: object = None
         self._reading = asyncio.Lock()
+        self._tokens = ClientTokens()
 
     @property
     def label(self) -> str:
@@ -151,6 +153,8 @@ class OpenApiSource:
             base, named = await self._base(description, operation)
             has_key = named.has_key if named else bool(self._connection.get("apiKey"))
             names = {*(self._keys() if named is None else ()), *((ANY,) if has_key else ())}
+            if named is None and self._login_words(description):
+                names |= self._token_names(description)
             found = credentials_for(description, operation, names)
             request = masked_request(operation, arguments, base, *(each for _, each in found))
             await check_address(request)
@@ -168,7 +172,14 @@ class OpenApiSource:
                 return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
             base, named = await self._base(description, operation)
             keys = await self._read_keys(named)
-            found = credentials_for(description, operation, keys)
+            login = self._login(description) if named is None else None
+            tokens = self._token_names(description) if login is not None else frozenset()
+            found = credentials_for(description, operation, {*keys, *tokens})
+            has_token = any(name in tokens for name, _ in found)
+            if login is not None and has_token:
+                token = await self._tokens.token(login, self._limits.seconds)
+                self._masker.note(key_reference(self._name), token, is_key=True)
+                keys |= dict.fromkeys(tokens, token)
             signatures = [(credential, keys[name]) for name, credential in found]
             request = build_request(operation, arguments, base, *signatures)
             await check_address(request)
@@ -185,6 +196,8 @@ class OpenApiSource:
             curl_command(shown.method, shown.url, shown.headers, shown.body),
         )
         answer = await send(request, self.label, self._limits, self.traffic)
+        if has_token and answer.head.startswith("HTTP 401"):
+            self._tokens.forget()
         outcome = masked(answer, self._masker)
         return replace(outcome, duration=time.perf_counter() - started)
 
@@ -196,6 +209,35 @@ class OpenApiSource:
         keys = self._connection.get("keys")
         listed = keys.items() if isinstance(keys, Mapping) else ()
         return {name: key for name, key in listed if isinstance(key, str) and key}
+
+    def _login_words(self, description: Description) -> JsonObject:
+        """What the connection logs in with, as written; a stranger's site names no place for it."""
+        described = description.token_urls if isinstance(self._place, Path) else {}
+        return written_login(self._connection, described)
+
+    def _login(self, description: Description) -> ClientLogin | None:
+        """What it logs in with to get a token (OAuth 2); None where it does not.
+
+        Raises:
+            OpenApiError: nothing says where tokens are given.
+        """
+        written = self._login_words(description)
+        if not written:
+            return None
+        known = self._environment()
+        words = {key: expand(str(value or ""), known) for key, value in written.items()}
+        if not words["tokenUrl"]:
+            raise OpenApiError("'connection' has a clientId, and nothing names its tokenUrl")
+        secret = words["clientSecret"]
+        if secret:
+            self._masker.note(
+                self._key_reference("", str(written["clientSecret"])), secret, is_key=True
+            )
+        return ClientLogin(words["tokenUrl"], words["clientId"], secret, words["scopes"])
+
+    def _token_names(self, description: Description) -> frozenset[str]:
+        """The security schemes that a token serves: all, where the description names none."""
+        return frozenset(description.token_urls) or frozenset((ANY,))
 
     async def _read_keys(self, named: NamedConnection | None) -> dict[str, str]:
         """The keys that there are, by security scheme; of the one that serves all, by `ANY`."""

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import find_references
-from studio.core.text.values import Json
+from studio.core.text.values import Json, JsonObject
 from studio.core.tools.document import (
     McpServer,
     OpenApi,
@@ -143,18 +143,24 @@ def _wants(declaration: SourceDeclaration) -> Iterator[Want]:
                 yield from (Want("variable", name, label) for name in variables_in(address))
         case OpenApi(place=place, connection=connection):
             yield Want("address" if isinstance(place, str) else "file", str(place), label)
-            endpoint = connection.get("endpoint") or connection.get("url")
-            if isinstance(endpoint, str) and endpoint:
-                yield Want("address", endpoint, label)
-            for each in _texts(connection):
-                for reference in find_references(each):
-                    yield Want("variable", reference.argument, label)
+            yield from _of_connection(connection, label)
         case PluginTool(options=options):
             for text in options.values():
                 for reference in find_references(text) if isinstance(text, str) else ():
                     yield Want("variable", reference.argument, label)
         case _:
             assert_never(declaration)
+
+
+def _of_connection(connection: JsonObject, label: str) -> Iterator[Want]:
+    """What the connection of an API names: where requests and logins go, and variables."""
+    endpoint = connection.get("endpoint") or connection.get("url")
+    for place in (endpoint, connection.get("tokenUrl")):
+        if isinstance(place, str) and place:
+            yield Want("address", place, label)
+    for text in _texts(connection):
+        for reference in find_references(text):
+            yield Want("variable", reference.argument, label)
 
 
 def _of_the_prompt(document: PromptDocument) -> Iterator[Want]:
