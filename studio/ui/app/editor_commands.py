@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit
 from studio.ui.editor.page.page import EditorPage
 
 if TYPE_CHECKING:
-    from studio.core.text.problem import Fix
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.problem import Fix, TextEdit
     from studio.ui.window.parts import WindowParts
 
 OnPage = Callable[[Callable[[EditorPage], object]], Callable[[], None]]
@@ -59,6 +60,7 @@ class EditorCommands(QObject):
             "edit.comment": on_page(lambda page: page.editor.toggle_comment()),
             "edit.format": on_page(self.tidy),
             "edit.protocol": on_page(self.rewrite),
+            "edit.front": on_page(self.front_form),
             "edit.complete": on_page(lambda page: page.assist.complete()),
             "edit.fix": on_page(lambda page: page.assist.show_fixes()),
             "edit.rename": on_page(lambda page: page.names.rename()),
@@ -126,6 +128,29 @@ class EditorCommands(QObject):
         dialog.accepted_fix.connect(take)
         self._window.themes.changed.connect(dialog.set_theme)
         dialog.open()
+
+    def front_form(self, page: EditorPage) -> None:
+        """Show the front matter as a form, which follows the text and writes into it."""
+        from studio.core.prompty.parse import parse
+        from studio.ui.dialogs.front_matter import FrontMatterDialog
+
+        def now() -> PromptDocument:
+            return parse(page.editor.text(), page.controller.path)
+
+        before = self._window.widget.findChild(FrontMatterDialog)
+        if before is not None:
+            before.close()
+        dialog = FrontMatterDialog(now(), self._window.widget)
+
+        def take(edits: tuple[TextEdit, ...]) -> None:
+            if dialog.document.source.text == page.editor.text():
+                page.editor.apply_edits(edits)
+            dialog.follow(now())
+
+        dialog.edited.connect(take)
+        page.parsed.connect(dialog.follow)
+        page.destroyed.connect(dialog.close)
+        dialog.show()
 
     def find_in_files(self, *, replace: bool) -> None:
         """Look for a text in the folder of Files, else in the folder of the prompt shown."""

@@ -85,6 +85,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.complete", "Complete", "Ctrl+Space"),
     ActionSpec("edit.snippet", "Insert snippet…", "Ctrl+Alt+J", "braces"),
     ActionSpec("edit.format", "Tidy the prompt", "Ctrl+Shift+I", "", "Put it into its usual form"),
+    ActionSpec("edit.front", "Front matter as a form…", "Ctrl+Alt+F", "sliders-horizontal"),
     ActionSpec("edit.protocol", "Rewrite for another protocol…", "", "replace"),
     ActionSpec("edit.spelling", "Check spelling…", "", "", "Check prose with a dictionary"),
     ActionSpec("edit.fix", "Quick fix…", "Ctrl+.", "lightbulb"),
@@ -205,7 +206,7 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
          "edit.select_line", "edit.line_up", "edit.line_down", "edit.copy_up", "edit.copy_down",
          "edit.delete_line", "edit.join_lines", SEPARATOR, "edit.comment", "edit.complete",
          "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format",
-         "edit.protocol"),
+         "edit.front", "edit.protocol"),
     ),
     (
         "&Go",
@@ -244,7 +245,7 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
 IN_EDITOR = (
     "edit.fix", "edit.definition", "edit.uses", "edit.rename", SEPARATOR, "edit.cut", "edit.copy",
     "edit.paste", SEPARATOR, "edit.add_caret", "edit.comment", "edit.snippet", "edit.format",
-    SEPARATOR, "run.breakpoint", "run.start", "view.commands",
+    "edit.front", SEPARATOR, "run.breakpoint", "run.start", "view.commands",
 )  # fmt: skip
 """What a right click in a prompt offers."""
 
@@ -262,10 +263,10 @@ EDITING = (
     "edit.previous_problem", "edit.fold", "edit.fold_all", "edit.unfold_all", "prompt.check",
     "run.breakpoint", "view.editor", "view.breadcrumbs", "view.split", "view.split_down",
     "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format",
-    "edit.protocol", "edit.add_caret", "edit.select_line", "edit.line_up", "edit.line_down",
-    "edit.copy_up", "edit.copy_down", "edit.delete_line", "edit.join_lines", "edit.bracket",
-    "edit.grow", "edit.shrink", "edit.caret_up", "edit.caret_down", "prompt.compare",
-    "prompt.compare_saved",
+    "edit.protocol", "edit.front", "edit.add_caret", "edit.select_line", "edit.line_up",
+    "edit.line_down", "edit.copy_up", "edit.copy_down", "edit.delete_line", "edit.join_lines",
+    "edit.bracket", "edit.grow", "edit.shrink", "edit.caret_up", "edit.caret_down",
+    "prompt.compare", "prompt.compare_saved",
 )  # fmt: skip
 """Actions that need an open document."""
 

@@ -21,6 +21,8 @@ from studio.application.document.text_diff import DiffPiece, TextRow, compare_te
 from studio.ui.style.colors import blend
 from studio.ui.style.theme import Theme, mono_font
 
+_NUMBER = "padding:0 8px; white-space:pre"
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
@@ -93,7 +95,7 @@ def _row(row: TextRow, theme: Theme) -> str:
     ground = f"background:{blend(color, theme.surface, 0.08)};" if color else ""
     words = "".join(_piece(row, piece, color, theme) for piece in row.pieces)
     return (
-        f'<tr><td align="right" style="{ground} color:{theme.muted}; padding:0 8px">{row.line}</td>'
+        f'<tr><td align="right" style="{ground} color:{theme.muted}; {_NUMBER}">{row.line}</td>'
         f'<td style="{ground} color:{color or theme.muted}; padding-right:8px">{sign}</td>'
         f'<td width="100%" style="{ground} white-space:pre-wrap">{words or "&nbsp;"}</td></tr>'
     )

@@ -1,0 +1,255 @@
+"""The front matter as a form: its fields as values, and the edits of the same YAML for each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from studio.application.words import translate
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.edit.edits import (
+    declare_input,
+    flow_value,
+    remove_entry,
+    rename_input,
+    set_value,
+    write_scalar,
+)
+from studio.core.prompty.edit.keep_dialect import keeping_dialect
+from studio.core.prompty.front.schema import Key, keys_below
+from studio.core.prompty.yaml.places import KeyPath
+from studio.core.text.problem import TextEdit
+from studio.core.text.values import Json
+
+FrontKind: TypeAlias = Literal["text", "number", "integer", "boolean", "json"]
+"""Which editor a value of the front matter gets; a text with choices is chosen from a list."""
+
+
+_MODEL = ("id", "provider", "apiType")
+_INPUT = ("kind", "description", "required", "default", "sample")
+_TOOL = ("kind", "description")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontField:
+    """One key of the front matter."""
+
+    path: KeyPath
+    """Keys from the root."""
+
+    kind: FrontKind = "text"
+    """Its editor."""
+
+    help: str = ""
+    """What the key is for."""
+
+    value: Json = None
+    """What is written; None where nothing is."""
+
+    choices: tuple[str, ...] = ()
+    """The usual values of a text."""
+
+    is_fixed: bool = False
+    """Whether the form cannot change it: it is written in a form of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontGroup:
+    """Fields under one head."""
+
+    title: str
+    """The head."""
+
+    fields: tuple[FrontField, ...]
+    """Its fields, in order."""
+
+    renames: str = ""
+    """The input whose name the head is: it can be changed; empty for other groups."""
+
+    removes: KeyPath = ()
+    """What can be taken out with this group; empty where nothing can."""
+
+
+class FrontFormError(ValueError):
+    """A value that the front matter cannot take; the text is for the user."""
+
+
+def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
+    """Everything that the form shows of a prompt."""
+    general = [_field(document, (key,), _key((), key)) for key in ("name", "description")]
+    groups = [FrontGroup(translate("FrontForm", "Prompt"), tuple(general))]
+    model = tuple(_model(document))
+    groups += model[:1]
+    for path in _items(document, "inputs"):
+        groups.append(_input(document, path))
+    for path in _items(document, "tools"):
+        name = _at(document.data, (*path, "name"))
+        title = translate("FrontForm", "Tool {name}").format(name=name or path[-1])
+        fields = tuple(_field(document, (*path, key), _key(path, key)) for key in _TOOL)
+        groups.append(FrontGroup(title, fields))
+    return (*groups, *model[1:])
+
+
+def set_front(document: PromptDocument, field: FrontField, typed: str) -> tuple[TextEdit, ...]:
+    """Edits that give a key another value; comments, order and quoting of the rest stay.
+
+    Args:
+        document: the document as it stands.
+        field: the key.
+        typed: what the user typed; empty takes the key out.
+
+    Raises:
+        FrontFormError: it is no value of this kind.
+    """
+    entry = document.entry(*field.path)
+    if not typed.strip():
+        if entry is None:
+            return ()
+        taken = remove_entry(document, entry)
+        return taken or set_value(document, field.path, "null")
+    value = read_value(field, typed)
+    if entry is not None and value == field.value:
+        return ()
+    written = flow_value(value) if isinstance(value, list | Mapping) else write_scalar(value)
+    return keeping_dialect(document, set_value(document, field.path, written))
+
+
+def read_value(field: FrontField, typed: str) -> Json:
+    """What a typed text is as a value of a field.
+
+    Raises:
+        FrontFormError: it is none of this kind.
+    """
+    text = typed.strip()
+    if field.kind == "boolean":
+        if text in ("true", "false"):
+            return text == "true"
+        raise FrontFormError(translate("FrontForm", "true or false is wanted here."))
+    if field.kind in ("number", "integer"):
+        try:
+            number = int(text) if field.kind == "integer" else float(text)
+        except ValueError as error:
+            said = translate("FrontForm", "{text!r} is no number.")
+            raise FrontFormError(said.format(text=text)) from error
+        return int(text) if text.lstrip("+-").isdigit() else number
+    if field.kind == "json":
+        try:
+            found: Json = json.loads(text)
+        except ValueError:
+            return typed  # a plain text
+        return found
+    return typed
+
+
+def shown_value(field: FrontField) -> str:
+    """A value as the form's field shows it."""
+    if field.value is None:
+        return ""
+    if isinstance(field.value, str):
+        return field.value
+    return json.dumps(field.value, ensure_ascii=False)
+
+
+def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
+    """Edits that declare one more input.
+
+    Raises:
+        FrontFormError: the name is taken, or is none.
+    """
+    if not name.isidentifier():
+        said = translate("FrontForm", "{name!r} is no name: letters, digits and _ only.")
+        raise FrontFormError(said.format(name=name))
+    if document.input(name) is not None:
+        said = translate("FrontForm", "There is an input {name!r} already.")
+        raise FrontFormError(said.format(name=name))
+    return keeping_dialect(document, declare_input(document, name))
+
+
+def rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:
+    """Edits that give an input another name, wherever it is used.
+
+    Raises:
+        FrontFormError: the name is taken, or is none.
+    """
+    try:
+        return rename_input(document, old, new)
+    except ValueError as error:
+        text = str(error)
+        raise FrontFormError(f"{text[:1].upper()}{text[1:]}.") from error
+
+
+def remove(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]:
+    """Edits that take a key out with all below it."""
+    entry = document.entry(*path)
+    return remove_entry(document, entry) if entry is not None else ()
+
+
+def _model(document: PromptDocument) -> Iterator[FrontGroup]:
+    title = translate("FrontForm", "Model")
+    model = document.data.get("model")
+    if isinstance(model, str):
+        yield FrontGroup(title, (FrontField(("model",), value=model),))
+        return
+    if document.dialect == "legacy":
+        return  # Prompty 1 has its own keys here: the text shows them
+    fields = tuple(_field(document, ("model", key), _key(("model",), key)) for key in _MODEL)
+    yield FrontGroup(title, fields)
+    if isinstance(_at(document.data, ("model", "options")), str):
+        return
+    path = ("model", "options")
+    keys = (key for key in keys_below(path) if key.types[0] not in ("mapping", "list"))
+    options = tuple(_field(document, (*path, key.name), key) for key in keys)
+    yield FrontGroup(translate("FrontForm", "Options of the model"), options)
+
+
+def _input(document: PromptDocument, path: KeyPath) -> FrontGroup:
+    is_list = isinstance(path[-1], int)
+    name = str(_at(document.data, (*path, "name")) or "") if is_list else str(path[-1])
+    written = _at(document.data, path)
+    title = translate("FrontForm", "Input {name}").format(name=name)
+    if not isinstance(written, Mapping):
+        short = FrontField(path, "json", value=written, is_fixed=written is None)
+        return FrontGroup(title, (short,), name, () if is_list else path)
+    word = "type" if document.dialect == "legacy" else "kind"
+    keys = [word if key == "kind" else key for key in _INPUT]
+    fields = tuple(_field(document, (*path, key), _key(path, key)) for key in keys)
+    return FrontGroup(title, fields, name, () if is_list else path)
+
+
+def _items(document: PromptDocument, key: str) -> Iterator[KeyPath]:
+    data = document.data.get(key)
+    if isinstance(data, Mapping):
+        yield from ((key, str(name)) for name in data)
+    elif isinstance(data, list):
+        yield from ((key, index) for index, item in enumerate(data) if isinstance(item, Mapping))
+
+
+def _field(document: PromptDocument, path: KeyPath, key: Key | None) -> FrontField:
+    value = _at(document.data, path)
+    kinds = key.types if key is not None else ("text",)
+    kind: FrontKind = "json"
+    for known in ("text", "number", "integer", "boolean"):
+        if kinds[0] == known:
+            kind = known
+    if kind != "json" and isinstance(value, Mapping | list):
+        kind = "json"
+    choices = key.values if key is not None else ()
+    return FrontField(path, kind, key.help if key is not None else "", value, tuple(choices))
+
+
+def _key(parent: KeyPath, name: str) -> Key | None:
+    return next((key for key in keys_below(parent) if key.name == name), None)
+
+
+def _at(data: Json, path: KeyPath) -> Json:
+    here = data
+    for key in path:
+        if isinstance(here, Mapping) and key in here:
+            here = here[str(key)]
+        elif isinstance(here, list) and isinstance(key, int) and key < len(here):
+            here = here[key]
+        else:
+            return None
+    return here

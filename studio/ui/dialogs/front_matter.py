@@ -1,0 +1,237 @@
+"""The front matter of the prompt shown as a form; each change is an edit of its YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.editing.front_form import (
+    FrontField,
+    FrontFormError,
+    FrontGroup,
+    add_input,
+    front_groups,
+    remove,
+    rename,
+    set_front,
+    shown_value,
+)
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import TextEdit
+from studio.ui.style.icons import icon
+
+_WIDTH, _HEIGHT = 560, 640
+_LABEL, _FIELD = 160, 28
+
+
+class FrontMatterDialog(QDialog):
+    """Stays open beside the text; what is typed in either is seen in the other."""
+
+    edited = Signal(tuple)  # of TextEdit: to be made in the text that it was shown last
+
+    def __init__(self, document: PromptDocument, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Front matter"))
+        self.resize(_WIDTH, _HEIGHT)
+        self._document = document
+        self._fields: dict[tuple[str | int, ...], QLineEdit | QComboBox] = {}
+        self._groups: tuple[FrontGroup, ...] = ()
+        self._said = QLabel()
+        self._said.setWordWrap(True)
+        self._said.setProperty("tone", "error")
+        self._said.hide()
+        self._area = QScrollArea()
+        self._area.setWidgetResizable(True)
+        self._area.setFrameShape(QFrame.Shape.NoFrame)
+        self.new_input = QLineEdit()
+        self.new_input.setPlaceholderText(self.tr("Name of a new input"))
+        self.new_input.setAccessibleName(self.tr("Name of a new input"))
+        add = QPushButton(self.tr("Add input"))
+        add.clicked.connect(self._add)
+        add.setAutoDefault(False)
+        self.new_input.returnPressed.connect(self._add)
+        row = QHBoxLayout()
+        row.addWidget(self.new_input, 1)
+        row.addWidget(add)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        close.setAutoDefault(False)
+        box = QVBoxLayout(self)
+        box.addWidget(self._area, 1)
+        box.addWidget(self._said)
+        box.addLayout(row)
+        box.addWidget(buttons)
+        self.show_document(document)
+
+    def field(self, *path: str | int) -> QLineEdit | QComboBox:
+        """The editor of a key."""
+        return self._fields[path]
+
+    @property
+    def document(self) -> PromptDocument:
+        """The text that the next edits are for."""
+        return self._document
+
+    def follow(self, document: PromptDocument) -> None:
+        """Take a newer text, and show it once the field that made it has ended its signal."""
+        self._document = document
+        QTimer.singleShot(0, self, lambda: self.show_document(self._document))
+
+    def show_document(self, document: PromptDocument) -> None:
+        """Show a text; the field that is typed in keeps what is typed."""
+        self._document = document
+        groups = front_groups(document)
+        if groups == self._groups:
+            return
+        shape = [[(each.path, each.kind) for each in group.fields] for group in groups]
+        before = [[(each.path, each.kind) for each in group.fields] for group in self._groups]
+        titles = [(group.title, group.renames) for group in groups]
+        same = titles == [(group.title, group.renames) for group in self._groups]
+        self._groups = groups
+        if shape != before or not same:
+            self._build()
+            return
+        for group in groups:
+            for each in group.fields:
+                self._fill(self._fields[each.path], each)
+
+    def _build(self) -> None:
+        at = self._area.verticalScrollBar().value()
+        page = QWidget()
+        column = QVBoxLayout(page)
+        column.setContentsMargins(8, 8, 12, 8)
+        column.setSpacing(8)
+        self._fields.clear()
+        for group in self._groups:
+            column.addLayout(self._head(group))
+            form = QFormLayout()
+            form.setSpacing(8)
+            form.setContentsMargins(0, 0, 0, 12)
+            for each in group.fields:
+                editor = self._editor(each)
+                self._fields[each.path] = editor
+                name = QLabel(str(each.path[-1]))
+                name.setMinimumWidth(_LABEL)
+                name.setBuddy(editor)
+                form.addRow(name, editor)
+            column.addLayout(form)
+        column.addStretch(1)
+        before = self._area.takeWidget()
+        if before is not None:
+            before.deleteLater()
+        self._area.setWidget(page)
+        self._area.verticalScrollBar().setValue(at)
+
+    def _head(self, group: FrontGroup) -> QHBoxLayout:
+        row = QHBoxLayout()
+        title = QLabel(group.title)
+        title.setProperty("title", True)
+        row.addWidget(title)
+        if group.renames:
+            name = QLineEdit(group.renames)
+            name.setAccessibleName(self.tr("Name of the input {name}").format(name=group.renames))
+            name.editingFinished.connect(partial(self._rename, group.renames, name))
+            title.setText(self.tr("Input"))
+            row.addWidget(name)
+        row.addStretch(1)
+        if group.removes:
+            gone = QToolButton()
+            gone.setIcon(icon("x"))
+            gone.setAutoRaise(True)
+            words = self.tr("Take {name} out").format(name=group.renames)
+            gone.setToolTip(words)
+            gone.setAccessibleName(words)
+            gone.clicked.connect(partial(self._remove, group))
+            row.addWidget(gone)
+        return row
+
+    def _editor(self, field: FrontField) -> QLineEdit | QComboBox:
+        name = ".".join(map(str, field.path))
+        if field.choices or field.kind == "boolean":
+            box = QComboBox()
+            box.setEditable(bool(field.choices))
+            box.addItems(["", *(field.choices or ("true", "false"))])
+            box.activated.connect(lambda: self._set(field.path, box.currentText()))
+            box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            line = box.lineEdit()
+            if line is not None:
+                # The box has its own border.
+                line.setStyleSheet(
+                    "QLineEdit { border: 0; padding: 0 2px; background: transparent; }"
+                )
+                line.editingFinished.connect(lambda: self._set(field.path, box.currentText()))
+            editor: QLineEdit | QComboBox = box
+        else:
+            editor = QLineEdit()
+            editor.editingFinished.connect(lambda: self._set(field.path, editor_text(editor)))
+        editor.setAccessibleName(name)
+        editor.setToolTip(field.help)
+        editor.setEnabled(not field.is_fixed)
+        editor.setMinimumHeight(_FIELD)
+        self._fill(editor, field)
+        return editor
+
+    def _fill(self, editor: QLineEdit | QComboBox, field: FrontField) -> None:
+        shown = shown_value(field)
+        if isinstance(editor, QComboBox):
+            if editor.currentText() != shown:
+                editor.setCurrentText(shown)
+        elif editor.text() != shown and not (editor.hasFocus() and editor.isModified()):
+            editor.setText(shown)
+
+    # -- changes --------------------------------------------------------------------------------
+
+    def _set(self, path: tuple[str | int, ...], typed: str) -> None:
+        field = next((e for group in self._groups for e in group.fields if e.path == path), None)
+        if field is None or typed == shown_value(field):
+            return
+        self._try(lambda: set_front(self._document, field, typed))
+
+    def _rename(self, old: str, name: QLineEdit) -> None:
+        new = name.text().strip()
+        if new != old and not self._try(lambda: rename(self._document, old, new)):
+            name.setText(old)
+
+    def _remove(self, group: FrontGroup) -> None:
+        self._try(lambda: remove(self._document, group.removes))
+
+    def _add(self) -> None:
+        name = self.new_input.text().strip()
+        if name and self._try(lambda: add_input(self._document, name)):
+            self.new_input.clear()
+
+    def _try(self, make: Callable[[], tuple[TextEdit, ...]]) -> bool:
+        try:
+            edits = make()
+        except FrontFormError as error:
+            self._said.setText(str(error))
+            self._said.show()
+            return False
+        self._said.hide()
+        if edits:
+            self.edited.emit(edits)
+        return True
+
+
+def editor_text(editor: QLineEdit | QComboBox) -> str:
+    """What stands in a field."""
+    return editor.currentText() if isinstance(editor, QComboBox) else editor.text()

@@ -1,0 +1,77 @@
+"""The form of the front matter beside the real text."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+
+from studio.ui.app.main_window import MainWindow
+from studio.ui.dialogs.front_matter import FrontMatterDialog
+
+pytestmark = pytest.mark.qt_log_ignore("does not support")
+
+PROMPT = """---
+name: Trip # short
+inputs:
+  city:
+    kind: string
+---
+user:
+Go to {{ city }}.
+"""
+
+
+@pytest.fixture
+def form(window: MainWindow, qtbot: QtBot) -> FrontMatterDialog:
+    page = window.tabs.new(PROMPT)
+    with qtbot.waitSignal(page.parsed):
+        pass
+    window.actions_by_id["edit.front"].trigger()
+    dialog = window.findChild(FrontMatterDialog)
+    assert dialog is not None
+    return dialog
+
+
+def write(form: FrontMatterDialog, text: str, *path: str | int) -> None:
+    field = form.field(*path)
+    field.setFocus()
+    assert isinstance(field, QLineEdit)
+    field.selectAll()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+
+
+def test_what_is_typed_stands_in_the_text_and_back(
+    window: MainWindow, form: FrontMatterDialog, qtbot: QtBot
+) -> None:
+    page = window.tabs.current
+    assert page is not None
+    write(form, "Long trip", "name")
+    assert page.editor.text() == PROMPT.replace("Trip", "Long trip")
+    write(form, "Rome", "inputs", "city", "default")
+    assert "    kind: string\n    default: Rome\n" in page.editor.text()
+    assert form.isVisible()
+    page.editor.undo()
+    page.editor.undo()
+    assert page.editor.text() == PROMPT
+    name = form.field("name")
+    assert isinstance(name, QLineEdit)
+    qtbot.waitUntil(lambda: form.field("name").text() == "Trip")  # type: ignore[union-attr]
+
+
+def test_a_new_input_has_fields_of_its_own(
+    window: MainWindow, form: FrontMatterDialog, qtbot: QtBot
+) -> None:
+    page = window.tabs.current
+    assert page is not None
+    QTest.keyClicks(form.new_input, "days")
+    QTest.keyClick(form.new_input, Qt.Key.Key_Return)
+    assert "days:" in page.editor.text()
+    qtbot.waitUntil(lambda: ("inputs", "days", "kind") in form._fields)
+    QTest.keyClicks(form.new_input, "days")
+    QTest.keyClick(form.new_input, Qt.Key.Key_Return)
+    assert page.editor.text().count("days:") == 1
+    assert form.isVisible()
