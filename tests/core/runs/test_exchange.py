@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from dataclasses import replace
@@ -10,14 +11,15 @@ from html.parser import HTMLParser
 import pytest
 
 from studio.core.agent.past.tree import walk
-from studio.core.agent.values.commands import Continue, ForkFrom
+from studio.core.agent.values.commands import Continue, EditAnswer, ForkFrom
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_named, import_run, write_journal
 from studio.core.runs.store import RunStore
 from studio.core.runs.timing import fold_with_times
 from studio.core.wire.reply import Reply, Usage
-from tests.core.agent.runs import NATIVE, REACT, call, calling, run_of
+from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, run_of
 
 
 @pytest.fixture
@@ -138,6 +140,36 @@ async def test_the_report_holds_all_and_asks_for_nothing_outside():
     assert [text for text in page.shown if text.startswith("Iteration ")] == [
         "Iteration 1", "Iteration 2",
     ]  # fmt: skip
+
+
+async def test_the_report_is_gone_through_card_by_card_and_says_what_a_person_did():
+    def fails(query: str) -> str:
+        raise ValueError("no such thing")
+
+    run, _ = run_of(
+        NATIVE, [calling(call("fails")), "It is 1."], tools=Functions(fails),
+        options=RunOptions(pause_at=frozenset({PausePoint.ANSWER})),
+    )  # fmt: skip
+    going = asyncio.create_task(run.go())
+    while run.state.pause is None and not going.done():
+        await asyncio.sleep(0)
+    run.send(EditAnswer("It is 2."))
+    run.send(Continue())
+    await going
+    text = made(run, "html")
+    page = Page(text)
+    shown = "".join(page.shown)
+
+    # One group of radio buttons: the arrow keys of a browser go through it, without a script.
+    assert page.tags.count("input") == page.tags.count("article") == 7
+    assert text.count('type="radio" name="card"') == 7
+    assert text.count(" checked") == 1
+    assert text.count("aria-current=step") == 7
+    # What failed is led to; what a person wrote is said where it stands.
+    assert 'class="jump"><label for="c3">Error in iteration 1</label>' in text
+    assert text.count("written by a person") == 2
+    assert "It is 2." in shown
+    assert "worked" in shown
 
 
 async def test_secrets_do_not_leave_in_arguments():

@@ -1,0 +1,202 @@
+"""The cards of a report: what happened in a run, each with its marks and its whole content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal, TypeAlias
+
+from studio.core.agent.loop.steps import messages_of, steps_of
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.reading import Final
+from studio.core.agent.values.state import Call, RunState, Step
+from studio.core.masking.redact import redact
+from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
+from studio.core.runs.step_summary import one_line
+from studio.core.text.values import Json
+
+Station: TypeAlias = Literal["Prompt", "Reply", "Action", "Observation", "Answer"]
+
+STATIONS: tuple[Station, ...] = ("Prompt", "Reply", "Action", "Observation", "Answer")
+"""The loop as the report draws it, in order."""
+
+_ORIGINS = {
+    "recorded": "from the recording", "mock": "a mock's", "person": "given by a person",
+    "studio": "made by the studio",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ReportCard:
+    """One stop of the reader's way through the run."""
+
+    step: int
+    """Number of the iteration."""
+
+    station: Station
+    """Where in the loop it is."""
+
+    title: str
+    """A word or two."""
+
+    summary: str
+    """The content in one line."""
+
+    content: str
+    """All of it, as HTML."""
+
+    marks: tuple[str, ...] = ()
+    """What a person did to it, and where else it did not come from the model or the tool."""
+
+    is_bad: bool = False
+    """Whether something failed."""
+
+    seconds: float = 0.0
+    """How long it took; 0 for what takes no time of its own."""
+
+
+def cards_of(state: RunState) -> Iterator[ReportCard]:
+    """The cards of a run, in order."""
+    for step in steps_of(state):
+        yield _prompt(state, step)
+        yield from _reply(step)
+        for call in step.calls:
+            yield from _call(step, call)
+        if step.observation:
+            content = section("The model is told", step.observation)
+            yield ReportCard(
+                step.number, "Observation", "Told the model", one_line(step.observation), content
+            )
+        answer = _answer(state, step)
+        if answer is not None:
+            touched = step.answer is not None or PausePoint.ANSWER in step.edited_at
+            marks = ("written by a person",) if touched else ()
+            content = section("Answer", answer)
+            yield ReportCard(
+                step.number, "Answer", "Final answer", one_line(answer), content, marks
+            )
+
+
+def _answer(state: RunState, step: Step) -> str | None:
+    if step.number == state.step.number and state.answer is not None:
+        return state.answer
+    if step.answer is not None:
+        return step.answer
+    return step.reading.answer if isinstance(step.reading, Final) else None
+
+
+def _prompt(state: RunState, step: Step) -> ReportCard:
+    sent = messages_of(state, step.number)
+    before = messages_of(state, step.number - 1) if step.number > 1 else ()
+    same = _common(before, sent)
+    content = "".join(map(_message, sent[same:]))
+    if same:
+        older = "".join(map(_message, sent[:same]))
+        words = "1 message" if same == 1 else f"{same} messages"
+        content = (
+            f"<details><summary>{words} as in the iteration before</summary>{older}</details>"
+            + content
+        )
+    marks = ("edited by a person",) if PausePoint.BEFORE_REQUEST in step.edited_at else ()
+    last = one_line(sent[-1].text) if sent else ""
+    return ReportCard(step.number, "Prompt", "Prompt", last, content, marks)
+
+
+def _reply(step: Step) -> Iterator[ReportCard]:
+    reply = step.reply or step.partial
+    if reply is None:
+        return
+    marks = [_ORIGINS[step.reply_origin]] if step.reply_origin in _ORIGINS else []
+    if PausePoint.REPLY in step.edited_at:
+        marks.append("edited by a person")
+    marks += sorted(step.marks & {"repaired", "retried"})
+    if step.stopped_by == "user":
+        marks.append("cut off by a person")
+    calls = [f"{call.name} {masked(call.arguments)}" for call in reply.tool_calls]
+    parts = [part for part in (reply.text, reply.refusal, *calls) if part]
+    content = section("Thinking", masked(reply.reasoning)) if reply.reasoning else ""
+    content += section("Reply", masked("\n".join(parts)))
+    content += "".join(bad(each.message) for each in step.warnings)
+    if reply.usage is not None:
+        content += quiet(
+            f"{reply.usage.input_tokens:,} tokens in, {reply.usage.output_tokens:,} out"
+        )
+    yield ReportCard(
+        step.number, "Reply", "Reply", one_line(parts[0] if parts else reply.reasoning), content,
+        tuple(marks), step.reply is None, step.seconds_model,
+    )  # fmt: skip
+
+
+_DECIDED = {
+    "rejected": "rejected by a person", "answered": "answered by a person",
+    "skipped": "skipped by a person", "unknown": "nobody knows whether it ran",
+}  # fmt: skip
+
+
+def _call(step: Step, call: Call) -> Iterator[ReportCard]:
+    arguments = json.dumps(redact(dict(call.arguments or {})), ensure_ascii=False, indent=2)
+    shown = arguments if call.arguments is not None else call.text
+    marks = ["edited by a person"] if {"tool", "arguments"} & set(call.edited) else []
+    marks += [_DECIDED[call.status]] if call.status in _DECIDED else []
+    content = section(f"Arguments of {call.tool}", shown) + "".join(map(bad, call.problems))
+    name = f"{call.tool}({one_line(masked(call.text) or shown, 80)})"
+    yield ReportCard(
+        step.number, "Action", "Action", name, content, tuple(marks), bool(call.problems)
+    )
+    if call.observation is None:
+        return
+    marks = [_ORIGINS[call.origin]] if call.origin in _ORIGINS else []
+    marks += ["edited by a person"] if "observation" in call.edited else []
+    is_bad = call.is_error and call.status != "rejected"
+    text = masked(call.observation)
+    spent = call.outcome.duration if call.outcome is not None and call.origin == "live" else 0.0
+    content = section("Observation (a failure)" if is_bad else "Observation", text)
+    if call.outcome is not None and call.outcome.stderr:
+        content += section("Printed by the tool", masked(call.outcome.stderr))
+    yield ReportCard(
+        step.number, "Observation", "Error" if is_bad else "Observation", one_line(text), content,
+        tuple(marks), is_bad, spent,
+    )  # fmt: skip
+
+
+def _message(message: Message) -> str:
+    lines = [message.text] if message.text else []
+    for part in message.parts:
+        if isinstance(part, ToolCallPart):
+            lines.append(f"{part.name} {masked(part.arguments)}")
+        elif isinstance(part, MediaPart):
+            lines.append(f"[{part.kind}] {part.alt}".rstrip())
+    return section(message.role, "\n".join(lines))
+
+
+def section(title: str, text: str) -> str:
+    """A heading and a text below it, as they read."""
+    shown = escape(text.strip("\n"))
+    return f"<h3>{escape(title)}</h3><pre>{shown}</pre>"
+
+
+def bad(text: str) -> str:
+    """A line about something that is wrong."""
+    return f'<p class="bad">{escape(text)}</p>'
+
+
+def quiet(text: str) -> str:
+    """A line beside the matter."""
+    return f'<p class="quiet">{escape(text)}</p>'
+
+
+def masked(text: str) -> str:
+    """A text without what looks like a secret."""
+    value: Json = redact(text)
+    return value if isinstance(value, str) else text
+
+
+def _common(before: Sequence[Message], after: Sequence[Message]) -> int:
+    count = 0
+    for one, other in zip(before, after, strict=False):
+        if one is not other and one != other:
+            break
+        count += 1
+    return count
