@@ -18,6 +18,7 @@ from studio.core.experiments.results.comparison import (
 )
 from studio.core.experiments.results.gates import GateCheck, GateSubject, check_gates
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.ratings import JudgeAgreement, judge_agreements
 from studio.core.experiments.results.result import ResultHead, ResultRow
 from studio.core.experiments.statistics import quantile, wilson
 from studio.core.experiments.values import Gates, PassRule
@@ -101,6 +102,9 @@ class ExperimentReport:
 
     sentences: tuple[str, ...]
     """What it says, plain."""
+
+    agreements: tuple[JudgeAgreement, ...] = ()
+    """How far judges agree with people, where people rated answers."""
 
     @property
     def headline(self) -> str:
@@ -186,10 +190,23 @@ def report_of(
             )
         )  # fmt: skip
     found = tuple(reports)
-    return ExperimentReport(
-        head, found, title, len(rows), is_whole,
-        tuple(_sentences(found, title, len(rows), is_whole=is_whole)),
-    )  # fmt: skip
+    agreements = _agreements(ledger, result)
+    said = [*_sentences(found, title, len(rows), is_whole=is_whole), *map(_agreed, agreements)]
+    return ExperimentReport(head, found, title, len(rows), is_whole, tuple(said), agreements)
+
+
+def _agreements(ledger: ExperimentLedger, result: int) -> tuple[JudgeAgreement, ...]:
+    ratings = ledger.ratings(result)
+    outcomes = {key: ledger.outcome(result, key) for key in ratings}
+    found = {key: each.results for key, each in outcomes.items() if each is not None}
+    return judge_agreements(ratings, found)
+
+
+def _agreed(found: JudgeAgreement) -> str:
+    text = _tr("{name} agrees with people on {agreed} of {of} rated answers").format(
+        name=found.name, agreed=found.agreed, of=found.of
+    )
+    return f"{text}." if found.kappa is None else f"{text} (kappa {found.kappa:.2f})."
 
 
 def verdicts_of(

@@ -22,6 +22,8 @@ from PySide6.QtWidgets import (
 from studio.application.experiments.exports.cells import row_title
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome
+from studio.core.experiments.results.ratings import Rating
+from studio.ui.experiments.rating_bar import RatingBar
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.icons import icon
@@ -44,6 +46,7 @@ class CellDetail(QWidget):
     request_edit = Signal(CellKey)  # open the prompt
     request_accept = Signal(CellKey)
     request_repeat = Signal(CellKey)  # look at another repeat
+    rated = Signal(CellKey, Rating)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +64,7 @@ class CellDetail(QWidget):
         self.run_button = QPushButton(self.tr("Open the run"))
         self.edit_button = QPushButton(self.tr("Edit prompt"))
         self.accept_button = QPushButton(self.tr("Accept answer"))
+        self.rating = RatingBar()
         self._lay_out()
         self._connect()
         self.show_cell(None)
@@ -89,6 +93,8 @@ class CellDetail(QWidget):
         self.repeat_button.setVisible(cell is not None and len(cell.repeats) > 1)
         self.compare_button.setVisible(cell is not None and cell.baseline is not None)
         self.answer.setVisible(cell is not None)
+        self.rating.setVisible(is_over and not (outcome and outcome.error))
+        self.rating.show_rating(cell.rating if cell is not None else Rating())
         if cell is None:
             self.title.setText(self.tr("Choose a cell"))
             self.facts.setText(self.tr("Its answer, its assertions and its run are shown here."))
@@ -223,6 +229,7 @@ class CellDetail(QWidget):
         layout.addLayout(over)
         layout.addWidget(self.answer, 2)
         layout.addWidget(area, 3)
+        layout.addWidget(self.rating)
         layout.addLayout(actions)
 
     def _connect(self) -> None:
@@ -234,11 +241,16 @@ class CellDetail(QWidget):
         ):
             button.clicked.connect(lambda _=False, each=signal: self._ask(each))
         self.repeat_button.clicked.connect(self._next_repeat)
+        self.rating.rated.connect(self._on_rated)
         self.compare_button.toggled.connect(self._on_compare)
 
     def _ask(self, signal: Signal) -> None:
         if self._cell is not None:
             signal.emit(self._cell.key)  # type: ignore[attr-defined]
+
+    def _on_rated(self, rating: Rating) -> None:
+        if self._cell is not None:
+            self.rated.emit(self._cell.key, rating)
 
     def _next_repeat(self) -> None:
         if self._cell is not None:

@@ -31,6 +31,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.experiments.grid_view import ExperimentTable
 from studio.ui.experiments.pass_chart import PassRateChart
+from studio.ui.experiments.rating_bar import MOST
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.colors import paint_text
@@ -245,6 +246,10 @@ class ExperimentView(QWidget):
         if self.detail.key is not None:
             self.request_step.emit(self.detail.key)
 
+    def _rate(self, points: int) -> None:
+        if self.detail.rating.isVisible():
+            self.detail.rating.rate(points)
+
     def _next_failed(self, by: int = 1) -> None:
         """Go to the next cell that does not pass."""
         model, grid = self.controller.model, self.controller.model.grid
@@ -362,6 +367,7 @@ class ExperimentView(QWidget):
         detail.request_edit.connect(self.request_edit)
         detail.request_accept.connect(controller.accept)
         detail.request_repeat.connect(controller.look_at)
+        detail.rated.connect(controller.rate)
         OwnKeys(
             self.table,
             {
@@ -370,6 +376,9 @@ class ExperimentView(QWidget):
                 "/": self.search.setFocus, "Ctrl+Z": controller.undo_accept,
                 "A": detail.accept_button.click,
                 "R": self.again_button.click,
+                **{
+                    f"Alt+{points}": partial(self._rate, points) for points in range(1, MOST + 1)
+                },
             },
         )  # fmt: skip
 

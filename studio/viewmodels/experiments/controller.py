@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from studio.application.experiments.run import (
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.ratings import Rating
 from studio.core.experiments.results.result import ResultHead, ResultRow
 from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
@@ -76,6 +77,9 @@ class ShownCell:
 
     has_run: bool
     """Whether its run was kept."""
+
+    rating: Rating = field(default_factory=Rating)
+    """What a person said of it."""
 
 
 @dataclass(frozen=True)
@@ -339,7 +343,7 @@ class ExperimentController(QObject):
         self.cell_changed.emit(
             ShownCell(
                 result, key, grid.variants[key.variant], row, ledger.outcome(result, key), base,
-                repeats, has_run,
+                repeats, has_run, ledger.ratings(result).get(key, Rating()),
             )
         )  # fmt: skip
 
@@ -380,6 +384,20 @@ class ExperimentController(QObject):
             )
         )
         self.reload_plan()
+
+    def rate(self, key: CellKey, rating: Rating) -> None:
+        """Keep what the user says of an answer."""
+        ledger, result = self._ledger, self._result
+        if ledger is None or result is None or ledger.outcome(result, key) is None:
+            return
+        try:
+            ledger.rate(result, key, rating)
+        except LedgerError as error:
+            self.failed.emit(str(error))
+            return
+        if key == self._shown:
+            self.look_at(key)
+        self._count()
 
     def undo_accept(self) -> None:
         """Take the last accepted answer back."""

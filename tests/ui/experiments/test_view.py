@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.experiments.grid import DotState, GridCell
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.experiments.results.cells import CellKey
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.view import ExperimentView
 from studio.viewmodels.app.notifications import Notification
@@ -159,6 +160,31 @@ def test_an_accepted_answer_flips_the_cell_and_is_taken_back(
     assert view.head.text().startswith("edit passes 100 %")
     view.controller.undo_accept()
     assert rows.read_bytes() == before
+
+
+def test_an_answer_is_rated_by_hand(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, experiment)
+    ran(qtbot, view)
+    view.table.setCurrentIndex(view.controller.model.index_of(2, 1))
+    qtbot.waitUntil(view.detail.rating.isVisible, timeout=patience.MS)
+    qtbot.keyClick(view.table, Qt.Key.Key_4, Qt.KeyboardModifier.AltModifier)
+    assert view.detail.rating.points[3].isChecked()
+    qtbot.keyClick(view.table, Qt.Key.Key_2, Qt.KeyboardModifier.AltModifier)
+    view.detail.rating.fails.click()
+    view.detail.rating.note.setText("too short")
+    view.detail.rating.note.editingFinished.emit()
+    view.table.setCurrentIndex(view.controller.model.index_of(1, 1))
+    qtbot.waitUntil(lambda: view.detail.key == CellKey(1, 1, 1), timeout=patience.MS)
+    assert not view.detail.rating.points[1].isChecked()
+    assert view.detail.rating.note.text() == ""
+    view.table.setCurrentIndex(view.controller.model.index_of(2, 1))
+    qtbot.waitUntil(lambda: view.detail.key == CellKey(1, 2, 1), timeout=patience.MS)
+    assert view.detail.rating.points[1].isChecked()
+    assert view.detail.rating.fails.isChecked()
+    assert view.detail.rating.note.text() == "too short"
 
 
 def test_what_a_file_has_wrong_is_said_in_the_tab(

@@ -33,6 +33,7 @@ from studio.core.experiments.results.kept_texts import (
     packed,
     unpacked,
 )
+from studio.core.experiments.results.ratings import Rating
 from studio.core.experiments.results.result import NewResult, ResultHead, ResultRow
 from studio.core.experiments.results.totals import KEPT, TOTALS, add_outcome, begin_totals, sum_up
 from studio.core.runs.store import LockFile, is_held
@@ -264,6 +265,31 @@ class ExperimentLedger:
             bool(cached), results_of_json(unpacked(results)) if results is not None else (),
             json.loads(facts) if facts else {},
         )  # fmt: skip
+
+    def rate(self, experiment: int, key: CellKey, rating: Rating) -> None:
+        """Keep what a person says of an answer; an empty rating takes it back."""
+        where = (experiment, key.repeat, key.row, key.variant)
+        with self._transaction() as run:
+            run.execute(
+                "DELETE FROM rating WHERE experiment = ? AND repeat = ? AND row = ?"
+                " AND variant = ?", where,
+            )  # fmt: skip
+            if not rating.is_empty:
+                run.execute(
+                    "INSERT INTO rating VALUES (?,?,?,?,?,?,?,?)",
+                    (*where, rating.points, rating.passed, rating.note, time.time()),
+                )
+
+    def ratings(self, experiment: int) -> dict[CellKey, Rating]:
+        """What people said of the answers of a result."""
+        return {
+            CellKey(repeat, row, variant):
+                Rating(points, None if passed is None else bool(passed), note)
+            for repeat, row, variant, points, passed, note in self._read(
+                "SELECT repeat, row, variant, points, passed, note FROM rating"
+                " WHERE experiment = ? ORDER BY repeat, row, variant", experiment,
+            )
+        }  # fmt: skip
 
     def known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, CellKey]]:
         """Which identities have an answer in any result, and where."""

@@ -1,0 +1,99 @@
+"""What people say of answers, and how far judges agree with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from studio.core.experiments.assertions.marking import JUDGED
+from studio.core.experiments.assertions.result import AssertionResult
+from studio.core.experiments.results.cells import CellKey
+
+_GOOD, _BAD = 4, 2
+"""Points from which a person passes an answer, and down to which they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One person's mark of one answer."""
+
+    points: int | None = None
+    """From 1 to 5; None where none are given."""
+
+    passed: bool | None = None
+    """Whether it passes, where that was said; it counts over the points."""
+
+    note: str = ""
+    """What else is said."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing."""
+        return self == Rating()
+
+    @property
+    def verdict(self) -> bool | None:
+        """Whether the answer passes; None for the middle, and where nothing is said."""
+        if self.passed is not None or self.points is None:
+            return self.passed
+        return True if self.points >= _GOOD else False if self.points <= _BAD else None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """How far one judged assertion agrees with people."""
+
+    name: str
+    """The assertion's metric, or its label."""
+
+    agreed: int
+    """Answers on which both say the same."""
+
+    of: int
+    """Answers that both decided."""
+
+    kappa: float | None
+    """Cohen's kappa: 1 is full agreement, 0 is what chance gives; None where one of them always
+    says the same."""
+
+
+def judge_agreements(
+    ratings: Mapping[CellKey, Rating], results: Mapping[CellKey, Iterable[AssertionResult]]
+) -> tuple[JudgeAgreement, ...]:
+    """How far each judge agrees with people, on the answers that people rated.
+
+    Args:
+        ratings: of people.
+        results: of all assertions, by cell.
+    """
+    pairs: dict[str, list[tuple[bool, bool]]] = {}
+    for key, rating in ratings.items():
+        verdict = rating.verdict
+        if verdict is None:
+            continue
+        for each in _judged(results.get(key, ())):
+            if each.state in ("passed", "failed"):
+                name = each.metric or each.label
+                pairs.setdefault(name, []).append((verdict, each.state == "passed"))
+    return tuple(
+        JudgeAgreement(name, sum(a == b for a, b in found), len(found), _kappa(found))
+        for name, found in pairs.items()
+    )
+
+
+def _judged(results: Iterable[AssertionResult]) -> Iterable[AssertionResult]:
+    for each in results:
+        yield from _judged(each.nested)
+        if any(kind in each.label for kind in JUDGED):
+            yield each
+
+
+def _kappa(pairs: list[tuple[bool, bool]]) -> float | None:
+    count = len(pairs)
+    observed = sum(a == b for a, b in pairs) / count
+    people = sum(a for a, _ in pairs) / count
+    judge = sum(b for _, b in pairs) / count
+    chance = people * judge + (1 - people) * (1 - judge)
+    return None if chance == 1 or judge in (0, 1) or people in (0, 1) else (
+        (observed - chance) / (1 - chance)
+    )  # fmt: skip
