@@ -14,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 MCP = (
     "mcp",
+    "mcp.client.auth",
+    "mcp.client.auth.extensions.client_credentials",
     "mcp.client.sse",
     "mcp.client.stdio",
     "mcp.client.streamable_http",

@@ -102,9 +102,7 @@ class InputDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(460)
         head = QLabel(
-            self.tr("The MCP server {server} asks, while one of its tools works:").format(
-                server=wanted.server
-            ),
+            self.tr("The MCP server {server} asks:").format(server=wanted.server),
             self,
         )
         paint_text(head, theme.muted)

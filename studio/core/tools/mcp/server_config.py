@@ -47,6 +47,23 @@ class StdioServer:
 
 
 @dataclass(frozen=True, slots=True)
+class HttpLogin:
+    """How to log in, references unresolved."""
+
+    client_id: str = ""
+    """Of a program that logs in for itself; empty for the user's login in a browser."""
+
+    client_secret: str = ""
+    """By which the program shows that it is it."""
+
+    scope: str = ""
+    """What is wanted, words with blanks between; empty for what the server asks for."""
+
+    issuer: str = ""
+    """Who gave the client its id and secret; empty for whomever the server names."""
+
+
+@dataclass(frozen=True, slots=True)
 class HttpServer:
     """A server that is a URL."""
 
@@ -58,6 +75,9 @@ class HttpServer:
 
     transport: Literal["http", "sse"] = "http"
     """Streamable HTTP, and events (SSE) where a server refuses that; or events at once."""
+
+    login: HttpLogin | None = None
+    """How to log in by OAuth; None for what the headers say."""
 
 
 ServerAddress: TypeAlias = StdioServer | HttpServer
@@ -137,8 +157,26 @@ def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
         key = entry.get("apiKey")
         if isinstance(key, str) and key:
             headers.setdefault("Authorization", f"Bearer {key}")
-        return HttpServer(url, headers, "sse" if entry.get("type") == "sse" else "http")
+        transport: Literal["http", "sse"] = "sse" if entry.get("type") == "sse" else "http"
+        return HttpServer(url, headers, transport, _login(entry.get("auth")))
     return None
+
+
+def _login(auth: Json) -> HttpLogin | None:
+    """An entry's `auth`: "browser", or `clientId`, `clientSecret`, `scopes`, `issuer`."""
+    if auth in ("browser", "oauth"):
+        return HttpLogin()
+    if not isinstance(auth, Mapping):
+        return None
+    words = _text_map(auth)
+    listed = auth.get("scopes")
+    scopes = " ".join(_texts(listed)) if isinstance(listed, list | tuple) else words.get("scopes")
+    return HttpLogin(
+        words.get("clientId", ""),
+        words.get("clientSecret", ""),
+        scopes or "",
+        words.get("issuer", ""),
+    )
 
 
 def address_pin(address: ServerAddress) -> Pin:
@@ -149,9 +187,12 @@ def address_pin(address: ServerAddress) -> Pin:
             lines += [f"variable {name}" for name in environment]
             lines += [f"in {folder}"] if folder is not None else []
             whole: Json = [command, list(arguments), dict(environment), str(folder)]
-        case HttpServer(url, headers):
+        case HttpServer(url, headers, _, login):
             lines = [*without_secrets([url])[0], *(f"header {name}" for name in headers)]
             whole = [url, dict(headers)]  # by which transport is no other server
+            if login is not None:
+                lines.append(f"login as {login.client_id or 'you, in a browser'}")
+                whole += [login.client_id, login.client_secret, login.scope, login.issuer]
         case _:
             assert_never(address)
     text = json.dumps(whole, ensure_ascii=True, sort_keys=True)
@@ -210,8 +251,10 @@ def variables_in(address: ServerAddress) -> tuple[str, ...]:
     match address:
         case StdioServer(command, arguments, environment):
             texts = [command, *arguments, *environment.values()]
-        case HttpServer(url, headers):
+        case HttpServer(url, headers, _, login):
             texts = [url, *headers.values()]
+            if login is not None:
+                texts += [login.client_id, login.client_secret, login.issuer]
         case _:
             assert_never(address)
     found = (match["a"] or match["b"] for text in texts for match in _REFERENCE.finditer(text))

@@ -22,7 +22,9 @@ from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.call_time import CallTime
 from studio.core.tools.mcp.child import LONGEST_LOG, ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
+from studio.core.tools.mcp.login import LoginRefusedError, ServerLogin
 from studio.core.tools.mcp.server_config import (
+    HttpLogin,
     HttpServer,
     ServerAddress,
     StdioServer,
@@ -53,6 +55,7 @@ _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
 _MOST_UNREAD = 20  # lines on a server's output that are no messages; further ones are not told
 _NOT_STREAMABLE = (400, 404, 405, 406, 415, 501)  # how servers for events alone refuse
+_LOGIN_SECONDS = 300.0  # the user reads, types, and looks for a password
 _PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried again before
 
 
@@ -96,6 +99,7 @@ class McpSource:
         self.traffic = TrafficLog()
         """What went to it and came from it."""
         self._time = CallTime(limits.seconds, ask, name)
+        self._login = ServerLogin(self._time.ask)
         self._name = name
         self._address = address
         self._allowed = allowed
@@ -266,6 +270,7 @@ class McpSource:
         """Say goodbye; a server that does not leave is ended."""
         for task in tuple(self._endings):
             task.cancel()
+        self._login.close()
         await self.restart()
 
     async def _connected(self) -> McpConnection:
@@ -305,9 +310,10 @@ class McpSource:
         return await self._connect(opener)
 
     async def _connect(self, opener: Opener, *, is_old: bool = False) -> McpConnection:
+        is_by_user = isinstance(self._address, HttpServer) and self._address.login == HttpLogin()
         return await McpConnection.open(
             opener,
-            self._limits.start_seconds,
+            _LOGIN_SECONDS if is_by_user else self._limits.start_seconds,
             self._changed,
             self._time.ask,
             is_old=is_old,
@@ -321,15 +327,29 @@ class McpSource:
         url = expand(server.url, known)
         most = int(self._limits.answer_megabytes * 1024**2)
         self._notes = HttpNotes()
+        auth = None
+        if server.login is not None:
+            login = HttpLogin(
+                expand(server.login.client_id, known),
+                expand(server.login.client_secret, known),
+                server.login.scope,
+                expand(server.login.issuer, known),
+            )
+            try:
+                auth = await self._login.auth(url, login)
+            except LoginRefusedError as error:
+                raise ToolSourceError(str(error)) from error
         if server.transport != "sse":
             try:
-                return await self._connect(over_http(url, headers, most, self._notes))
+                return await self._connect(over_http(url, headers, most, self._notes, auth))
             except ToolSourceError:
                 if self._notes.status not in _NOT_STREAMABLE:
                     raise
         notes = HttpNotes()
         try:
-            connection = await self._connect(over_events(url, headers, most, notes), is_old=True)
+            connection = await self._connect(
+                over_events(url, headers, most, notes, auth), is_old=True
+            )
         except ToolSourceError:
             if server.transport == "sse":
                 self._notes = notes
@@ -366,7 +386,7 @@ class McpSource:
 
     def _reason(self, error: Exception) -> str:
         """Why it failed: a bound that it passed, what it said by HTTP, or the error's own text."""
-        return self._ending or self._notes.said or str(error)
+        return self._ending or self._login.refused or self._notes.said or str(error)
 
     def _note_unread(self, text: str) -> None:
         self._unread += 1

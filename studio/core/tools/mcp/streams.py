@@ -14,6 +14,7 @@ from studio.core.tools.mcp.child import ChildProcess
 from studio.core.tools.mcp.values import HttpNotes
 
 if TYPE_CHECKING:
+    import httpx2
     from mcp.client._transport import TransportStreams
     from mcp_types import JSONRPCMessage
 
@@ -92,7 +93,13 @@ def _message(line: bytes, unread: Callable[[str], None]) -> JSONRPCMessage | Non
         )
 
 
-def over_http(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes) -> Opener:
+def over_http(
+    url: str,
+    headers: Mapping[str, str],
+    most: int,
+    notes: HttpNotes,
+    auth: httpx2.Auth | None = None,
+) -> Opener:
     """Streams over streamable HTTP.
 
     Args:
@@ -100,6 +107,7 @@ def over_http(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes)
         headers: sent with each request.
         most: bytes of an answer or of one event, after unpacking.
         notes: is told what the SDK does not pass on.
+        auth: adds a token to each request.
     """
 
     @asynccontextmanager
@@ -115,7 +123,9 @@ def over_http(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes)
         bounds = ReplyBounds(body=most, event=most, is_endless=True)
         transport = NotedTransport(transport_to(url), bounds, notes)
         async with (
-            httpx2.AsyncClient(headers=dict(headers), timeout=timeout, transport=transport) as http,
+            httpx2.AsyncClient(
+                headers=dict(headers), timeout=timeout, transport=transport, auth=auth
+            ) as http,
             streamable_http_client(url, http_client=http, max_sse_event_size=None) as streams,
         ):
             yield streams
@@ -123,7 +133,13 @@ def over_http(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes)
     return opened
 
 
-def over_events(url: str, headers: Mapping[str, str], most: int, notes: HttpNotes) -> Opener:
+def over_events(
+    url: str,
+    headers: Mapping[str, str],
+    most: int,
+    notes: HttpNotes,
+    auth: httpx2.Auth | None = None,
+) -> Opener:
     """Streams over HTTP with server-sent events, the transport of MCP before 2025-03-26.
 
     Args:
@@ -131,6 +147,7 @@ def over_events(url: str, headers: Mapping[str, str], most: int, notes: HttpNote
         headers: sent with each request.
         most: bytes of one event, after unpacking.
         notes: is told what the SDK does not pass on.
+        auth: adds a token to each request.
     """
 
     @asynccontextmanager
@@ -153,7 +170,7 @@ def over_events(url: str, headers: Mapping[str, str], most: int, notes: HttpNote
             )
 
         async with sse_client(
-            url, dict(headers), _CONNECT_SECONDS, _READ_SECONDS, client
+            url, dict(headers), _CONNECT_SECONDS, _READ_SECONDS, client, auth
         ) as streams:
             yield streams
 
