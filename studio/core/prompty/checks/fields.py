@@ -9,6 +9,7 @@ from studio.core.prompty.document import EACH, FieldUse, PromptDocument
 from studio.core.prompty.known_fields import Known, known_at
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 
+_METHODS = frozenset(dir(dict))
 _MOST_NAMED = 6
 _ALIKE, _SURELY_ALIKE = 0.75, 0.85
 """How alike two names are of which one is a slip; surer where the template asks for the field."""
@@ -16,14 +17,16 @@ _ALIKE, _SURELY_ALIKE = 0.75, 0.85
 
 def check_fields(document: PromptDocument) -> Iterator[Problem]:
     """A field that no value of the prompt has: it renders as nothing."""
+    objects: dict[tuple[str, ...], tuple[Known, frozenset[str]] | None] = {}
     for use in document.fields:
-        if use.path[-1] == EACH:
+        parent, name = use.path[:-1], use.path[-1]
+        if parent not in objects:
+            known = known_at(document, parent)
+            objects[parent] = (known, frozenset(known.fields)) if known.is_object else None
+        found = objects[parent]
+        if name == EACH or found is None or name in found[1] or name in _METHODS:
             continue
-        known = known_at(document, use.path[:-1])
-        name = use.path[-1]
-        if not known.is_object or name in known.fields or name in dir(dict):
-            continue
-        problem = _unknown(use, name, known)
+        problem = _unknown(use, name, found[0])
         if problem is not None:
             yield problem
 

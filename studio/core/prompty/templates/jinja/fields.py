@@ -89,6 +89,8 @@ class FieldReader:
             bound: names that the template binds.
             is_guarded: whether it is a condition.
         """
+        if isinstance(node, nodes.Name | nodes.Const):
+            return
         open_ = [(node, is_guarded)]
         while open_:
             found, guarded = open_.pop()
