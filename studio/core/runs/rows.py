@@ -21,12 +21,18 @@ class RunWriter:
     """Writes the events of one run; each is on disk when `write` returns."""
 
     def __init__(
-        self, database: Database, number: int, line: RunSummary, follower: RunIndexer
+        self,
+        database: Database,
+        number: int,
+        session: str,
+        line: RunSummary,
+        follower: RunIndexer,
     ) -> None:
         self._database = database
         self._connection = database.connection
         self._blobs = database.blobs
         self._number = number
+        self._session = session
         self._line = line
         self._follower = follower
 
@@ -38,7 +44,8 @@ class RunWriter:
         """Write one event, its texts and the run's line, in one transaction.
 
         Raises:
-            StoreError: the file cannot be written; nothing of the event is there.
+            StoreError: the file cannot be written, or another program goes on with the run;
+                nothing of the event is there.
         """
         data = encode_event(event)
         for name in ("seq", "at"):  # they have columns of their own
@@ -46,6 +53,7 @@ class RunWriter:
         line = summarize(self._line, event)
         noted = self._follower.look(event)
         with self._database.transaction():
+            self._check_owner()
             if not write_line(self._connection, self._number, line):
                 raise StoreError("the run was deleted from the history")
             text = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
@@ -57,6 +65,14 @@ class RunWriter:
                 self._write_step(noted.row)
         self._line = line
         self._follower.take(event, noted)
+
+    def _check_owner(self) -> None:
+        """Raises StoreError: another window or program has taken the run over."""
+        row = self._connection.execute(
+            "SELECT owner FROM runs WHERE number = ?", (self._number,)
+        ).fetchone()
+        if row is not None and row[0] != self._session:
+            raise StoreError("another window or program goes on with this run")
 
     def _write_step(self, row: StepRow) -> None:
         state = None

@@ -117,12 +117,12 @@ class RunStore:
         ).fetchone()
         held = self.summary(run)
         if held is None or not held.events:
-            return RunWriter(self._database, number, RunSummary(run), RunIndexer())
+            return RunWriter(self._database, number, self._session, RunSummary(run), RunIndexer())
         try:
             follower = RunIndexer(self.open(run))
         except JournalError:
             follower = RunIndexer()  # it cannot be followed: written without notes
-        return RunWriter(self._database, number, held, follower)
+        return RunWriter(self._database, number, self._session, held, follower)
 
     def add(self, events: Sequence[Event], run: str) -> None:
         """Keep a whole journal (an import) in one transaction.
@@ -196,6 +196,11 @@ class RunStore:
                 "DELETE FROM steps WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
             )
             self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
+
+    def owns(self, run: str) -> bool:
+        """Whether this one writes a run: whoever went on with it last does, and no other."""
+        row = self._connection.execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
+        return row is not None and row[0] == self._session
 
     def is_driven_elsewhere(self, run: str) -> bool:
         """Whether another process that lives is at work on a run."""

@@ -164,7 +164,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         ] = "",
     ) -> Answer:
         """Change what a run goes on with where it stands; `continue` or `step` then goes on."""
-        live = runs.get(run)
+        live = runs.own(run)
         try:
             command = command_of(f"{_WORDS[what]} {text}".rstrip(), live.run.state, live.run.tree)
         except CommandError as error:
@@ -188,7 +188,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
 
 
 async def _told(runs: LiveRuns, name: str, command: Command, wait: float) -> Answer:
-    live = runs.get(name)
+    live = runs.own(name)
     try:
         live.run.send(command)
     except NotAllowedError as error:
@@ -246,7 +246,7 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         wait: Wait = 0,
     ) -> Answer:
         """Where a run stands, live or of the history."""
-        if not runs.holds(run):
+        if not runs.drives(run):
             return _past_state(folder, run, steps=steps)
         live = runs.get(run)
         await live.settle(wait)
@@ -284,7 +284,7 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             wish = wish_for(folder, file, None, connection, model)
             live = await runs.fork(run, step, at, wish)
         else:
-            live = runs.get(run)
+            live = runs.own(run)
             found = live.run.tree.find(step, at)
             if found is None:
                 raise ToolError(f"The run has no step {step} {at.word}.")

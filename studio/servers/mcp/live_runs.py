@@ -150,6 +150,25 @@ class LiveRuns:
             raise ToolError(f"This server drives no run {name!r}; it drives: {known}.")
         return found[0]
 
+    def own(self, name: str) -> LiveRun:
+        """A run that is still this server's to go on with.
+
+        Raises:
+            ToolError: this server drives no such run, or the user has taken it over.
+        """
+        live = self.get(name)
+        if not self._folder.history.owns(live.run.state.setup.run):
+            raise ToolError(
+                "The user has taken this run over in Prompt Studio; `state` says where it stands."
+            )
+        return live
+
+    def drives(self, name: str) -> bool:
+        """Whether this server drives a run, and nobody has taken it over."""
+        if not self.holds(name):
+            return False
+        return self._folder.history.owns(self.get(name).run.state.setup.run)
+
     def holds(self, name: str) -> bool:
         """Whether this server drives a run of that id, or of the beginning of one."""
         return sum(run.startswith(name) for run in self._runs) == 1

@@ -266,6 +266,8 @@ class Workbench(QObject):
         self.history.size_changed.connect(self.history_pane.show_size)
         self.history.problem_found.connect(self.history_pane.show_problem)
         self.history.opened.connect(self._show_record)
+        self.history.followed.connect(self.run.follow_record)
+        self.history.watch()
         self.history.compared.connect(self.run_pane.show_comparison)
         self.history.failed.connect(self.run_coordinator.refuse)
         self.history_pane.request_refresh.connect(self.history.refresh)

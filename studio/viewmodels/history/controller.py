@@ -8,6 +8,7 @@ from contextlib import closing
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
 
@@ -24,6 +25,9 @@ _DAY = 86_400
 _TYPING_MS = 150
 """Pause in typing after which the filter is used."""
 
+_WATCH_MS = 700
+"""How often it is looked whether the file has changed."""
+
 
 class HistoryController(QObject):
     """Lists, opens, pins, describes and deletes runs.
@@ -34,6 +38,7 @@ class HistoryController(QObject):
 
     listed = Signal(tuple)  # RunSummary, …
     opened = Signal(RunRecord)
+    followed = Signal(RunRecord)  # the run that was opened last, as another program has written on
     compared = Signal(RunComparison)
     failed = Signal(str)  # sentence for the user
     problem_found = Signal(str)  # why the filter cannot be read; empty where it can
@@ -59,9 +64,18 @@ class HistoryController(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_TYPING_MS)
         self._timer.timeout.connect(self.refresh)
+        self._watch = QTimer(self)
+        self._watch.setInterval(_WATCH_MS)
+        self._watch.timeout.connect(self._look)
+        self._seen: Stamp = ()
+        self._is_settling = False
+        self._open_run = ""
+        self._open_events = 0
+        self._following: LatestJob[RunRecord] = LatestJob(self)
+        self._following.finished.connect(self.followed)
         self._listing.finished.connect(self._on_listed)
         self._listing.failed.connect(self._on_failed)
-        self._opening.finished.connect(self.opened)
+        self._opening.finished.connect(self._on_opened)
         self._opening.failed.connect(self._on_failed)
         self._opening.busy_changed.connect(self.opening_changed)
         self._comparing.finished.connect(self.compared)
@@ -72,6 +86,20 @@ class HistoryController(QObject):
         self._timer.stop()
         changes, self._changes = tuple(self._changes), []
         self._listing.submit(partial(_list, self._path, self._filter, changes, self._expression))
+
+    def watch(self) -> None:
+        """From now on the list follows what other windows and programs write."""
+        self._seen = _stamp(self._path)
+        self._watch.start()
+
+    def _look(self) -> None:
+        now = _stamp(self._path)
+        if now != self._seen:
+            self._seen, self._is_settling = now, True
+            self.refresh()
+        elif self._is_settling:  # what came while the list was read
+            self._is_settling = False
+            self.refresh()
 
     def set_filter(self, text: str = "", status: str = "", tag: str = "") -> None:
         """Show only runs that fit."""
@@ -84,6 +112,7 @@ class HistoryController(QObject):
 
     def open(self, run: str) -> None:
         """Open a run to be read."""
+        self._open_run, self._open_events = run, 0
         self._opening.submit(partial(_open, self._path, run))
 
     def compare(self, left: str, right: str) -> None:
@@ -123,6 +152,8 @@ class HistoryController(QObject):
     def close(self) -> None:
         """Let jobs that still run end, and make the changes that wait."""
         self._timer.stop()
+        self._watch.stop()
+        self._following.drop()
         self._opening.drop()
         self._comparing.drop()
         self._listing.drop()
@@ -137,8 +168,20 @@ class HistoryController(QObject):
         if not self._listing.is_busy:
             self.refresh()
 
+    def _follow(self, runs: Sequence[RunSummary]) -> None:
+        """Read the open run again where it has more events than it had."""
+        line = next((each for each in runs if each.id == self._open_run), None)
+        if line is not None and self._open_events not in (0, line.events):
+            self._open_events = line.events
+            self._following.submit(partial(_open, self._path, self._open_run))
+
+    def _on_opened(self, record: RunRecord) -> None:
+        self._open_events = len(record.events)
+        self.opened.emit(record)
+
     def _on_listed(self, result: tuple[tuple[RunSummary, ...], int, str]) -> None:
         runs, size, wrong = result
+        self._follow(runs)
         if self._changes:
             self.refresh()
         self.size_changed.emit(size)
@@ -193,6 +236,23 @@ def _open(path: Path, run: str) -> RunRecord:
     # Made here, so that the GUI thread finds them.
     _ = record.state, record.tree, record.timeline
     return record
+
+
+Stamp: TypeAlias = tuple[tuple[int, int], ...]
+"""Time and size of the history's files."""
+
+
+def _stamp(path: Path) -> Stamp:
+    """How the history's files are now; cheap enough for a timer."""
+    found: list[tuple[int, int]] = []
+    for name in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            state = name.stat()
+        except OSError:
+            found.append((0, 0))
+        else:
+            found.append((state.st_mtime_ns, state.st_size))
+    return tuple(found)
 
 
 def _compare(path: Path, left: str, right: str) -> RunComparison:

@@ -146,6 +146,20 @@ class RunController(QObject):
         self._view = RunView(timeline=record.timeline)
         self._show()
 
+    def follow_record(self, record: RunRecord) -> None:
+        """Show what another program has added to the run of the past that is shown.
+
+        The place that is looked at stays; at the end of the run it goes on with it.
+        """
+        shown = self._shown
+        if shown.record is None or record.state is None or self._session is not None:
+            return
+        if record.state.setup.run != shown.run:
+            return
+        self._shown = DisplayedRun.of_record(replace(record, at=shown.record.at, seen=record.whole))
+        self._view = RunView(timeline=record.timeline)
+        self._show()
+
     def move_record(self, by: int) -> None:
         """In a run of the past: go some places on or back."""
         if self._shown.record is not None:

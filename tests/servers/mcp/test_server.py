@@ -284,3 +284,19 @@ async def test_an_experiment_is_planned_run_and_read(folder: Path, server: ChatS
     assert [each["rows_passed"] for each in done["variants"]] == [2, 2]
     assert [each["answer"] for each in done["failed"]] == ["Cuzco", "Cuzco"]
     assert again == done
+
+
+async def test_a_run_that_the_user_takes_over_is_theirs(folder: Path, user_home: Path) -> None:
+    script(user_home, "Oslo is old.")
+    async with beside(folder) as client:
+        first = await told(client, "start", file="city.prompty", inputs={"city": "Oslo"})
+        run = first["run"]
+        window = RunStore(user_paths().data / "runs.sqlite")
+        assert window.is_driven_elsewhere(run)
+        window.journal(run)  # what a window does when it goes on with a run
+        for tool in ("step", "continue", "stop", "edit"):
+            rest = {"what": "message", "text": "x"} if tool == "edit" else {}
+            assert "taken this run over" in await refusal(client, tool, run=run, **rest)
+        seen = await told(client, "state", run=run)
+        window.close()
+    assert (seen["status"], seen["place"]) == ("paused", "before_request")

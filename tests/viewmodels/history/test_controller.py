@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from studio.application.history.rows import HEADS, row_of, when
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.core.agent.values.state import RunState
-from studio.core.runs.store import RunStore
+from studio.core.runs.store import RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.history.controller import HistoryController
@@ -244,3 +244,46 @@ def test_two_runs_are_compared(
 
     row = comparison.rows[comparison.first_difference]
     assert row.left.summary == "I know it all."
+
+
+def test_what_another_program_writes_is_listed_and_followed(
+    qtbot: QtBot, history: HistoryController, path: Path, past: RunState
+) -> None:
+    run = past.setup.run
+    with closing(RunStore(path)) as mine, closing(RunStore(path)) as other:
+        events = list(mine.events(run))
+        theirs = replace(past.setup, run="theirs")
+        first, rest = replace(events[0], setup=theirs), events[1:]
+        _list(qtbot, history)
+        history.watch()
+        with qtbot.waitSignal(history.listed) as listed:
+            journal = other.journal("theirs")
+            journal.write(first)
+        assert "theirs" in [line.id for line in listed.args[0]]
+        with qtbot.waitSignal(history.opened) as opened:
+            history.open("theirs")
+        assert len(opened.args[0].events) == 1
+        assert mine.is_driven_elsewhere("theirs")
+        assert not other.is_driven_elsewhere("theirs")
+
+        def is_whole(record: RunRecord) -> bool:
+            return len(record.events) == len(events)
+
+        with qtbot.waitSignal(history.followed, check_params_cb=is_whole):
+            for event in rest:
+                journal.write(event)
+
+
+def test_a_run_that_was_taken_over_is_written_by_one_alone(path: Path, past: RunState) -> None:
+    with closing(RunStore(path)) as mine, closing(RunStore(path)) as other:
+        events = list(mine.events(past.setup.run))
+        setup = replace(past.setup, run="shared")
+        journal = other.journal("shared")
+        journal.write(replace(events[0], setup=setup))
+        taken = mine.journal("shared")
+        assert mine.owns("shared")
+        assert not other.owns("shared")
+        with pytest.raises(StoreError, match="goes on with this run"):
+            journal.write(events[1])
+        taken.write(events[1])
+        assert len(list(mine.events("shared"))) == 2

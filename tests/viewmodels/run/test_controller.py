@@ -363,6 +363,24 @@ def test_breakpoints_set_during_a_run_hold(qtbot: QtBot, controller: RunControll
     _until_waiting(qtbot, controller, "Breakpoint before the tool runs: lookup")
 
 
+def test_a_record_follows_what_another_program_adds(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    controller.start(plan([LOOKUP, FINAL]))
+    _until_over(qtbot, controller)
+    events = tuple(journal.events)
+    cut = len(events) // 2
+    controller.open_record(RunRecord("From history", events[:cut]))
+    cards = len(controller.view.timeline.cards)
+    controller.follow_record(RunRecord("From history", events))
+    assert len(controller.view.timeline.cards) > cards
+    assert controller.state is not None
+    assert controller.state.status == "done"
+    controller.move_record(-100)
+    controller.follow_record(RunRecord("From history", events))
+    assert controller.state.place == PausePoint.BEFORE_REQUEST, "the place looked at stays"
+
+
 def test_a_record_shows_the_same_and_runs_nothing(
     qtbot: QtBot, controller: RunController, journal: ListJournal
 ) -> None:
