@@ -15,6 +15,7 @@ from studio.application.connections.model import RequestedModel, asked_by
 from studio.application.experiments.stepping import SteppedCell
 from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.past.compare import RunComparison
+from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import OpenToolbox, RunPlan
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
@@ -25,6 +26,7 @@ from studio.core.models.base import ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.runs.summary import RunSummary
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
@@ -46,6 +48,7 @@ class RunCoordinator(QObject):
     """Stands between the run pane's wishes and the run's controller."""
 
     request_input = Signal(str)  # name of an input that wants a value
+    request_record = Signal(str)  # id of a run of the history that is to be shown
     protocol_changed = Signal(object)  # ProtocolName for runs, or None for the prompt's own
 
     def __init__(
@@ -79,6 +82,8 @@ class RunCoordinator(QObject):
         self._toolboxes = toolboxes
         self._protocol: ProtocolName | None = None
         self._grown = False
+        self._awaited = ""
+        """The run that is gone on with once it is shown."""
         run.started.connect(self._make_room)
 
     @property
@@ -170,6 +175,35 @@ class RunCoordinator(QObject):
         plan = self._plan(past.document, dict(past.setup.inputs))
         if plan is not None:
             self._run.take_up(replace(plan, past=past.to_take_up), past.checkpoint)
+
+    def offer_interrupted(self, runs: tuple[RunSummary, ...]) -> None:
+        """Say which run ended with its process, and offer to go on with it.
+
+        Args:
+            runs: those that were found at this start; the newest one is offered.
+        """
+        last = max(runs, key=lambda run: run.updated)
+        name = last.prompt or self.tr("a prompt")
+        words = self.tr("The run of {name} was interrupted.").format(name=name)
+        if len(runs) > 1:
+            words += self.tr(" {count} others too.").format(count=len(runs) - 1)
+        go_on = NotificationAction(self.tr("Go on with it"), partial(self._go_on_with, last.id))
+        show = NotificationAction(self.tr("Show it"), partial(self.request_record.emit, last.id))
+        hint = self.tr("It is kept up to its last event. Going on stands still there first.")
+        self._messages.say(
+            Notification("warning", words, hint, offers=(go_on, show), key="interrupted")
+        )
+
+    def _go_on_with(self, run: str) -> None:
+        self._awaited = run
+        self.request_record.emit(run)
+
+    def take_record(self, record: RunRecord) -> None:
+        """A run of the history is shown: one that was waited for is gone on with."""
+        awaited, self._awaited = self._awaited, ""
+        if awaited and record.state is not None and record.state.setup.run == awaited:
+            self._messages.withdraw("interrupted")
+            self.resume()
 
     def rerun(self) -> None:
         """Run the prompt of the editor with the results of the run that is shown."""

@@ -270,6 +270,8 @@ class Workbench(QObject):
         self.history.watch()
         self.history.compared.connect(self.run_pane.show_comparison)
         self.history.failed.connect(self.run_coordinator.refuse)
+        self.history.interrupted_found.connect(self.run_coordinator.offer_interrupted)
+        self.run_coordinator.request_record.connect(self.history.open)
         self.history_pane.request_refresh.connect(self.history.refresh)
         self.history_pane.request_filter.connect(self.history.set_filter)
         self.history_pane.request_open.connect(self.history.open)
@@ -353,6 +355,7 @@ class Workbench(QObject):
     def _show_record(self, record: RunRecord) -> None:
         self.window.docks.show("run")
         self.run.open_record(record)
+        self.run_coordinator.take_record(record)
 
     def _mark_breakpoints(self, value: BreakpointSet) -> None:
         tools = {each.tool for each in value.breakpoints if each.tool and each.enabled}

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
 
+from studio.application.run.debugging.console import names_for
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, command_of
 from studio.application.run.offers.offer import Offer
 from studio.application.run.view import RunView
@@ -113,6 +114,8 @@ class SidePanel(QWidget):
     def show_view(self, view: RunView) -> None:
         """Show what can be done; what is being written is closed where that is another thing."""
         before, self._view = self._view, view
+        if view.state is not before.state:
+            self.inspector.watch.set_names(names_for(view.state))
         if view.offers != before.offers:
             self.close_editor()
             self.actions_bar.show_offers(view.offers)

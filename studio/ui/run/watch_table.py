@@ -4,23 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QKeySequence, QShortcut
+from PySide6.QtCore import (
+    QCoreApplication,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
     QFrame,
     QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
 )
 
+from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.watch import HINT, WatchRow
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.run.state.expression_field import ExpressionField
 from studio.ui.style.theme import LIGHT, Theme
 
 _NEW = QT_TRANSLATE_NOOP("WatchTable", "Add an expression: args.city, tokens.total > 1000 …")
+
+
+class _ExpressionDelegate(QStyledItemDelegate):
+    """Completes names while an expression is written."""
+
+    names: tuple[str, ...] = ()
+
+    def createEditor(
+        self,
+        parent: QWidget,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> QWidget:
+        """A field for the first column; the second one is never written."""
+        field = ExpressionField(parent)
+        field.setFrame(False)
+        field.set_names(self.names)
+        return field
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Tab is for an open list first; a table takes it for the next cell."""
+        if (
+            isinstance(watched, ExpressionField)
+            and isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.KeyPress
+            and event.key() == Qt.Key.Key_Tab
+            and watched.take_offered()
+        ):
+            return True
+        return super().eventFilter(watched, event)
 
 
 class WatchTable(QTableWidget):
@@ -38,6 +81,9 @@ class WatchTable(QTableWidget):
         self._refill.setSingleShot(True)
         self._refill.setInterval(0)
         self._refill.timeout.connect(self._on_refill)
+        self._delegate = _ExpressionDelegate(self)
+        self.setItemDelegate(self._delegate)
+        self.set_names(names_for(None))
         self.setHorizontalHeaderLabels([self.tr("Expression"), self.tr("Value")])
         self.setAccessibleName(self.tr("Watch"))
         self.setToolTip(HINT)
@@ -67,6 +113,10 @@ class WatchTable(QTableWidget):
         """Paint in these colours."""
         self._theme = theme
         self._fill()
+
+    def set_names(self, names: tuple[str, ...]) -> None:
+        """The names that are completed."""
+        self._delegate.names = names
 
     def show_rows(self, rows: Sequence[WatchRow]) -> None:
         """Show values; one that is being written is not disturbed."""

@@ -41,6 +41,7 @@ class HistoryController(QObject):
     followed = Signal(RunRecord)  # the run that was opened last, as another program has written on
     compared = Signal(RunComparison)
     failed = Signal(str)  # sentence for the user
+    interrupted_found = Signal(tuple)  # RunSummary, …: their process died
     problem_found = Signal(str)  # why the filter cannot be read; empty where it can
     size_changed = Signal(int)  # bytes on disk
     opening_changed = Signal(bool)  # whether a run is being read; a very long one takes seconds
@@ -56,6 +57,8 @@ class HistoryController(QObject):
         self._path = path
         self._filter = RunFilter()
         self._expression = ""
+        self._interrupted: list[RunSummary] = []
+        """Runs that were found without their process; told once the list is there."""
         self._changes: list[Callable[[RunStore], None]] = []
         self._listing: LatestJob[tuple[tuple[RunSummary, ...], int, str]] = LatestJob(self)
         self._opening: LatestJob[RunRecord] = LatestJob(self)
@@ -147,7 +150,7 @@ class HistoryController(QObject):
 
     def mark_interrupted(self) -> None:
         """At the start: end the runs whose process has died."""
-        self._change(_mark)
+        self._change(partial(_mark, self._interrupted))
 
     def close(self) -> None:
         """Let jobs that still run end, and make the changes that wait."""
@@ -186,6 +189,10 @@ class HistoryController(QObject):
             self.refresh()
         self.size_changed.emit(size)
         self.listed.emit(runs)
+        if self._interrupted:
+            found = tuple(self._interrupted)
+            self._interrupted.clear()
+            self.interrupted_found.emit(found)
         if wrong:
             self.failed.emit(wrong)
 
@@ -325,5 +332,6 @@ def _prune(keep: int, days: int, store: RunStore) -> None:
     store.prune(keep=keep or None, older_than=before)
 
 
-def _mark(store: RunStore) -> None:
-    store.mark_interrupted()
+def _mark(found: list[RunSummary], store: RunStore) -> None:
+    lines = (store.summary(run) for run in store.mark_interrupted())
+    found += [line for line in lines if line is not None]

@@ -47,10 +47,8 @@ class ExpressionField(QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """While the list is open Tab takes its line."""
-        if event.key() == Qt.Key.Key_Tab and self._popup.isVisible():
-            self._take_chosen()
-            return
-        super().keyPressEvent(event)
+        if event.key() != Qt.Key.Key_Tab or not self.take_offered():
+            super().keyPressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """An open list has the keys first."""
@@ -64,8 +62,14 @@ class ExpressionField(QLineEdit):
             return True
         return super().eventFilter(watched, event)
 
+    def take_offered(self) -> bool:
+        """Take the line of the list that is chosen, else the first; False while it is closed."""
+        if not self._popup.isVisible():
+            return False
+        self._take_chosen()
+        return True
+
     def _take_chosen(self) -> None:
-        """Take the line that is chosen, else the first one."""
         chosen = self._popup.currentIndex().data() or self._list.currentCompletion()
         self._popup.hide()
         self._take(str(chosen))
