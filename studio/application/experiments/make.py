@@ -76,7 +76,7 @@ def with_row(text: str, values: JsonObject, answer: str, name: str = "") -> str:
     reading = read_yaml(text)
     data = reading.value if isinstance(reading.value, Mapping) else None
     if reading.broken or data is None:
-        raise ExperimentError(_tr("The experiment cannot be read; mend it first."))
+        raise ExperimentError(_tr("The experiment cannot be read; fix it first."))
     tests = data.get("tests")
     rows: list[Json] = tests if isinstance(tests, list) else [] if tests is None else [tests]
     entry = next((each for each in reading.entries if each.path == ("tests",)), None)

@@ -240,7 +240,7 @@ async def test_a_run_is_stepped_edited_forked_and_compared(folder: Path, user_ho
         other = await told(client, "run", file="city.prompty", inputs={"city": "Rome"})
         found = await told(client, "compare", run=run, other=other["run"])
         assert [line["id"] for line in (await told(client, "runs"))["runs"]] == [other["run"], run]
-    assert found["summary"].startswith("They part in iteration 1")
+    assert found["summary"].startswith("The first difference is in iteration 1")
 
 
 async def test_a_tool_call_waits_for_the_person(folder: Path, user_home: Path) -> None:

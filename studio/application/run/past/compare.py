@@ -141,7 +141,7 @@ class RunComparison:
             if card is None
             else _tr(" in iteration {step}, at “{title}”").format(step=card.step, title=card.title)
         )
-        return _tr("They part{where}; {count} of {count2} rows differ.").format(
+        return _tr("The first difference is{where}; {count} of {count2} rows differ.").format(
             where=where, count=len(self.differences), count2=len(self.rows)
         )
 

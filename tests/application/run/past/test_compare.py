@@ -37,7 +37,10 @@ def test_two_ways_part_where_an_observation_differs() -> None:
     assert row.right is not None
     assert (row.left.summary, row.right.summary) == ("Paris", "Lyon")
     assert [row.match for row in comparison.rows[-2:]] == ["left", "left"]
-    assert comparison.summary == "They part in iteration 1, at “Observation”; 3 of 7 rows differ."
+    assert (
+        comparison.summary
+        == "The first difference is in iteration 1, at “Observation”; 3 of 7 rows differ."
+    )
 
 
 def test_texts_count_whole_not_as_far_as_a_card_shows_them() -> None:
