@@ -57,7 +57,7 @@ class SchemaTree(QTreeWidget):
             item = QTreeWidgetItem([spec.name or "item", words])
             item.setTextAlignment(0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
             font = QFont(self.font())
-            font.setBold(spec.required)
+            font.setWeight(QFont.Weight.DemiBold if spec.required else QFont.Weight.Normal)
             item.setFont(0, font)
             item.setToolTip(0, self.tr("Required") if spec.required else self.tr("Optional"))
             item.setToolTip(1, plain_tip(words))

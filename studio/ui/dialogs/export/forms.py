@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QFont
 from PySide6.QtWidgets import QListWidget, QListWidgetItem
 
 from studio.core.export.target import ExportTarget
@@ -46,7 +46,7 @@ class FormList(QListWidget):
             heading = QListWidgetItem(QCoreApplication.translate("Export", group))
             heading.setFlags(Qt.ItemFlag.NoItemFlags)
             font = self.font()
-            font.setBold(True)
+            font.setWeight(QFont.Weight.DemiBold)
             heading.setFont(font)
             heading.setSizeHint(QSize(0, 30))
             self.addItem(heading)

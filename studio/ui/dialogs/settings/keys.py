@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QColor, QKeySequence
+from PySide6.QtGui import QColor, QFont, QKeySequence
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
@@ -108,7 +108,7 @@ class KeysPage(QWidget):
             item.setData(0, _ID, spec.id)
             if spec.id in own:
                 font = item.font(1)
-                font.setBold(True)
+                font.setWeight(QFont.Weight.DemiBold)
                 item.setFont(1, font)
             if spec.id in double:
                 item.setForeground(1, QColor(self._theme.error))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QFont,
     QGuiApplication,
     QKeyEvent,
     QMouseEvent,
@@ -52,7 +53,7 @@ class CardHeader(QWidget):
         self._role = QLabel()
         self._role.setTextFormat(Qt.TextFormat.PlainText)
         font = self._role.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         self._role.setFont(font)
         self._meta = QLabel()
         self._meta.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QFont, QMouseEvent
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.preview.cards import TextRun
@@ -25,7 +25,7 @@ class ToolCallView(QWidget):
         super().__init__(parent)
         name = QLabel(self.tr("Calls {name}").format(name=part.name))
         font = name.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         name.setFont(font)
         name.setTextFormat(Qt.TextFormat.PlainText)
         paint_text(name, role_color(theme, "tool"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.inputs.fields import show_value
@@ -44,7 +44,7 @@ class ToolsCard(QWidget):
         self._is_open = False
         self._title = QLabel()
         font = self._title.font()
-        font.setBold(True)
+        font.setWeight(QFont.Weight.DemiBold)
         self._title.setFont(font)
         self._title.setWordWrap(True)
         self._title.setTextFormat(Qt.TextFormat.PlainText)
