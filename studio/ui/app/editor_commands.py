@@ -170,15 +170,16 @@ class EditorCommands(QObject):
             return
         chosen = page.editor.textCursor().selectedText() if page is not None else ""
         text = chosen if "\u2029" not in chosen else ""
-        open_one = window.widget.findChild(FindInFiles)
-        if open_one is not None:
-            open_one.close()  # one search at a time; the newest has the keyboard
-        dialog = FindInFiles(
-            folder, text, FileReplacer(window.tabs), window.widget, replace=replace
-        )
-        dialog.chosen.connect(self._show_match)
-        dialog.show()
-        dialog.field.setFocus()
+        pane = window.widget.findChild(FindInFiles)
+        if pane is None:
+            pane = FindInFiles(folder, text, FileReplacer(window.tabs), replace=replace)
+            pane.chosen.connect(self._show_match)
+            pane.left.connect(window.tabs.setFocus)
+            window.docks.fill({"search": pane})
+        else:
+            pane.begin(folder, text, replace=replace)
+        window.docks.show("search")
+        pane.field.setFocus()
 
     def _show_match(self, match: object) -> None:
         from studio.core.search_files import SearchMatch

@@ -124,6 +124,7 @@ class MainWindow(QMainWindow):
                 "preview": self.panes.preview or self._room(),
                 "run": self.panes.run or self._room(),
                 "problems": QWidget(),
+                "search": QWidget(),
                 "history": self.panes.history or self._room(),
             }
         )

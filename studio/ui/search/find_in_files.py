@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -34,10 +33,11 @@ _MATCH = Qt.ItemDataRole.UserRole
 _PATH = Qt.ItemDataRole.UserRole + 1
 
 
-class FindInFiles(QDialog):
-    """Stays open beside the window, so that one match after the other can be looked at."""
+class FindInFiles(QWidget):
+    """Stays below while one match after the other is looked at and worked on."""
 
     chosen = Signal(SearchMatch)
+    left = Signal()  # the keyboard is for the text again
 
     def __init__(
         self,
@@ -60,19 +60,14 @@ class FindInFiles(QDialog):
         super().__init__(parent)
         self._replacer = replacer
         self._replacing = replace
+        self._root = root
         self._said = ""
         """What a replacement came to, told with the next result."""
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        title = self.tr("Replace in {name}") if replace else self.tr("Find in {name}")
-        self.setWindowTitle(title.format(name=root.name))
-        self.resize(720, 480)
-        self._root = root
         self._searching: LatestJob[tuple[SearchMatch, ...]] = LatestJob(self)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_TYPED_MS)
         self.field = QLineEdit(text, self)
-        self.field.setPlaceholderText(self.tr("Find in the files of {name}").format(name=root.name))
         self.field.setAccessibleName(self.tr("Find in files"))
         self.field.setClearButtonEnabled(True)
         self.case = QCheckBox(self.tr("Match case"), self)
@@ -83,8 +78,6 @@ class FindInFiles(QDialog):
         self.replace_all = QPushButton(self.tr("Replace all…"), self)
         self.replace_all.setAutoDefault(False)
         self.replace_all.setEnabled(False)
-        for widget in (self.new, self.replace_all):
-            widget.setVisible(replace)
         self.found = QTreeWidget(self)
         self.found.setHeaderHidden(True)
         self.found.setAccessibleName(self.tr("Places found"))
@@ -93,6 +86,17 @@ class FindInFiles(QDialog):
         self.count.setProperty("muted", True)
         self._place()
         self._wire()
+        self.begin(root, text, replace=replace)
+
+    def begin(self, root: Path, text: str, *, replace: bool) -> None:
+        """Look in a folder, for a text where one is given, else for what was looked for last."""
+        self._root, self._replacing = root, replace
+        words = self.tr("Find in the files of {name}").format(name=root.name)
+        self.field.setPlaceholderText(words)
+        for widget in (self.new, self.replace_all):
+            widget.setVisible(replace)
+        if text:
+            self.field.setText(text)
         self.field.selectAll()
         self._search()
 
@@ -105,6 +109,8 @@ class FindInFiles(QDialog):
         second.addWidget(self.new, 1)
         second.addWidget(self.replace_all)
         box = QVBoxLayout(self)
+        box.setContentsMargins(12, 8, 12, 8)
+        box.setSpacing(8)
         box.addLayout(row)
         box.addLayout(second)
         box.addWidget(self.found, 1)
@@ -232,10 +238,12 @@ class FindInFiles(QDialog):
         self._said = " ".join((self._said, *done.failed))
         self._search()
 
-    def done(self, result: int) -> None:
-        """Leave nothing to do later."""
-        self._rest()
-        super().done(result)
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc goes back to the text; what was found stays."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        else:
+            super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Leave nothing to do later."""

@@ -42,6 +42,7 @@ PLACES: tuple[tuple[str, str, Qt.DockWidgetArea], ...] = (
     ("preview", QT_TRANSLATE_NOOP("Docks", "Preview"), _RIGHT),
     ("run", QT_TRANSLATE_NOOP("Docks", "Run"), _RIGHT),
     ("problems", QT_TRANSLATE_NOOP("Docks", "Problems"), _BOTTOM),
+    ("search", QT_TRANSLATE_NOOP("Docks", "Search"), _BOTTOM),
 )
 """Every pane with its title and first place, in order."""
 
@@ -310,7 +311,10 @@ class Docks(QObject):
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
         state = self._store.value("state")
-        return isinstance(state, QByteArray) and self._window.restoreState(state, _VERSION)
+        done = isinstance(state, QByteArray) and self._window.restoreState(state, _VERSION)
+        if "search" in self._docks:
+            self._docks["search"].hide()  # there is nothing in it before somebody searches
+        return done
 
     def save(self) -> None:
         """Keep the window's size and the docks' places."""
@@ -391,8 +395,8 @@ class Docks(QObject):
             self._give_room_to_run()
         elif area == _RIGHT and self._writing:
             self.write()
-        elif area == _LEFT:
-            for other in self._visible(_LEFT):
+        elif area in (_LEFT, _BOTTOM):
+            for other in self._visible(area):
                 if other != name and self._docks[other] not in beside:
                     self._docks[other].hide()
         if area == _RIGHT and self._is_narrow:
