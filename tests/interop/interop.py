@@ -15,6 +15,7 @@ from studio.core.export.targets import find_target
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
+from tests.interop.clients import MISSING, compared
 from tests.interop.environments import ROOT, build
 from tests.interop.readers import READERS, Reader
 
@@ -53,6 +54,10 @@ def main(paths: list[Path]) -> int:
                 silent.append(f"{target} {path.name}: {told}")
         row = "".join(f"{counts[each]:>{width}}" for each, width in COLUMNS.items())
         print(f"{target:12} {environment:12}{row}")
+    for name, told in compared():
+        print(f"{name:20} {told or 'sends the same body and reads the same reply'}")
+        if told and told != MISSING:
+            silent.append(f"{name}: {told}")
     print(*silent, sep="\n")
     return 1 if silent else 0
 

@@ -84,8 +84,12 @@ def _message(message: Message, before: Sequence[Message], draft: RequestDraft) -
     role = "system" if message.role == "developer" else message.role
     made: dict[str, Json] = {"role": role}
     sent_attributes(message, draft, OLLAMA)
-    texts = (part.text for part in message.parts if isinstance(part, TextPart | ToolResultPart))
-    made["content"] = "".join(texts)
+    calls = tool_calls(message)
+    text = "".join(
+        part.text for part in message.parts if isinstance(part, TextPart | ToolResultPart)
+    )
+    if text or not calls:
+        made["content"] = text
     images: list[Json] = []
     for part in message.parts:
         image = _image(part, draft) if isinstance(part, MediaPart) else None
@@ -99,7 +103,6 @@ def _message(message: Message, before: Sequence[Message], draft: RequestDraft) -
     thought = next((item.get("thinking") for item in message.carried if "thinking" in item), None)
     if thought is not None:
         made["thinking"] = thought
-    calls = tool_calls(message)
     if calls:
         listed: list[Json] = [
             {"function": {"name": call.name, "arguments": arguments_object(call.arguments)}}

@@ -100,7 +100,7 @@ async def test_ollama_gets_its_own_body_and_nothing_is_lost(server: ChatServer) 
         "messages": [
             {"role": "system", "content": "Be brief."},
             {"role": "user", "content": "What is this?", "images": ["iVBORw0KGgo="]},
-            {"role": "assistant", "content": "", "tool_calls": [
+            {"role": "assistant", "tool_calls": [
                 {"function": {"name": "weather", "arguments": {"city": "Oslo"}}},
             ]},
             {"role": "tool", "content": "rain", "tool_name": "weather"},
