@@ -55,10 +55,8 @@ def python_expression(value: Json, indent: int = 0) -> str:
 
 
 def environment_variable(name: str, default: str | None) -> str:
-    """The expression that looks an environment variable up."""
-    if default is None:
-        return f"os.environ[{_flat(name)}]"
-    return f"os.environ.get({_flat(name)}, {_flat(default)})"
+    """The expression that looks an environment variable up; one that is not set is empty."""
+    return f"os.environ.get({_flat(name)}, {_flat(default or '')})"
 
 
 def _text(value: str, indent: int) -> str:

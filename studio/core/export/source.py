@@ -12,6 +12,7 @@ from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.parameters import missing_parameters
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.prompty.references import resolve_document
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.media import MediaReader
@@ -56,9 +57,11 @@ def make_source(
     tools = document.tools if values.tools is None else values.tools
 
     samples = not target.needs_values
+    # Inputs, or their samples, may be declared in another file.
+    settled = resolve_document(document, references, preview=True)[0]
 
     def with_values(inputs: JsonObject) -> Prepared:
-        given = {**values_at_start(document, tools, inputs, samples=samples), **inputs}
+        given = {**values_at_start(settled, tools, inputs, samples=samples), **inputs}
         if samples:
             return _with_stand_ins(document, given, references)
         values, missing = resolve_inputs(document, inputs)

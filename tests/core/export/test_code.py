@@ -163,3 +163,16 @@ def test_langchain_has_no_line_ends_around_statements(make: Make, tmp_path: Path
     assert not result.losses, result.losses
     messages = module_of(result.text, tmp_path).prompt.invoke({"xs": ["a", "b"]}).to_messages()
     assert messages[0].content == "- a\n\n- b"
+
+
+def test_inputs_that_a_file_declares_have_their_values(make: Make, tmp_path: Path) -> None:
+    declared = {"question": {"kind": "string", "default": "What is it?"}}
+    (tmp_path / "inputs.json").write_text(json.dumps(declared), encoding="utf-8")
+    text = f"---\nname: a\ninputs: ${{file:inputs.json}}\n{JINJA}user:\n{{{{question}}}}\n"
+    result = make(text, "openai-chat")
+    assert json.loads(result.text)["messages"][0]["content"] == "What is it?"
+    (tmp_path / "sample.json").write_text('{"input": "Why?"}', encoding="utf-8")
+    text = "---\nmodel: {api: chat}\nsample: sample.json\n---\nuser:\n{{input}}\n"
+    (round_trip,) = make(text, "prompty").round_trips
+    assert round_trip.is_same
+    assert json.loads(make(text, "openai-chat").text)["messages"][0]["content"] == "Why?"

@@ -17,6 +17,7 @@ from studio.core.prompty.runtimes.prompty2 import RuntimeRefusal
 from studio.core.prompty.runtimes.render import CannotRender, render_chevron, render_jinja
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import LIMIT
+from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 
 RUNTIME = "prompty 0.1.50"
@@ -34,7 +35,9 @@ MODEL_KEYS = frozenset({"api", "configuration", "parameters", "response"})
 PROPERTY_KEYS = frozenset({"type", "default", "description"})
 """Keys of an input or output that it takes."""
 
+_APIS = ("", "chat", "completion", "embedding", "image")
 _MARKER = re.compile(r"(?im)^\s*#?\s*(assistant|function|system|user)\s*:\s*\n")
+_LONGEST_PATH = 400
 _ENDS = re.compile(r"---|\+\+\+")
 _ROLES = ("assistant", "function", "system", "user")
 
@@ -55,20 +58,41 @@ def check_file(document: PromptDocument) -> Iterator[str]:
         yield "the body is empty, and the runtime wants one"
     data = document.data
     yield from _unknown(data, ROOT_KEYS, "")
-    model = data.get("model")
-    if isinstance(model, Mapping):
-        yield from _unknown(model, MODEL_KEYS, "model.")
-    elif model is not None:
-        yield "model is no block"
-    template = data.get("template")
-    if isinstance(template, Mapping):
-        yield from _unknown(template, frozenset({"type", "parser"}), "template.")
+    yield from _model(data.get("model"))
+    yield from _template(data.get("template"))
     for block in ("inputs", "outputs"):
         yield from _properties(data.get(block), block)
     yield from _references(data, "")
     for reference in find_references(text[own.front.start : own.front.end]):
         if reference.protocol == "file" and not reference.argument.endswith(".json"):
             yield f"it reads {reference.argument} as JSON"
+
+
+def _model(model: Json) -> Iterator[str]:
+    if isinstance(model, Mapping):
+        yield from _unknown(model, MODEL_KEYS, "model.")
+        api = model.get("api")
+        if isinstance(api, str) and api not in _APIS:
+            yield f"it has no API {api!r}"
+    elif model is not None:
+        yield "model is no block"
+
+
+def _template(template: Json) -> Iterator[str]:
+    if isinstance(template, Mapping):
+        yield from _unknown(template, frozenset({"type", "parser"}), "template.")
+    kind = template.get("type") if isinstance(template, Mapping) else template
+    if isinstance(kind, str) and kind not in ("jinja2", "mustache", ""):
+        yield f"it has no template language {kind!r}"
+
+
+def _samples_in_a_file(document: PromptDocument) -> bool:
+    """Whether `sample` is the bare path of a file, which only a program beside it reads."""
+    entry = document.entry("sample")
+    if entry is None or entry.value.end - entry.value.start > _LONGEST_PATH:
+        return False
+    value = read_yaml(document.source.slice(entry.value)).value
+    return isinstance(value, str) and whole_reference(value) is None
 
 
 def _unknown(data: JsonObject, known: frozenset[str], path: str) -> Iterator[str]:
@@ -109,12 +133,18 @@ def _references(value: Json, path: str) -> Iterator[str]:
 def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[Message, ...]:
     """The messages that the runtime makes of a prepared prompt, with the same values.
 
+    Args:
+        prepared: The prompt as it was prepared here.
+        forgiving: A value that nobody gave reads as nothing, and samples in a file are read.
+
     Raises:
         RuntimeRefusal: it cannot load or prepare it.
     """
     document = prepared.document
     for fault in check_file(document):
         raise RuntimeRefusal(fault)
+    if not forgiving and _samples_in_a_file(document):
+        raise RuntimeRefusal("sample names a file without ${file:…}, and it takes that for values")
     for problem in prepared.problems:
         if problem.code == LIMIT:
             raise RuntimeRefusal(problem.message)

@@ -59,6 +59,11 @@ FILES = {
     "image": f"---\n{MODEL}---\nuser:\nLook ![one](https://a.b/c.png) here\n",
     "thread": f"---\n{MODEL}---\nuser:\nHi\n\n![thread]\n",
     "dashes": f"---\nname: a --- b\n{MODEL}---\nsystem:\nHi\n",
+    "samples in a file": f"---\n{MODEL}sample: a.json\n---\nsystem:\n{{{{a}}}}\n",
+    "samples by a reference": f"---\n{MODEL}sample: ${{file:a.json}}\n---\nsystem:\n{{{{a}}}}\n",
+    "own api": "---\nmodel: {api: openai}\n---\nsystem:\nHi\n",
+    "own template language": f"---\n{MODEL}template: fake\n---\nsystem:\nHi\n",
+    "byte order mark": f"\ufeff---\n{MODEL}---\nsystem:\nHi\n",
     "include": f"---\n{MODEL}---\nsystem:\n{{% include 'a' %}}\n",
 }
 
@@ -80,6 +85,7 @@ print(json.dumps(found))
 )
 def test_the_rules_are_those_of_the_package(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("text", encoding="utf-8")
+    (tmp_path / "a.json").write_text('{"a": "b"}', encoding="utf-8")
     paths = {}
     for index, (name, text) in enumerate(FILES.items()):
         paths[name] = tmp_path / f"{index}.prompty"
