@@ -31,7 +31,7 @@ from studio.ui.app.workbench import Workbench  # noqa: E402
 from studio.ui.base.services import build_services  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
 
-SIZES = ((1280, 800), (1920, 1080))
+SIZES = ((1280, 800), (1600, 1000))
 README_SIZE = (1440, 900)
 REPLIES = (
     "Thought: I need the product of two numbers.\nAction: calculator\n"

@@ -10,8 +10,10 @@ import json
 import sys
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TextIO
 
+from studio.application.run.debugging.breakpoints import describe
 from studio.application.run.text_commands import CommandError, command_of
 from studio.cli.printer import printable
 from studio.core.agent.run.requests import NotAllowedError
@@ -39,7 +41,8 @@ async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Ev
             if run.state.pause is None or run.is_working or run.state.place is None:
                 await _either(going, changed)
                 continue
-            print(printable(standing(run.state)), file=sys.stderr)
+            said = {each.id: describe(each) for each in run.gate.options.breakpoints}
+            print(printable(standing(run.state, said)), file=sys.stderr)
             if not await _ask(run, going):
                 return await going
     finally:
@@ -64,6 +67,9 @@ async def _ask(run: Run, going: asyncio.Task[RunState]) -> bool:
             if isinstance(command, str):
                 print(printable(command), file=sys.stderr)
                 continue
+            if isinstance(command, commands.Continue):
+                # Whoever goes on has done with `--step`: breakpoints and problems stop from now on.
+                run.gate.options = replace(run.gate.options, pause_at=frozenset())
             run.send(command)
         except (CommandError, NotAllowedError) as error:
             print(f"{error} (`h` lists the commands)", file=sys.stderr)
@@ -113,14 +119,20 @@ _TITLES: Mapping[PausePoint, str] = {
 }
 
 
-def standing(state: RunState) -> str:
-    """Where a run stands, why, and what it is about, in a few lines."""
+def standing(state: RunState, breakpoints: Mapping[str, str] | None = None) -> str:
+    """Where a run stands, why, and what it is about, in a few lines.
+
+    Args:
+        state: the run.
+        breakpoints: the words of each breakpoint, by id.
+    """
     pause, place = state.pause, state.place
     if pause is None or place is None:
         return ""
     lines = [f"-- step {state.iteration}, {place.word}: {_TITLES[place]} ({pause.reason})"]
     if pause.breakpoints:
-        lines[0] += f" {', '.join(pause.breakpoints)}"
+        names = breakpoints or {}
+        lines[0] += f" {', '.join(names.get(each, each) for each in pause.breakpoints)}"
     wrong = state.error.message if place == PausePoint.ERROR and state.error is not None else ""
     lines += [f"   {text}" for text in dict.fromkeys((pause.text, wrong)) if text]
     lines += [f"   {_short(line)}" for line in _about(state, place)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,8 @@ def test_stepping_shows_each_place_and_takes_commands(
     user_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script(user_home, CALL, ANSWER)
-    say(monkeypatch, "m", "s", "s", 'args {"expression": "6 * 8"}', "s", "what", "obs 43", "c",
-        "c", "c", "c", "final It is 43.", "c")  # fmt: skip
+    say(monkeypatch, "m", "s", "s", 'args {"expression": "6 * 8"}', "s", "what", "obs 43", "s",
+        "s", "s", "s", "final It is 43.", "c")  # fmt: skip
     assert run_command([*RUN, "--step"]) == FINE
     printed = capsys.readouterr()
     for place in ("before_request", "reply", "tool_call", "observation", "step_end", "answer"):
@@ -42,6 +43,18 @@ def test_stepping_shows_each_place_and_takes_commands(
     assert 'calculator {"expression": "6 * 8"} → 48' in printed.err
     assert "'what' is no command" in printed.err
     assert printed.out.endswith("It is 43.\n")
+
+
+def test_going_on_leaves_the_stepping_until_something_else_stops(
+    user_home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(user_home, CALL, ANSWER)
+    say(monkeypatch, "c", "s", "c")
+    assert run_command([*RUN, "--step", "--break", "observation"]) == FINE
+    printed = capsys.readouterr()
+    assert re.findall(r"-- step (\d, \w+): ", printed.err) == [
+        "1, before_request", "1, observation", "1, step_end",
+    ]  # fmt: skip
 
 
 def test_the_end_of_input_stops_the_run(
@@ -62,7 +75,12 @@ def test_a_breakpoint_with_a_condition_stands_before_the_tool(
     where = 'calculator: iteration == 2 and "6" in args.expression'
     assert run_command([*RUN, "--break", where]) == FINE
     printed = capsys.readouterr()
-    assert printed.err.count("step 2, tool_call: a call is ready (breakpoint) break-1") == 1
+    assert (
+        printed.err.count(
+            "step 2, tool_call: a call is ready (breakpoint) Before a tool · calculator"
+        )
+        == 1
+    )
     assert "step 1" not in printed.err
 
 
