@@ -261,7 +261,9 @@ async def test_the_trust_question_names_commands_addresses_variables_and_files(
           agent: {tools: [my_tools.py], mcp_servers: [weather, remote], env: [GIVEN]}
         """
     )
-    found = {(want.kind, want.text) for want in wants_of(document)}
+    listed = [(want.kind, want.text) for want in wants_of(document)]
+    found = set(listed)
+    assert len(listed) == len(found)  # each once, though tool and prompt name it
     assert found == {
         ("command", f"{sys.executable} weather.py {mark}"),
         ("address", "https://x.test/mcp"),
