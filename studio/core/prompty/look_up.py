@@ -35,7 +35,7 @@ class LookUp:
     def find(self, reference: Reference, span: Span, problems: list[Problem]) -> tuple[Json, bool]:
         """The value, and whether there is one; why not is added to the problems."""
         context, preview = self.context, self.preview
-        if preview and reference.protocol == "env":
+        if preview and reference.protocol == "env" and reference.argument:
             known = not context.trusted or context.variable(reference.argument) is not None
             if reference.default is None and not known:
                 message = (

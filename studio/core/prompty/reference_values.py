@@ -126,6 +126,9 @@ def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
         UnresolvedReference: it has none; the text says what to do.
     """
     match reference.protocol:
+        case "env" if not reference.argument:
+            text = "This reference names no variable; write ${env:NAME}."
+            raise UnresolvedReference("env-not-set", text)
         case "env":
             value = context.variable(reference.argument)
             if value is not None:
@@ -143,6 +146,9 @@ def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
                 f"Environment variable {reference.argument!r} not set; set it, or write a "
                 f"default: ${{env:{reference.argument}:…}}.",
             )
+        case "file" if not reference.argument:
+            text = "This reference names no file; write ${file:name.json}."
+            raise UnresolvedReference("file-missing", text)
         case "file":
             if not context.trusted:
                 raise _unread_file(reference.argument, context)
@@ -221,7 +227,8 @@ def read_reference_file(path: str, context: ReferenceContext) -> Json:
             )
         text = target.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        what = "not found" if isinstance(error, FileNotFoundError) else f"not readable: {error}"
+        reason = getattr(error, "strerror", None) or error  # its text would name the whole path
+        what = "not found" if isinstance(error, FileNotFoundError) else f"not readable: {reason}"
         raise UnresolvedReference("file-missing", f"File {path!r} is {what}.") from None
     match target.suffix.lower():
         case ".json":

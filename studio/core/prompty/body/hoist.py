@@ -54,7 +54,9 @@ def hoist_tools(
     if isinstance(value, list):
         for index, item in enumerate(value):
             made, used = yaml.filled(item, (index,))
-            _add_tool(tools, yaml.problems, made, used, yaml.place((index,)), whole)
+            waits = isinstance(item, Mapping) and yaml.has_expression(item.get("id"))
+            place = yaml.place((index,))
+            _add_tool(tools, yaml.problems, made, used, place, whole, waits=waits)
         return tuple(tools), tuple(yaml.problems)
     held, used = yaml.filled(value, ())  # one reference may hold the whole list
     if isinstance(held, list):
@@ -116,11 +118,18 @@ def _add_tool(
     used: Collection[str],
     span: Span | None,
     section: Span,
+    *,
+    waits: bool = False,
 ) -> None:
+    """Add a tool; `waits`: its id is an expression, which may have no value yet."""
     try:
         tools.append(_tool_of(value, span, used))
     except _NoToolError as error:
-        problems.append(Problem(error.code, Severity.ERROR, str(error), span or section))
+        severity, text = Severity.ERROR, str(error)
+        if error.code == "tool-without-id" and waits:
+            severity = Severity.WARNING
+            text = "The id of this tool has no value here, and the tool is left out."
+        problems.append(Problem(error.code, severity, text, span or section))
 
 
 def _tool_of(rendered: Json, span: Span | None, used: Collection[str]) -> HoistedTool:

@@ -37,6 +37,7 @@ _SUFFIXES = {suffix: kind for kind, words in _SUFFIX_WORDS.items() for suffix in
 _MIME_KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video": "video"}
 _TARGET = re.compile(r"\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
 _THREAD = re.compile(r"^[ \t]*!\[thread\][ \t]*$", re.MULTILINE)
+_NEAR_THREAD = re.compile(r"!\[[ \t]*thread\b(?P<inside>[^\]\n]{0,200})\](?!\()", re.IGNORECASE)
 _LONGEST_BRACKETS = 1000
 
 
@@ -119,6 +120,32 @@ def find_threads(text: str) -> list[Span]:
         for found in _THREAD.finditer(text)
         if not is_inside(fences, found.start())
     ]
+
+
+def without_threads(text: str) -> str:
+    """A text without its `![thread]` lines."""
+    for span in reversed(find_threads(text)):
+        text = text[: span.start] + text[span.end :]
+    return text
+
+
+def near_threads(text: str) -> Iterator[tuple[Span, str]]:
+    """What looks like `![thread]` and is text, with the line that would be one, or nothing."""
+    if "thread" not in text.lower():
+        return
+    plain = plain_newlines(text)
+    right, fences = find_threads(text), fenced_ranges(plain)
+    for found in _NEAR_THREAD.finditer(plain):
+        start, end = found.span()
+        first = plain.rfind("\n", 0, start) + 1
+        last = plain.find("\n", end)
+        before, after = plain[first:start], plain[end : last if last >= 0 else None]
+        is_code = is_inside(fences, start) or before.count("`") % 2
+        if is_code or any(span.start <= start < span.end for span in right):
+            continue
+        inside = found["inside"].strip(" \t,")
+        line = f"thread[{inside}]:" if inside else "![thread]"
+        yield Span(start, end), line if not before.strip() and not after.strip() else ""
 
 
 def _tokens(text: str) -> Iterator[MediaToken]:

@@ -20,6 +20,7 @@ from studio.core.prompty.body.masked import (
     trim_newlines,
     with_plain_newlines,
 )
+from studio.core.prompty.body.media import without_threads
 from studio.core.prompty.body.rendered_yaml import RenderedYaml
 from studio.core.prompty.body.roles import STANDARD_ROLES, Marker, read_marker
 from studio.core.prompty.body.sections import YAML_TYPES, after_line, find_markers
@@ -193,14 +194,16 @@ def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> R
     origin = MessageOrigin("template", masked.source(marker.span.start, end), marker_span)
     if marker.role == "thread":
         talk.add_thread(thread_input(talk), attributes, marker_span)
-        if masked.read(start, end).strip():
+        below = masked.read(start, end)
+        if below.strip():
+            read_content(talk, SectionHead(role, {}, origin), start, end)
+        if without_threads(below).strip():
             line = masked.read(marker.span.start, marker.span.end).strip()
             text = (
                 f"The text below {line} is no part of the thread: it is a {role} message of "
                 "its own."
             )
             talk.report("text-below-thread", Severity.WARNING, text, marker_span)
-            read_content(talk, SectionHead(role, {}, origin), start, end)
         return role
     role = _ROLES[marker.role]
     head = SectionHead(role, attributes, origin)

@@ -34,6 +34,7 @@ _PAIRS: dict[TemplateFormat, tuple[tuple[str, str], ...]] = {
 }
 _REFERENCE = re.compile(r"\$\{[A-Za-z][\w.+-]*:[^{}\n]*\}")
 """References of any protocol: those that nobody knows are text, and no YAML either."""
+_MERGE = re.compile(r"<<:[ \t]+\Z")
 _BEFORE = re.compile(r"(?:^|\n)[ ]*$")
 _AFTER = re.compile(r"[ \t]*(?:\r?\n|\r|$)")
 
@@ -76,6 +77,10 @@ class SourceYaml:
         made = self._filled(value, path)
         return made, frozenset(name for name in self._used if is_input(name))
 
+    def has_expression(self, value: Json) -> bool:
+        """Whether a value of the YAML, not filled yet, holds an expression or a reference."""
+        return isinstance(value, str) and _OPEN in value
+
     def place(self, path: KeyPath) -> Span | None:
         """Where a value stands."""
         entry = self._entries.get(path)
@@ -87,7 +92,8 @@ class SourceYaml:
     def _opaque(self, *, spreads: bool) -> str:
         """The YAML with each expression and reference as one word of its own length.
 
-        A reference alone on its line is written as a key: what it holds may stand beside others.
+        A reference alone on its line, or behind a merge key (`<<:`), is written as a key: what it
+        holds may stand beside others.
         """
         raw = self.document.source.slice(self.span)
         self._holes = []
@@ -103,10 +109,14 @@ class SourceYaml:
             else:
                 digits = chr(_BASE + index // _DIGITS) + chr(_BASE + index % _DIGITS)
                 hole = (_OPEN + digits).ljust(len(text), _FILL)
-                if spreads and whole_reference(text) and _is_alone(raw, start, end):
-                    hole = hole[:-1] + ":"
+                if spreads and whole_reference(text):
+                    merge = _MERGE.search(raw, done, start)
+                    if merge is not None:
+                        hole = hole.ljust(end - merge.start() - 2, _FILL) + ": "
+                    elif _is_alone(raw, start, end):
+                        hole = hole[:-1] + ":"
                 self._holes.append(text)
-            pieces += (raw[done:start], hole)
+            pieces += (raw[done : end - len(hole)], hole)
             done = end
         pieces.append(raw[done:])
         return plain_newlines("".join(pieces))
@@ -124,8 +134,7 @@ class SourceYaml:
         spread: dict[str, Json] = {}
         own: dict[str, Json] = {}
         for key, item in value.items():
-            # A key that stands for a line of its own has lost the colon, its last character.
-            reference = self._reference(key, lost=1) if item is None else None
+            reference = self._reference(key) if item is None else None
             if reference is None:
                 own[as_text(self._text(key, path, typed=False))] = self._filled(item, (*path, key))
                 continue
@@ -181,12 +190,12 @@ class SourceYaml:
                 done = reference.span.end
         yield Segment("literal", segment.text[done:], None)
 
-    def _reference(self, text: str, *, lost: int = 0) -> Reference | None:
+    def _reference(self, text: str) -> Reference | None:
         """The reference that a scalar is, and nothing else."""
-        if not text.startswith(_OPEN) or len(text) < 3:
+        if not text.startswith(_OPEN) or len(text) < 3 or text[3:].strip(_FILL):
             return None
         hole = self._hole_at(text, 0)
-        return whole_reference(hole) if hole and len(text) == len(hole) - lost else None
+        return whole_reference(hole) if hole else None
 
     def _value_of(self, reference: Reference, path: KeyPath) -> Json:
         written = self._written(reference)
@@ -214,6 +223,8 @@ class SourceYaml:
                 break
             pieces += (text[at:start], hole)
             at = start + len(hole)
+            while text.startswith(_FILL, at):  # a hole that took the place of a merge key too
+                at += 1
         return "".join((*pieces, text[at:]))
 
     def _hole_at(self, text: str, start: int) -> str | None:

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Iterator
 
+from studio.core.prompty.body.media import near_threads
 from studio.core.prompty.body.roles import ROLES, STANDARD_ROLES, read_marker
 from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside, plain_newlines
 from studio.core.prompty.document import PromptDocument
@@ -58,6 +59,8 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
     yield from _nearly_right(document, body, is_fenced)
     yield from _attributes(document, body, is_fenced)
     yield from _two_roles(document, body, is_fenced)
+    yield from _near_threads(document, body)
+    yield from _list_on_line(document, body, is_fenced)
     yield from _misspelled(document, body, is_fenced)
     yield from _untidy(document, body)
     if not document.sections or document.sections[0].role == "":
@@ -108,6 +111,39 @@ def _two_roles(document: PromptDocument, body: str, is_fenced: _Predicate) -> It
         message = f"{found[0].strip()!r} is text here; a role marker has one word: {rights[0]!r}."
         fixes = tuple(Fix(f"Write {right}", (TextEdit(place, right),)) for right in rights)
         yield Problem("near-marker", Severity.WARNING, message, place, fixes)
+
+
+def _near_threads(document: PromptDocument, body: str) -> Iterator[Problem]:
+    """`![thread]` in a line of text, `![Thread]`, `![thread key="v"]`: none of them is a thread."""
+    if document.dialect != "section":
+        return
+    for span, right in near_threads(body):
+        place = span.shift(document.body.start)
+        is_marker = right.endswith(":") and read_marker(right, document.dialect) is None
+        fixes = (Fix(f"Write {right}", (TextEdit(place, right),)),) if right else ()
+        message = (
+            f"{body[span.start : span.end]!r} is text here; ![thread] stands alone on its line, "
+            'and thread[key="value"]: has attributes.'
+        )
+        yield Problem("near-marker", Severity.WARNING, message, place, () if is_marker else fixes)
+
+
+_TOOLS_ON_LINE = re.compile(
+    r"^tools:[ \t]+(?=(?:\[[^\n]{0,400}\]|\$\{\w+:[^}\n]{0,200}\})[ \t]*$)", re.MULTILINE
+)
+
+
+def _list_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
+    """`tools: ${file:tools.yaml}`: the list of a section stands below its marker."""
+    if document.dialect != "section":
+        return
+    for found in _TOOLS_ON_LINE.finditer(body):
+        if is_fenced(found.start()):
+            continue
+        place = Span(*found.span()).shift(document.body.start)
+        message = "tools: is text here; it stands alone on its line, and the list below it."
+        fix = Fix("Put the list below", (TextEdit(place, "tools:\n"),))
+        yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
 
 
 def _later_role(document: PromptDocument, found: re.Match[str]) -> Problem:

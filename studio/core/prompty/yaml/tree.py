@@ -6,7 +6,7 @@ Knows no YAML library: events are anything with marks, a value, a tag, an anchor
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -169,8 +169,7 @@ class TreeBuilder:
 
     def _merge(self, target: dict[str, Json], value: Json) -> None:
         """Apply a merge key (`<<`): keys written here win."""
-        values = value if isinstance(value, list) else [value]
-        for item in values:
+        for item in _listed(value):
             if isinstance(item, dict):
                 for key, inner in item.items():
                     target.setdefault(key, inner)
@@ -222,6 +221,12 @@ class TreeBuilder:
                 return
             if key == "<<":
                 parent.merges.append(value)
+                if not all(isinstance(each, dict) for each in _listed(value)):
+                    message = (
+                        "<<: takes keys and values, or an *alias of some; nothing of this is read. "
+                        "A file's keys can be a whole value: `key: ${file:keys.json}`."
+                    )
+                    self.problems.append(self.problem("yaml-merge", message, Span(start, end)))
                 return
             if key == _NO_KEY:
                 return
@@ -257,3 +262,8 @@ class TreeBuilder:
         severity = Severity.WARNING if code in ("yaml-documents", "yaml-tag") else Severity.ERROR
         moved = tuple(fix.shift(self.offset) for fix in fixes)
         return Problem(code, severity, message, place.shift(self.offset), moved)
+
+
+def _listed(value: Json) -> Sequence[Json]:
+    """The items of a list; another value is one by itself."""
+    return value if isinstance(value, list) else [value]

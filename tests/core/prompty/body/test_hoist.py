@@ -58,6 +58,7 @@ def codes(made: Prepared) -> list[str]:
         ("options: ${file:keys.json}", {"a": 1, "b": ["x", "k3y"]}),
         ('options: "${file:more.yaml}"', {"b": "two", "c": {"d": True}}),
         ("options:\n      ${file:keys.json}", {"a": 1, "b": ["x", "k3y"]}),
+        ("options:\n      <<: ${file:keys.json}\n      a: 2", {"a": 2, "b": ["x", "k3y"]}),
         ("options:\n      c: 1\n      ${file:keys.json}", {"a": 1, "b": ["x", "k3y"], "c": 1}),
         (
             "options:\n      ${file:keys.json}\n      b: own\n      ${file:more.yaml}",
@@ -86,6 +87,7 @@ def test_references_of_one_tool(
     [
         ("options: {a: ${env:KEY}, l: [${env:KEY}]}", {"a": "k3y", "l": ["k3y"]}),
         ("options: {a: ${http:foo}}", {"a": "${http:foo}"}),
+        ("options: {<<: ${file:more.yaml}, x: 1}", {"b": "two", "c": {"d": True}, "x": 1}),
     ],
 )
 def test_references_in_brackets(

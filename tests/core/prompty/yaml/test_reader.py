@@ -64,6 +64,7 @@ def test_dates_and_infinities_stay_text() -> None:
         ("a: {{x}}\nb: 1\n", {"a": {}, "b": 1}, "yaml-key"),
         ("? [k]\n: v\nb: 1\n", {"b": 1}, "yaml-key"),
         ("a: 1\na: 2\n", {"a": 2}, "duplicate-key"),
+        ("a: {<<: word, b: 1}\n", {"a": {"b": 1}}, "yaml-merge"),
         ("a: *nobody\nb: 1\n", {"a": None, "b": 1}, "yaml-alias"),
         ("a: &a [*a]\n", {"a": [None]}, "yaml-alias"),
         ("a: !!python/object:os.system x\n", {"a": "x"}, "yaml-tag"),
