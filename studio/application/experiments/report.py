@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -103,6 +103,9 @@ class ExperimentReport:
     sentences: tuple[str, ...]
     """What it says, plain."""
 
+    tags: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Keys of the rows with each tag."""
+
     agreements: tuple[JudgeAgreement, ...] = ()
     """How far judges agree with people, where people rated answers."""
 
@@ -192,7 +195,9 @@ def report_of(
     found = tuple(reports)
     agreements = _agreements(ledger, result)
     said = [*_sentences(found, title, len(rows), is_whole=is_whole), *map(_agreed, agreements)]
-    return ExperimentReport(head, found, title, len(rows), is_whole, tuple(said), agreements)
+    return ExperimentReport(
+        head, found, title, len(rows), is_whole, tuple(said), slices.get("tags", {}), agreements
+    )
 
 
 def _agreements(ledger: ExperimentLedger, result: int) -> tuple[JudgeAgreement, ...]:

@@ -67,7 +67,7 @@ class RatingBar(QWidget):
         inside.setSpacing(2)
         for number, button in enumerate(self.points, 1):
             button.setCheckable(True)
-            button.setFixedWidth(30)
+            button.setFixedWidth(40)
             button.setAccessibleName(self.tr("{number} of 5").format(number=number))
             button.setToolTip(self.tr("Give {number} of 5 points (Alt+{number})").format(
                 number=number))  # fmt: skip

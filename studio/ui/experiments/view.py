@@ -22,15 +22,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.grid import RowFilter
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run import ExperimentProgress
 from studio.core.experiments.results.cells import CellKey
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.experiments.grid_view import ExperimentTable
-from studio.ui.experiments.pass_chart import PassRateChart
 from studio.ui.experiments.rating_bar import MOST
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
@@ -46,6 +47,13 @@ _FILTERS: tuple[tuple[RowFilter, str], ...] = (
     ("failed", QT_TRANSLATE_NOOP("ExperimentView", "Failed")),
     ("flaky", QT_TRANSLATE_NOOP("ExperimentView", "Flaky")),
     ("errors", QT_TRANSLATE_NOOP("ExperimentView", "Without an answer")),
+)
+_CHARTS: tuple[tuple[ChartKind, str], ...] = (
+    ("pass", QT_TRANSLATE_NOOP("ExperimentView", "Pass rate")),
+    ("latency", QT_TRANSLATE_NOOP("ExperimentView", "Time")),
+    ("cost", QT_TRANSLATE_NOOP("ExperimentView", "Cost and quality")),
+    ("trend", QT_TRANSLATE_NOOP("ExperimentView", "Over results")),
+    ("slices", QT_TRANSLATE_NOOP("ExperimentView", "By tag")),
 )
 _BESIDE = 900
 """Pixels of width from which a cell is shown beside the grid."""
@@ -76,7 +84,9 @@ class ExperimentView(QWidget):
         self.head = QLabel()
         self.more = QLabel()
         self.said = QLabel()
-        self.chart = PassRateChart()
+        self.chart = ExperimentChart()
+        self.chart_choice = QComboBox()
+        self.chart_box = QWidget()
         self.run_button = QPushButton(self.tr("Run"))
         self.again_button = QPushButton(self.tr("Run the failed again"))
         self.file_button = QPushButton(self.tr("Edit file"))
@@ -112,7 +122,7 @@ class ExperimentView(QWidget):
                 self.tr("Not run yet. Run asks every row of every variant and marks the answers.")
             )
             self.more.setText("")
-            self.chart.hide()
+            self.chart_box.hide()
             return
         self.head.setText(report.headline)
         rest = [each for each in report.sentences if each != report.headline]
@@ -127,8 +137,14 @@ class ExperimentView(QWidget):
             rest.append(words)
         self.more.setText(" ".join(rest))
         self.more.setVisible(bool(rest))
-        self.chart.show_variants(report.variants, report.baseline)
+        self._show_chart()
         self._fit()
+
+    def _show_chart(self) -> None:
+        report, kind = self.controller.report, self.chart_choice.currentData()
+        if report is not None:
+            earlier = self.controller.earlier() if kind == "trend" else ()
+            self.chart.show_figure(chart_of(kind, report, earlier))
 
     def _show_loaded(self) -> None:
         controller = self.controller
@@ -204,7 +220,7 @@ class ExperimentView(QWidget):
             self.split.setOrientation(wanted)
         report = self.controller.report
         has_room = self.width() >= _CHART and self.height() >= _CHART_HEIGHT
-        self.chart.setVisible(report is not None and has_room)
+        self.chart_box.setVisible(report is not None and has_room)
 
     # -- doing ----------------------------------------------------------------------------------
 
@@ -278,6 +294,11 @@ class ExperimentView(QWidget):
         self.said.hide()
         self.run_button.setProperty("primary", True)
         self.results.setAccessibleName(self.tr("Results"))
+        for box in (self.results, self.tags):
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.chart_choice.setAccessibleName(self.tr("Chart"))
+        for kind, text in _CHARTS:
+            self.chart_choice.addItem(QCoreApplication.translate("ExperimentView", text), kind)
         self.search.setPlaceholderText(self.tr("Filter rows"))
         self.search.setAccessibleName(self.tr("Filter rows"))
         self.search.setClearButtonEnabled(True)
@@ -308,7 +329,12 @@ class ExperimentView(QWidget):
         words.addStretch(1)
         top = QHBoxLayout()
         top.addLayout(words, 3)
-        top.addWidget(self.chart, 2, Qt.AlignmentFlag.AlignTop)
+        charts = QVBoxLayout(self.chart_box)
+        charts.setContentsMargins(0, 0, 0, 0)
+        charts.setSpacing(4)
+        charts.addWidget(self.chart_choice, 0, Qt.AlignmentFlag.AlignRight)
+        charts.addWidget(self.chart)
+        top.addWidget(self.chart_box, 2, Qt.AlignmentFlag.AlignTop)
         return top
 
     def _buttons(self) -> FlowLayout:
@@ -357,6 +383,7 @@ class ExperimentView(QWidget):
         self.again_button.clicked.connect(lambda: controller.run("failed"))
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
         self.results.activated.connect(self._on_result)
+        self.chart_choice.activated.connect(lambda _at: self._show_chart())
         self.search.textChanged.connect(lambda _text: self._on_filter())
         self.tags.activated.connect(lambda _at: self._on_filter())
         for button in self.filters.values():

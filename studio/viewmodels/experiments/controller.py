@@ -29,7 +29,7 @@ from studio.application.experiments.run import (
     ExperimentProgress,
     ExperimentRunner,
 )
-from studio.core.experiments.results.cells import CellKey, CellOutcome
+from studio.core.experiments.results.cells import CellKey, CellOutcome, VariantTotal
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating
@@ -40,6 +40,7 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
 _DRAW_MS = 33
+_MOST_EARLIER = 20
 _REPORT_MS = 1000
 _REPORT_SHARE = 10
 """Counting takes at most a tenth of the time."""
@@ -325,6 +326,17 @@ class ExperimentController(QObject):
         if report.head.id == self._result:
             self.report = report
             self.report_changed.emit(report)
+
+    def earlier(self) -> tuple[tuple[int, dict[str, VariantTotal]], ...]:
+        """The results of the file with the totals of their variants, the oldest first."""
+        ledger = self._ledger
+        if ledger is None:
+            return ()
+        return tuple(
+            (head.id, dict(zip(ledger.variants(head.id), ledger.variant_totals(head.id),
+                               strict=False)))
+            for head in reversed(self.heads[:_MOST_EARLIER])
+        )  # fmt: skip
 
     # -- one cell -------------------------------------------------------------------------------
 

@@ -1,0 +1,190 @@
+"""The charts of a result as values: bars with intervals, and points in a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeAlias
+
+from studio.application.experiments.report import ExperimentReport, VariantReport, percent
+from studio.application.words import translate
+from studio.core.experiments.results.cells import VariantTotal
+from studio.core.experiments.statistics import wilson
+
+_tr = partial(translate, "ExperimentCharts")
+
+ChartKind: TypeAlias = Literal["pass", "latency", "cost", "trend", "slices"]
+"""What a chart shows."""
+
+MOST_LINES = 6
+_MOST_RESULTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ChartLine:
+    """A value with its interval, on one line."""
+
+    name: str
+    """What it is of."""
+
+    low: float
+    """Where the interval begins."""
+
+    value: float
+    """The value."""
+
+    high: float
+    """Where the interval ends."""
+
+    words: str
+    """The value for people."""
+
+    is_muted: bool = False
+    """Whether it is the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPoint:
+    """A point in a plane; points of one name are joined in their order."""
+
+    name: str
+    """What it is of."""
+
+    x: float
+    """To the right."""
+
+    y: float
+    """Up, from 0 to 1."""
+
+    words: str
+    """What it says, for people."""
+
+    is_muted: bool = False
+    """Whether it is the baseline."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChartFigure:
+    """One chart."""
+
+    title: str
+    """What it shows."""
+
+    lines: tuple[ChartLine, ...] = ()
+    """Bars, from above; empty for a plane."""
+
+    points: tuple[ChartPoint, ...] = ()
+    """Points of a plane."""
+
+    most: float = 1.0
+    """The end of the horizontal axis."""
+
+    unit: str = "%"
+    """What the horizontal axis counts: `%`, `s`, `$` or `#`."""
+
+    @property
+    def words(self) -> str:
+        """All of it in words, for those who do not see it."""
+        each = [f"{line.name}: {line.words}" for line in self.lines]
+        each += [f"{point.name}: {point.words}" for point in self.points]
+        return "; ".join(each)
+
+
+def chart_of(
+    kind: ChartKind, report: ExperimentReport,
+    earlier: Sequence[tuple[int, Mapping[str, VariantTotal]]] = (),
+) -> ChartFigure:  # fmt: skip
+    """A chart of a result.
+
+    Args:
+        kind: which.
+        report: the result.
+        earlier: results of the same file by number, the oldest first, with totals by variant.
+    """
+    match kind:
+        case "pass":
+            title = _tr("Rows passed, with 95 % intervals")
+            return ChartFigure(title, tuple(_passed(each, report) for each in _some(report)))
+        case "latency":
+            return _latency(report)
+        case "cost":
+            return _cost(report)
+        case "trend":
+            return _trend(report, earlier)
+        case "slices":
+            return _slices(report)
+
+
+def _some(report: ExperimentReport) -> tuple[VariantReport, ...]:
+    return report.variants[:MOST_LINES]
+
+
+def _passed(each: VariantReport, report: ExperimentReport) -> ChartLine:
+    low, high = each.interval
+    words = _tr("{share} of {rows} rows").format(share=percent(each.share), rows=len(each.verdicts))
+    return ChartLine(each.name, low, each.share, high, words, each.name == report.baseline)
+
+
+def _latency(report: ExperimentReport) -> ChartFigure:
+    lines = tuple(
+        ChartLine(
+            each.name, each.p50_ms / 1000, each.p50_ms / 1000, each.p95_ms / 1000,
+            _tr("{half:.2g} s, 95 % within {most:.2g} s").format(
+                half=each.p50_ms / 1000, most=each.p95_ms / 1000),
+            each.name == report.baseline,
+        )
+        for each in _some(report)
+    )  # fmt: skip
+    most = max((each.high for each in lines), default=0.0) or 1.0
+    return ChartFigure(
+        _tr("Time of a cell: median and 95th percentile"), lines, most=most, unit="s"
+    )
+
+
+def _cost(report: ExperimentReport) -> ChartFigure:
+    points = []
+    for each in report.variants:
+        asked = max(1, each.total.done - each.total.cached)
+        cost = each.total.cost / asked
+        words = _tr("${cost:.4f} a cell, {share}").format(cost=cost, share=percent(each.share))
+        points.append(ChartPoint(each.name, cost, each.share, words, each.name == report.baseline))
+    most = max((each.x for each in points), default=0.0) or 1.0
+    title = _tr("Cost of a cell and rows passed")
+    return ChartFigure(title, points=tuple(points), most=most, unit="$")
+
+
+def _trend(
+    report: ExperimentReport, earlier: Sequence[tuple[int, Mapping[str, VariantTotal]]]
+) -> ChartFigure:
+    shown = list(earlier)[-_MOST_RESULTS:]
+    points = []
+    for variant in _some(report):
+        for at, (number, totals) in enumerate(shown):
+            total = totals.get(variant.name)
+            if total is not None and total.done:
+                share = total.passed / total.done
+                words = _tr("result {number} {share}").format(number=number, share=percent(share))
+                is_base = variant.name == report.baseline
+                points.append(ChartPoint(variant.name, float(at), share, words, is_base))
+    title = _tr("Cells passed, result by result")
+    return ChartFigure(title, points=tuple(points), most=max(1.0, len(shown) - 1.0), unit="#")
+
+
+def _slices(report: ExperimentReport) -> ChartFigure:
+    """The rows of each tag, of the variant that is compared, else of the first."""
+    compared = [each for each in report.variants if each.comparison is not None]
+    variant = next(iter(compared or report.variants), None)
+    if variant is None:
+        return ChartFigure("")
+    found = sorted(report.tags.items(), key=lambda each: -len(each[1]))[:MOST_LINES]
+    lines = []
+    for tag, keys in found:
+        verdicts = [variant.verdicts[key] for key in keys if key in variant.verdicts]
+        passed = sum(each.passed for each in verdicts)
+        low, high = wilson(passed, len(verdicts))
+        share = passed / len(verdicts) if verdicts else 0.0
+        words = _tr("{share} of {rows} rows").format(share=percent(share), rows=len(verdicts))
+        lines.append(ChartLine(tag, low, share, high, words))
+    title = _tr("Rows passed of each tag, {name}").format(name=variant.name)
+    return ChartFigure(title, tuple(lines))

@@ -1,0 +1,176 @@
+"""The charts of a result, drawn by hand: bars with intervals, and points in a plane."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from studio.application.experiments.charts import ChartFigure, ChartLine, ChartPoint
+from studio.ui.style.theme import LIGHT, Theme
+
+_LINE = 24
+_HEAD = 22
+_FOOT = 20
+_NAME = 0.28
+_PLANE = 150
+_WORDS = 14
+_TICKS = 5
+_APART = 56
+"""Pixels that the words of a tick need."""
+
+
+class ExperimentChart(QWidget):
+    """Draws one figure."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._figure = ChartFigure("")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colors."""
+        self._theme = theme
+        self.update()
+
+    def show_figure(self, figure: ChartFigure) -> None:
+        """Draw this."""
+        self._figure = figure
+        self.setAccessibleName(figure.title)
+        self.setAccessibleDescription(figure.words)
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """A line for each bar, a head and an axis."""
+        height = _LINE * max(1, len(self._figure.lines)) if not self._figure.points else _PLANE
+        return QSize(360, _HEAD + _FOOT + height)
+
+    def minimumSizeHint(self) -> QSize:
+        """Narrow is enough."""
+        return QSize(220, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw head, axis, bars or points, and figures."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(self._theme.muted))
+        painter.drawText(
+            QRectF(0, 0, self.width(), _HEAD - 4), int(Qt.AlignmentFlag.AlignLeft),
+            self._figure.title,
+        )  # fmt: skip
+        if self._figure.points:
+            self._paint_plane(painter)
+        else:
+            self._paint_lines(painter)
+
+    # -- bars -----------------------------------------------------------------------------------
+
+    def _paint_lines(self, painter: QPainter) -> None:
+        left, right = self.width() * _NAME, self.width() - 56.0
+        self._paint_axis(painter, left, right)
+        for at, each in enumerate(self._figure.lines):
+            self._paint_line(painter, each, _HEAD + _LINE * at + _LINE / 2, left, right)
+
+    def _paint_line(
+        self, painter: QPainter, each: ChartLine, y: float, left: float, right: float
+    ) -> None:
+        theme, most = self._theme, self._figure.most
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        color = QColor(theme.muted if each.is_muted else theme.accent)
+        left_middle = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        painter.setPen(QColor(theme.text))
+        painter.setFont(self.font() if each.is_muted else bold)
+        name = painter.fontMetrics().elidedText(
+            each.name, Qt.TextElideMode.ElideRight, int(left) - 14
+        )
+        painter.drawText(QRectF(0, y - _LINE / 2, left - 10, _LINE), left_middle, name)
+        low, x, high = (
+            left + (right - left) * min(1.0, value / most)
+            for value in (each.low, each.value, each.high)
+        )
+        painter.setPen(QPen(color, 1.6))
+        painter.drawLine(int(low), int(y), int(high), int(y))
+        for end in (low, high):
+            painter.drawLine(int(end), int(y) - 5, int(end), int(y) + 5)
+        painter.setBrush(color)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawEllipse(QRectF(x - 5, y - 5, 10, 10))
+        painter.setPen(QColor(theme.text))
+        figures = QRectF(right + 8, y - _LINE / 2, 48, _LINE)
+        painter.drawText(figures, left_middle, _told(each.value, self._figure.unit))
+
+    def _paint_axis(self, painter: QPainter, left: float, right: float) -> None:
+        """Lines and figures of the horizontal axis."""
+        bottom = self.height() - _FOOT
+        every = next(each for each in (1, _TICKS) if (right - left) * each / _TICKS >= _APART
+                     or each == _TICKS)  # fmt: skip
+        for tick in range(_TICKS + 1):
+            x = left + (right - left) * tick / _TICKS
+            painter.setPen(QColor(self._theme.border))
+            painter.drawLine(int(x), _HEAD, int(x), bottom)
+            if self._figure.unit == "#" or tick % every:
+                continue
+            painter.setPen(QColor(self._theme.muted))
+            place = QRectF(x - 30, bottom + 2, 60, _FOOT - 2)
+            value = self._figure.most * tick / _TICKS
+            painter.drawText(
+                place, int(Qt.AlignmentFlag.AlignHCenter), _told(value, self._figure.unit)
+            )
+
+    # -- points ---------------------------------------------------------------------------------
+
+    def _paint_plane(self, painter: QPainter) -> None:
+        left, right = 44.0, self.width() - 90.0
+        self._paint_axis(painter, left, right)
+        top, bottom = _HEAD + 4.0, self.height() - _FOOT - 4.0
+        painter.setPen(QColor(self._theme.muted))
+        for share in (0.0, 0.5, 1.0):
+            y = bottom + (top - bottom) * share
+            place = QRectF(0, y - 10, left - 8, 20)
+            where = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            painter.drawText(place, where, _told(share, "%"))
+        before: tuple[str, QPointF] | None = None
+        last = {each.name: each for each in self._figure.points}
+        named: list[QPointF] = []
+        for each in self._figure.points:
+            x = left + (right - left) * min(1.0, each.x / self._figure.most)
+            place_of = QPointF(x, bottom + (top - bottom) * each.y)
+            color = QColor(self._color(each))
+            if before is not None and before[0] == each.name:
+                painter.setPen(QPen(color, 1.6))
+                painter.drawLine(before[1], place_of)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+            painter.drawEllipse(place_of, 4.5, 4.5)
+            if last[each.name] is each:
+                painter.setPen(QColor(self._theme.text))
+                words = place_of + QPointF(8, 4)
+                while any(abs(words.y() - other.y()) < _WORDS and abs(words.x() - other.x()) < 60
+                          for other in named):  # fmt: skip
+                    words -= QPointF(0, _WORDS)
+                named.append(words)
+                painter.drawText(words, each.name[:14])
+            before = each.name, place_of
+
+    def _color(self, point: ChartPoint) -> str:
+        if point.is_muted:
+            return self._theme.muted
+        colors = (self._theme.accent, self._theme.success, self._theme.warning, self._theme.error)
+        names = list(dict.fromkeys(each.name for each in self._figure.points if not each.is_muted))
+        return colors[names.index(point.name) % len(colors)]
+
+
+def _told(value: float, unit: str) -> str:
+    """A value of an axis, short."""
+    match unit:
+        case "%":
+            return f"{round(100 * value)} %"
+        case "$":
+            return f"${value:.2g}"
+        case "s" if value < 1:
+            return f"{round(1000 * value)} ms"
+        case _:
+            return f"{value:.2g} {unit}"
