@@ -21,6 +21,7 @@ from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
 from studio.application.trust import references_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
+from studio.cli.ask_input import terminal_asker
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.findings import report
 from studio.cli.past_runs import past_to_fork, past_to_replay
@@ -247,7 +248,7 @@ async def _drive(options: argparse.Namespace, order: _Order, store: RunStore | N
         # The file of now is put to the replies of then: another request than the kept one is told.
         return await _go(options, replace(plan, document=document, inputs=order.values), None)
     connections = read_connections(user_paths().config / "connections.toml")
-    tools = tool_session(order.trust, connections, secrets)
+    tools = tool_session(order.trust, connections, secrets, terminal_asker())
     model = _model(options, document, order.trust, Answerers(connections, secrets))
     try:
         prepared = prepare(document, order.values, references=references)

@@ -232,6 +232,7 @@ async def _opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
 @asynccontextmanager
 async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[ToolSet]:
     from studio.application.tools.named_source import UnknownSourceError, named_by
+    from studio.cli.ask_input import terminal_asker
     from studio.cli.tool_sets import SourceToolSet
     from studio.core.masking.masker import Masker
     from studio.core.tools.limits import DEFAULT_LIMITS
@@ -248,8 +249,9 @@ async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[T
     secrets.note_written(declaration)
     environment = secrets.environment(source_key(declaration))
     source = open_source(
-        declaration, DEFAULT_LIMITS, lambda: None, environment=environment, masker=secrets.masker
-    )
+        declaration, DEFAULT_LIMITS, lambda: None, environment=environment, masker=secrets.masker,
+        ask=terminal_asker(),
+    )  # fmt: skip
     try:
         yield SourceToolSet(source, secrets)
     finally:
@@ -258,6 +260,7 @@ async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[T
 
 @asynccontextmanager
 async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
+    from studio.cli.ask_input import terminal_asker
     from studio.cli.tool_sets import PromptToolSet
     from studio.core.masking.masker import Masker
     from studio.core.paths import user_paths
@@ -269,7 +272,9 @@ async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)
     own = user_paths().config / OWN_FILE
-    session = ToolSession(trust, own_servers=own, masker=Masker(os.environ))
+    session = ToolSession(
+        trust, own_servers=own, masker=Masker(os.environ), ask_input=terminal_asker()
+    )
     hoisted = prepare(document, {}, preview=True).messages.tools
     try:
         await session.load(document, hoisted)

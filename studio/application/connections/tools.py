@@ -8,6 +8,7 @@ from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.secrets import SecretStore
 from studio.core.paths import user_paths
+from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.server_config import OWN_FILE
 from studio.core.tools.openapi.named_connection import NamedConnection
 from studio.core.tools.session import ToolSession
@@ -25,16 +26,22 @@ def tool_connection(
     return NamedConnection(address_of(found), bool(found.key), read_key)
 
 
-def tool_session(trust: TrustStore, connections: Connections, secrets: SecretStore) -> ToolSession:
+def tool_session(
+    trust: TrustStore,
+    connections: Connections,
+    secrets: SecretStore,
+    ask_input: AskForInput | None = None,
+) -> ToolSession:
     """Where the tools of prompts are kept, with the user's own servers and connections.
 
     Args:
         trust: the folders that the user trusts.
         connections: what the user has set up; a tool may name one.
         secrets: where their keys are.
+        ask_input: asks the user for what an MCP server wants to know.
     """
     own = user_paths().config / OWN_FILE
-    session = ToolSession(trust, own_servers=own, masker=secrets.masker)
+    session = ToolSession(trust, own_servers=own, masker=secrets.masker, ask_input=ask_input)
     session.find_connection = partial(tool_connection, connections, secrets)
     return session
 
