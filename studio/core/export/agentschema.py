@@ -142,10 +142,7 @@ def _losses(document: PromptDocument) -> Iterator[str]:
     for key in document.data:
         if key not in _KEYS:
             yield f"{key}: is no key of AgentSchema; it stays in the file, and readers ignore it."
-    for path in (("model",), ("model", "options"), ("model", "connection")):
-        block = value_at(document.data, path)
-        if isinstance(block, str) and whole_reference(block) is not None:
-            yield f"{'.'.join(path)}: AgentSchema takes no reference in place of this block."
+    yield from _references(document)
     for item in (*document.inputs, *document.outputs):
         if item.kind not in _KINDS:
             yield (
@@ -161,6 +158,17 @@ def _losses(document: PromptDocument) -> Iterator[str]:
         kind = tool.get("kind")
         if kind not in _TOOLS and "connection" not in tool:
             yield f"tools.{name}: AgentSchema wants a connection for a tool of kind {kind!r}."
+
+
+def _references(document: PromptDocument) -> Iterator[str]:
+    """Blocks and lists that stand in another file."""
+    for path in (("model",), ("model", "options"), ("model", "connection")):
+        block = value_at(document.data, path)
+        if isinstance(block, str) and whole_reference(block) is not None:
+            yield f"{'.'.join(path)}: AgentSchema takes no reference in place of this block."
+    for key in ("inputs", "outputs", "tools"):
+        if isinstance(document.data.get(key), str):
+            yield f"{key}: AgentSchema takes no file or reference in place of this list."
 
 
 def _items(value: Json) -> list[tuple[str, Mapping[str, Json]]]:

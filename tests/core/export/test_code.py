@@ -176,3 +176,9 @@ def test_inputs_that_a_file_declares_have_their_values(make: Make, tmp_path: Pat
     (round_trip,) = make(text, "prompty").round_trips
     assert round_trip.is_same
     assert json.loads(make(text, "openai-chat").text)["messages"][0]["content"] == "Why?"
+
+
+@pytest.mark.parametrize("key", ["inputs", "outputs", "tools"])
+def test_agentschema_takes_no_file_in_place_of_a_list(key: str, make: Make) -> None:
+    text = f"---\nname: a\nmodel: {{id: m}}\n{key}: file:gone.json\n{JINJA}user:\nHi\n"
+    assert [loss for loss in make(text, "agentschema").losses if loss.startswith(f"{key}: Agent")]
