@@ -82,6 +82,9 @@ class Settings:
     recent: tuple[str, ...] = ()
     """Files opened lately, the newest first."""
 
+    recent_folders: tuple[str, ...] = ()
+    """Folders shown lately in Files, the newest first."""
+
     shortcuts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Shortcuts that differ from the usual ones, by action id; an empty one means none."""
 
@@ -90,6 +93,12 @@ class Settings:
         name = str(path)
         kept = tuple(each for each in self.recent if each != name)
         return replace(self, recent=(name, *kept)[:_MOST_RECENT])
+
+    def with_folder(self, folder: Path) -> Settings:
+        """The same with a folder shown in Files, and at the top of the recent ones."""
+        name = str(folder)
+        kept = tuple(each for each in self.recent_folders if each != name)
+        return replace(self, workspace=name, recent_folders=(name, *kept)[:_MOST_RECENT])
 
 
 @dataclass(frozen=True, slots=True)

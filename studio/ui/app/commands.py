@@ -19,6 +19,7 @@ from studio.ui.app.editor_commands import EditorCommands
 from studio.ui.app.navigation import Navigation
 from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
+from studio.ui.style.icons import icon
 from studio.viewmodels.app.notifications import Notification, NotificationAction
 
 if TYPE_CHECKING:
@@ -267,19 +268,25 @@ class Commands(QObject):
 
     def show_folder(self, folder: Path) -> None:
         """Show a folder in Files and remember it."""
-        self._set(workspace=str(folder))
+        store = self._window.services.settings
+        store.set(store.value.with_folder(folder))
         self._window.files.set_root(folder)
         self._window.docks.show("files")
 
     def fill_recent(self) -> None:
-        """Fill the menu of recent files."""
+        """Fill the menu of recent files and folders."""
         menu = self._window.recent_menu
         menu.clear()
+        for name in self._window.services.settings.value.recent_folders:
+            menu.addAction(icon("folder"), name).triggered.connect(
+                lambda _=False, name=name: self.show_folder(Path(name))
+            )
+        menu.addSeparator()
         for name in self._window.services.settings.value.recent:
             menu.addAction(name).triggered.connect(
                 lambda _=False, name=name: self._window.tabs.open(Path(name))
             )
-        if menu.isEmpty():
+        if not menu.actions()[1:]:
             menu.addAction(self.tr("No recent files")).setEnabled(False)
 
     def offer_recovery(self) -> None:

@@ -141,3 +141,16 @@ def test_the_open_file_is_shown_and_marked(
     assert tree.marks[path].is_unsaved
     page.editor.undo()
     qtbot.waitUntil(lambda: path not in tree.marks)
+
+
+def test_recent_folders_come_back_from_the_menu(
+    window: MainWindow, tree: FilesTree, folder: Path
+) -> None:
+    other = folder / "deep"
+    other.mkdir()
+    window.commands.show_folder(other)
+    window.commands.fill_recent()
+    offered = [each.text() for each in window.recent_menu.actions() if each.text()]
+    assert offered == [str(other), str(folder)]
+    window.recent_menu.actions()[1].trigger()
+    assert window.files.root == folder
