@@ -64,6 +64,7 @@ interop: setup-dev ## let every program that reads an export read it: Prompty 1 
 	@$(BIN)/python -m tests.interop.mcp_clients
 	@$(BIN)/python -m tests.interop.hooks
 	@$(BIN)/python -m tests.interop.vscode
+	@$(BIN)/python -m tests.interop.neovim
 	@$(BIN)/python -m tests.interop.servers
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs, and print what came of each

