@@ -47,6 +47,8 @@ class RunScrubber(QWidget):
         self._cards: Sequence[StepCard] = ()
         self._row = -1
         self._total = 0.0
+        self._known: tuple[int, int, float] | None = None
+        """First and count of the bars in sight, and their longest time."""
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName(self.tr("Steps in time"))
@@ -59,7 +61,7 @@ class RunScrubber(QWidget):
 
     def show_cards(self, cards: Sequence[StepCard], total: float) -> None:
         """Show a run's cards; `total` is its time of work in seconds."""
-        self._cards, self._total = cards, total
+        self._cards, self._total, self._known = cards, total, None
         self._row = min(self._row, len(cards) - 1)
         self.update()
 
@@ -112,8 +114,13 @@ class RunScrubber(QWidget):
         return QRectF(left + gap, _BASE - height, max(2.0, width - 2 * gap), height)
 
     def _slowest(self) -> float:
+        """The longest time in sight; once for all bars, since a card of the past is read for it."""
         first, count, _ = self._window()
-        return max((each.seconds for each in self._cards[first : first + count]), default=0) or 1.0
+        if self._known is None or self._known[:2] != (first, count):
+            seen = self._cards[first : first + count]
+            longest = max((each.seconds for each in seen), default=0) or 1.0
+            self._known = (first, count, longest)
+        return self._known[2]
 
     # Painting -------------------------------------------------------------------------------------
 

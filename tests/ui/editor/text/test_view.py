@@ -298,7 +298,10 @@ def test_a_breakpoint_is_on_the_tool_or_the_message_and_moves_with_it(
     assert message.args == ["system 1"]
     editor.show_breakpoints(frozenset(), frozenset({"system 1"}))
     assert editor.breakpoints == {6}
-    assert not editor.toggle_breakpoint(7)
+    with qtbot.waitSignal(editor.message_breakpoint_toggled) as in_its_text:
+        assert editor.toggle_breakpoint(7)
+    assert in_its_text.args == ["system 1"]
+    assert not editor.toggle_breakpoint(0)
 
 
 def test_composed_text_stays_out_until_it_is_done(editor: PromptEditor) -> None:
