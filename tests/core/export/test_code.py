@@ -182,3 +182,10 @@ def test_inputs_that_a_file_declares_have_their_values(make: Make, tmp_path: Pat
 def test_agentschema_takes_no_file_in_place_of_a_list(key: str, make: Make) -> None:
     text = f"---\nname: a\nmodel: {{id: m}}\n{key}: file:gone.json\n{JINJA}user:\nHi\n"
     assert [loss for loss in make(text, "agentschema").losses if loss.startswith(f"{key}: Agent")]
+
+
+def test_a_loop_over_what_was_not_given_is_empty_in_the_script(make: Make, tmp_path: Path) -> None:
+    body = "user:\nHi{% for x in xs %}{{x}}{% endfor %}\n"
+    text = f"---\nname: a\nmodel: {{id: m}}\n{JINJA}{body}"
+    script = module_of(make(text, "python").text, tmp_path)
+    assert script.build_messages(script.INPUTS) == [{"role": "user", "content": "Hi"}]

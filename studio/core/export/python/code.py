@@ -48,8 +48,9 @@ ENVIRONMENT = SandboxedEnvironment(
 
 
 def render(template, values):
-    """A template with values in it."""
-    return ENVIRONMENT.from_string(template).render(values).strip("\\r\\n")
+    """A template with values in it; one that was not given reads as nothing, also in loops."""
+    given = {key: item for key, item in values.items() if item is not None}
+    return ENVIRONMENT.from_string(template).render(given).strip("\\r\\n")
 '''
 
 _MUSTACHE = '''
