@@ -118,6 +118,9 @@ def _functions(
         return
     seen: set[int] = set()
     for name, value in vars(module).items():
+        if not name.startswith("_") and _hides_its_function(value):
+            problems.append((f"{name} is no tool: {_why_not(value)}", 0))
+            continue
         function = None if name.startswith("_") else _function_of(value)
         if function is None or id(function) in seen or not _is_of(function, module.__name__):
             continue
@@ -152,7 +155,19 @@ def _is_of(function: Callable[..., Any], module: str) -> bool:
     return type(inner).__module__ == module
 
 
+def _hides_its_function(value: object) -> bool:
+    """Whether it is a tool of openai-agents, which is called with the state of its own run."""
+    if isinstance(value, type):
+        return False
+    return hasattr(value, "on_invoke_tool") and hasattr(value, "params_json_schema")
+
+
 def _why_not(value: object) -> str:
+    if _hides_its_function(value):
+        return (
+            "it is a tool of openai-agents, which is called with the state of its own run; name "
+            "the function, and decorate a copy: `tool = function_tool(function)`"
+        )
     if isinstance(value, type):
         return "it is a class; name a function, or an object of it that can be called"
     kind = type(value)

@@ -221,3 +221,22 @@ async def test_a_file_of_a_package_and_every_module_that_is_saved(
     assert (await source.call("both", {})).text == "22-1"
     (package / "sub" / "deep.py").write_text("VALUE = 333\n", encoding="utf-8")
     assert (await source.call("both", {})).text == "22-333"
+
+
+async def test_a_tool_that_hides_its_function_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "tools.py"
+    # The shape of the objects that openai-agents makes, which is not installed here.
+    path.write_text(
+        "class FunctionTool:\n"
+        "    params_json_schema = {}\n"
+        "    on_invoke_tool = None\n"
+        "def plain(): ...\n"
+        "hidden = FunctionTool()\n",
+        encoding="utf-8",
+    )
+    source = PythonFileSource(path, LIMITS)
+    names = [spec.name for spec in await source.list_tools()]
+    await source.close()
+    assert names == ["plain"]
+    (problem,) = source.problems
+    assert problem.message.startswith("hidden is no tool: it is a tool of openai-agents")
