@@ -43,18 +43,27 @@ def otlp(events: Sequence[Event], version: str) -> dict[str, Json]:
         version: The studio's version.
     """
     state, times = fold_with_times(events)
-    trace = _id(state.setup.run, 32)
-    root = _id(f"{state.setup.run}/root", 16)
+    trace, root = trace_id(state.setup.run), root_span_id(state.setup.run)
     spans = [_root(state, trace, root, events[0].at, events[-1].at)]
     for step in steps_of(state):
         spans += _step_spans(state, step, times, trace, root)
     resource = {
-        "attributes": _attributes({"service.name": "prompt-studio", "service.version": version})
+        "attributes": attributes_of({"service.name": "prompt-studio", "service.version": version})
     }
     scope: Json = {"name": "prompt_studio.runs", "version": version}
     listed: list[Json] = list(spans)
     scoped: Json = {"scope": scope, "spans": listed, "schemaUrl": SCHEMA_URL}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped]}]}
+
+
+def trace_id(run: str) -> str:
+    """The trace of a run, as hex."""
+    return _id(run, 32)
+
+
+def root_span_id(run: str) -> str:
+    """The span of the whole run, as hex."""
+    return _id(f"{run}/root", 16)
 
 
 def _root(state: RunState, trace: str, span: str, began: float, ended: float) -> dict[str, Json]:
@@ -284,7 +293,7 @@ def _span(
         "kind": kind,
         "startTimeUnixNano": _nano(when[0]),
         "endTimeUnixNano": _nano(when[1]),
-        "attributes": _attributes(attributes),
+        "attributes": attributes_of(attributes),
         "status": {"code": _ERROR, "message": wrong} if wrong else {},
     }
     return made
@@ -295,7 +304,8 @@ def _nano(at: float) -> str:
     return str(int(at) * 1_000_000_000 + round(at % 1 * 1_000_000) * 1_000)
 
 
-def _attributes(values: Mapping[str, Json]) -> list[Json]:
+def attributes_of(values: Mapping[str, Json]) -> list[Json]:
+    """Attributes in OTLP's typed form."""
     return [{"key": key, "value": _value(value)} for key, value in values.items()]
 
 

@@ -64,7 +64,8 @@ _BELOW = 760
 _CHART, _CHART_HEIGHT = 760, 480
 """Width and height from which the chart is shown."""
 
-_ENDINGS = {"junit": "xml", "json": "jsonl", "csv": "csv", "html": "html", "github": "md"}
+_ENDINGS = {"junit": "xml", "json": "jsonl", "csv": "csv", "html": "html", "github": "md",
+             "otel": "otlp.json"}  # fmt: skip
 
 
 class ExperimentView(QWidget):

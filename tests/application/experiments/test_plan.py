@@ -145,6 +145,15 @@ async def test_exports_are_read_by_others_and_hold_no_formula(
     assert not [text for cell in cells for text in cell.values() if text.startswith(("=", "@"))]
     assert "<script>" not in made["html"]
     assert "::error file=rows.csv,line=4::edit: " in made["github"]
+    (scope,) = json.loads(made["otel"])["resourceLogs"][0]["scopeLogs"]
+    events = scope["logRecords"]
+    assert {each["eventName"] for each in events} == {"gen_ai.evaluation.result"}
+    assert len({each["traceId"] for each in events}) == 8
+    labels = [
+        value["value"]["stringValue"] for each in events for value in each["attributes"]
+        if value["key"] == "gen_ai.evaluation.score.label"
+    ]  # fmt: skip
+    assert (labels.count("pass"), labels.count("fail")) == (4, 4)
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])

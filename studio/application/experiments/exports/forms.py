@@ -11,6 +11,7 @@ from io import StringIO
 from xml.etree import ElementTree
 
 from studio.application.experiments.exports.cells import ExportedCell, cells_of, lost
+from studio.application.experiments.exports.otel import as_otel
 from studio.application.experiments.report import ExperimentReport, percent
 from studio.core.experiments.results.cells import CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -285,5 +286,6 @@ FORMS: Mapping[str, Export] = {
     "csv": as_csv,
     "html": as_html,
     "github": as_github,
+    "otel": as_otel,
 }
 """Every form by its name on the command line."""
