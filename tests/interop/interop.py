@@ -15,6 +15,7 @@ from studio.core.export.targets import find_target
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
+from tests.interop import llmock_judge
 from tests.interop.clients import MISSING, compared
 from tests.interop.environments import ROOT, build
 from tests.interop.readers import READERS, Reader
@@ -58,6 +59,8 @@ def main(paths: list[Path]) -> int:
         print(f"{name:20} {told or 'sends the same body and reads the same reply'}")
         if told and told != MISSING:
             silent.append(f"{name}: {told}")
+    if llmock_judge.main():
+        silent.append("llmock: its verdict on the client is above")
     print(*silent, sep="\n")
     return 1 if silent else 0
 
