@@ -10,12 +10,12 @@ from studio.core.export.asserted import asserted_tests
 from studio.core.export.chat_items import as_sent, chat_items, fill_items
 from studio.core.export.chat_template import chat_template
 from studio.core.export.consumers import check_bounds, langchain_renderer
-from studio.core.export.nunjucks import nunjucks_losses
 from studio.core.export.requests import lost, request_of
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates.fstring import fstring_as_jinja
+from studio.core.prompty.templates.nunjucks import nunjucks_losses
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json
 
