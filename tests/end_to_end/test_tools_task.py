@@ -204,9 +204,10 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
         pane.table.viewport(), Qt.MouseButton.LeftButton, pos=box.center() + QPoint(20, 0)
     )
     panel = pane.detail.try_panel
+    # The tools are loaded once more meanwhile, and the form is made anew with them.
+    qtbot.waitUntil(lambda: "a" in panel.form.rows and panel.form.rows["a"].editor.isVisible())
     field = panel.form.rows["a"].editor
     assert isinstance(field, NumberField)
-    assert field.isVisible()
     qtbot.keyClicks(field.line, "40")
     call(qtbot, workbench)
     assert panel.result.toPlainText() == "42"
