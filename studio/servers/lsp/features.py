@@ -25,6 +25,9 @@ from studio.application.editing.names import (
 )
 from studio.application.editing.offers import complete
 from studio.application.editing.snippets import expand
+from studio.application.preview.copy import messages_as_markdown
+from studio.application.preview.shown import shown_prompt
+from studio.application.preview.value import Preview
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import rename_input
 from studio.core.prompty.fmt import tidy_edits
@@ -212,6 +215,12 @@ def formatting(reading: OpenText) -> list[types.TextEdit]:
     if not reading.document.is_prompt:
         return []
     return reading.positions.edits(tidy_edits(reading.document))
+
+
+def messages_text(reading: OpenText) -> str:
+    """The messages that a model would get, as Markdown; samples stand where values are missing."""
+    prepared = shown_prompt(reading.document, {}, None, reading.trust).prepared
+    return messages_as_markdown(Preview(reading.document, prepared.messages, reading.document))
 
 
 def inlay_hints(reading: OpenText, range_: types.Range) -> list[types.InlayHint]:

@@ -20,6 +20,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
 from studio import __version__
+from studio.core.paths import user_paths
 from studio.servers.lsp import features
 from studio.servers.lsp.index import SymbolIndex
 from studio.servers.lsp.open_text import OpenText, read
@@ -28,6 +29,9 @@ from studio.servers.lsp.semantic import LEGEND, semantic_tokens
 
 OPEN_COMMAND = "prompt-studio.open"
 """Opens a prompt in the window; takes the URI of its file."""
+
+MESSAGES_COMMAND = "prompt-studio.messages"
+"""Gives the messages that a model would get, and shows them where the editor can show a file."""
 
 _TRIGGERS = ["{", "%", ".", "|", "$", ":", "[", "`", " "]
 
@@ -229,8 +233,23 @@ def _add_studio(server: PromptLanguageServer) -> None:
         if not uri.startswith("file:"):
             return []
         start = types.Position(0, 0)
-        command = types.Command("Open in Prompt Studio", OPEN_COMMAND, arguments=[uri])
-        return [types.CodeLens(types.Range(start, start), command=command)]
+        offered = [types.Command("Open in Prompt Studio", OPEN_COMMAND, arguments=[uri])]
+        if server.reading(uri).document.is_prompt:
+            offered.append(types.Command("Show messages", MESSAGES_COMMAND, arguments=[uri]))
+        return [types.CodeLens(types.Range(start, start), command=each) for each in offered]
+
+    @server.command(MESSAGES_COMMAND)
+    async def show_messages(uri: str) -> str:
+        reading = server.reading(uri)
+        if not reading.document.is_prompt:
+            raise JsonRpcInvalidParams(f"{uri} is no prompt")
+        text = features.messages_text(reading)
+        window = server.client_capabilities.window
+        if window is not None and window.show_document is not None:
+            path = _messages_file(reading.document.source.path)
+            path.write_text(text, encoding="utf-8")
+            await server.window_show_document_async(types.ShowDocumentParams(path.as_uri()))
+        return text
 
     @server.command(OPEN_COMMAND)
     def open_in_studio(uri: str) -> None:
@@ -245,6 +264,13 @@ def _add_studio(server: PromptLanguageServer) -> None:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+
+
+def _messages_file(prompt: Path | None) -> Path:
+    """Where the messages of a prompt are written to be shown, among what can be made again."""
+    folder = user_paths().cache / "messages"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"{prompt.stem if prompt is not None else 'prompt'}.messages.md"
 
 
 def _knows_snippets(capabilities: Any) -> bool:  # noqa: ANN401 - a nested record of the protocol

@@ -143,3 +143,20 @@ async def test_findings_are_those_of_check(tmp_path: Path, user_home: Path) -> N
             uri = editor.open(tmp_path / f"{name}.prompty")
             found = await editor.findings(uri)
             assert sorted((each.range.start.line, each.code) for each in found) == expected[name]
+
+
+async def test_the_messages_of_a_prompt_are_given_as_they_stand_in_the_editor(
+    tmp_path: Path, user_home: Path
+) -> None:
+    async with started(tmp_path) as editor:
+        uri = editor.open(tmp_path / "greeting.prompty", PROMPT)
+        editor.change(uri, 2, PROMPT.replace("{{ nobody }}", "all"))
+        lenses = await editor.client.text_document_code_lens_async(
+            types.CodeLensParams(types.TextDocumentIdentifier(uri))
+        )
+        commands = [each.command.command for each in lenses or () if each.command is not None]
+        assert commands == ["prompt-studio.open", "prompt-studio.messages"]
+        text = await editor.client.workspace_execute_command_async(
+            types.ExecuteCommandParams("prompt-studio.messages", [uri])
+        )
+    assert "## user\n\né𝄞 Oslo and all" in text
