@@ -13,7 +13,7 @@ from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.export.write import write_atomically
 from studio.core.models.base import ProtocolName
-from studio.core.prompty.convert.whole import convert
+from studio.core.prompty.convert.whole import convert, prove
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
@@ -65,7 +65,10 @@ def _convert(options: argparse.Namespace) -> int:
         return PROBLEMS
     if options.protocol is not None:
         return _convert_protocol(options, document)
-    made = convert(document, options.to, _files_beside(document))
+    beside = _files_beside(document)
+    made = convert(document, options.to, beside)
+    if not made.edits and options.to != "section":
+        made = prove(document, options.to, beside)
     for note in made.notes:
         print(f"{options.file}: {note}", file=sys.stderr)
     for loss in made.losses:

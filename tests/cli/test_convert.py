@@ -100,3 +100,15 @@ def test_convert_between_protocols(tmp_path: Path, capsys: pytest.CaptureFixture
     printed = capsys.readouterr()
     assert "speaks json_action already" in printed.err
     assert printed.out == ""
+
+
+def test_a_file_that_its_runtime_refuses_is_named_although_nothing_changes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.prompty"
+    head = "template: {format: {kind: jinja2}, parser: {kind: prompty}}\n---\n"
+    path.write_text(f"---\nname: a\n{head}system:\n{{% include 'b' %}}\n", encoding="utf-8")
+    assert run_command(["convert", str(path), "--to", "prompty"]) == PROBLEMS
+    assert "prompty 2.1 for Python does not take the file" in capsys.readouterr().err
+    path.write_text(f"---\nname: a\n{head}system:\nHi\n", encoding="utf-8")
+    assert run_command(["convert", str(path), "--to", "prompty"]) == FINE

@@ -93,6 +93,19 @@ def convert(
     return _proven(draft, before, to, references)
 
 
+def prove(
+    document: PromptDocument, to: Dialect, references: ReferenceContext | None = None
+) -> Conversion:
+    """A file that needs no change, with what the programs of its dialect make of it.
+
+    Args:
+        document: As `parse` gave it.
+        to: The dialect that it is of.
+        references: Where the files are read that the prompt names.
+    """
+    return _proven(ConversionDraft(document.source.text), document, to, references)
+
+
 def _rewrite(
     draft: ConversionDraft,
     document: PromptDocument,
