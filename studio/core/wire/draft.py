@@ -105,7 +105,7 @@ class RequestDraft:
             if name in names:
                 made[names[name]] = value
                 self._note_option(names[name], name)
-            else:
+            elif (name, value) != ("allowMultipleToolCalls", True):  # what such an API does anyway
                 self._report_option(name)
         self._add_stop(made, names.get("stopSequences"))
         if isinstance(further, Mapping):

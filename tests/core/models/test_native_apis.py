@@ -17,6 +17,7 @@ from studio.core.models.faults import Endpoint
 from studio.core.models.openai_client import OpenAIClient
 from studio.core.models.remote import RemoteModel
 from studio.core.models.secrets import Secret
+from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -26,6 +27,7 @@ from studio.core.prompty.messages import (
 )
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, accumulate
+from studio.core.wire.request import Provider, to_request
 from tests.support.chat_server import Answer, ChatServer, Exchange, events, failure, json_body
 
 KEY = "planted-key-0123456789"
@@ -183,6 +185,17 @@ async def test_ollama_says_what_its_models_can(server: ChatServer) -> None:
 )
 def test_ollamas_address_is_taken_as_people_write_it(address: str) -> None:
     assert address_of(Connection("O", "ollama", base_url=address)) == "http://h:1"
+
+
+@pytest.mark.parametrize("provider", ["ollama", "gemini"])
+@pytest.mark.parametrize("allowed", [True, False])
+def test_several_calls_at_once_cannot_be_forbidden_and_that_is_said(
+    provider: Provider, allowed: bool
+) -> None:
+    model = ModelDeclaration(id="m", options={"allowMultipleToolCalls": allowed})
+    request = to_request(TALK[:1], (TOOL,), model, provider=provider)
+    told = [item for item in request.problems if "allowMultipleToolCalls" in item.message]
+    assert bool(told) == (not allowed)
 
 
 # Gemini -------------------------------------------------------------------------------------------
