@@ -313,7 +313,7 @@ class TryPanel(QWidget):
             QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status]) + took + cut,
             color,
         )
-        self.result.show_json(pretty_json(outcome.whole or outcome.text))
+        self.result.show_json(pretty_json(outcome.text))
 
     def _say(self, text: str, color: str) -> None:
         paint_text(self.status, color)
