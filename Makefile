@@ -67,8 +67,9 @@ interop: setup-dev ## let every program that reads an export read it: Prompty 1 
 	@$(BIN)/python -m tests.interop.neovim
 	@$(BIN)/python -m tests.interop.servers
 
-chaos: setup-dev ## meet 47 faults of servers on three APIs, and print what came of each
+chaos: setup-dev ## meet 47 faults of servers on three APIs, and kill an experiment 50 times; print what came of it
 	@$(BIN)/python -m tests.chaos.run
+	@$(BIN)/python -m tests.chaos.kills
 
 cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; then a thousand workers in virtual time
 	@$(BIN)/python tests/cluster/run.py
