@@ -32,6 +32,8 @@ _PAUSE_MS = 200
 
 _WIDTH, _HEIGHT = 760, 520
 _LIST_WIDTH = 240
+_MOST_SHOWN = 50_000
+"""Characters that are shown; a text view takes seconds for a million in one line."""
 
 
 class OffersDialog(QDialog):
@@ -199,6 +201,6 @@ class OffersDialog(QDialog):
 
 def shown_text(content: OfferContent) -> str:
     """What was opened, as a user reads it; nothing in it is hidden."""
-    return "\n\n".join(
-        f"{role}:\n{reveal(text)}" if role else reveal(text) for role, text in content.parts
-    )
+    whole = "\n\n".join(f"{role}:\n{text}" if role else text for role, text in content.parts)
+    more = f"\n… {len(whole):,} characters in all" if len(whole) > _MOST_SHOWN else ""
+    return reveal(whole[:_MOST_SHOWN]) + more
