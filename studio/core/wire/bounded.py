@@ -122,31 +122,36 @@ def _since_blank_line(piece: bytes, before: int) -> int:
 
 async def _decoded(stream: httpx2.AsyncByteStream, encodings: str) -> AsyncIterator[bytes]:
     """The content, in pieces of at most 64 KB; encoded more than once, or otherwise: refused."""
-    match encodings:
-        case "" | "identity":
-            async for data in stream:
-                for at in range(0, len(data), _PIECE):
-                    yield data[at : at + _PIECE]
-            return
-        case "gzip" | "x-gzip":
-            unpack = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        case "deflate":
-            unpack = zlib.decompressobj()
-        case _:
-            raise TooMuchError(f"it sent {encodings!r}, an encoding that was not asked for")
-    is_first = encodings == "deflate"
+    if encodings in ("", "identity"):
+        async for data in stream:
+            for at in range(0, len(data), _PIECE):
+                yield data[at : at + _PIECE]
+        return
+    if encodings not in ("gzip", "x-gzip", "deflate"):
+        raise TooMuchError(f"it sent {encodings!r}, an encoding that was not asked for")
+    unpack, head = zlib.decompressobj(zlib.MAX_WBITS | 16), b""
+    is_open = encodings == "deflate"  # whether its form is not known yet
     async for packed in stream:
-        data, made = packed, b""
+        data, made = head + packed, b""
+        if is_open:
+            # The first byte may come alone, and two tell the forms apart.
+            if len(data) < 2:
+                head = data
+                continue
+            window = zlib.MAX_WBITS if _has_zlib_head(data) else -zlib.MAX_WBITS
+            unpack, head, is_open = zlib.decompressobj(window), b"", False
         while (data or made) and not unpack.eof:
             try:
                 made = unpack.decompress(data, _PIECE)
             except zlib.error as error:
-                if not is_first:
-                    raise httpx2.DecodingError(str(error)) from error
-                unpack, is_first = zlib.decompressobj(-zlib.MAX_WBITS), False  # some send it bare
-                continue
-            is_first, data = False, unpack.unconsumed_tail
+                raise httpx2.DecodingError(str(error)) from error
+            data = unpack.unconsumed_tail
             if made:
                 yield made
     if not unpack.eof:
         raise httpx2.DecodingError("the packed reply is incomplete")
+
+
+def _has_zlib_head(data: bytes) -> bool:
+    """Whether packed data begins as RFC 1950 has it; some servers send it bare (RFC 1951)."""
+    return data[0] & 0x0F == 8 and int.from_bytes(data[:2]) % 31 == 0
