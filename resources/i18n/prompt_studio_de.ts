@@ -16,6 +16,14 @@
       <translation>Kontextfenster</translation>
     </message>
     <message>
+      <source>Fetch the newest table that genai-prices published</source>
+      <translation>Die neueste Tabelle holen, die genai-prices veröffentlicht hat</translation>
+    </message>
+    <message>
+      <source>Fetching …</source>
+      <translation>Wird geholt …</translation>
+    </message>
+    <message>
       <source>Images</source>
       <translation>Bilder</translation>
     </message>
@@ -36,12 +44,24 @@
       <translation>Von diesem Modell ist nichts bekannt: alles außer Bildern wird gesendet, bis sein Server es ablehnt.</translation>
     </message>
     <message>
+      <source>Prices: {name}.</source>
+      <translation>Preise: {name}.</translation>
+    </message>
+    <message>
       <source>Schema for the answer</source>
       <translation>Schema für die Antwort</translation>
     </message>
     <message>
+      <source>Several calls at once</source>
+      <translation>Mehrere Aufrufe zugleich</translation>
+    </message>
+    <message>
       <source>Stop sequences</source>
       <translation>Stoppfolgen</translation>
+    </message>
+    <message>
+      <source>Update prices</source>
+      <translation>Preise aktualisieren</translation>
     </message>
     <message>
       <source>What is known</source>
@@ -141,12 +161,28 @@
       <translation>&amp;Ansicht</translation>
     </message>
     <message>
+      <source>A commit, or an earlier text</source>
+      <translation>Ein Commit oder ein früherer Text</translation>
+    </message>
+    <message>
       <source>About Prompt Studio</source>
       <translation>Über Prompt Studio</translation>
     </message>
     <message>
+      <source>Add a caret above</source>
+      <translation>Schreibmarke darüber</translation>
+    </message>
+    <message>
+      <source>Add a caret below</source>
+      <translation>Schreibmarke darunter</translation>
+    </message>
+    <message>
       <source>Add the next match to the carets</source>
       <translation>Nächsten Treffer zu den Cursorn nehmen</translation>
+    </message>
+    <message>
+      <source>Add the run's values and answer to an experiment</source>
+      <translation>Werte und Antwort des Laufs einem Experiment hinzufügen</translation>
     </message>
     <message>
       <source>All breakpoints…</source>
@@ -159,6 +195,14 @@
     <message>
       <source>Approve the call</source>
       <translation>Den Aufruf erlauben</translation>
+    </message>
+    <message>
+      <source>Ask the prompt with each saved input set, and mark the answers</source>
+      <translation>Den Prompt mit jedem gespeicherten Eingabesatz fragen und die Antworten bewerten</translation>
+    </message>
+    <message>
+      <source>Back</source>
+      <translation>Zurück</translation>
     </message>
     <message>
       <source>Branches of the run…</source>
@@ -193,12 +237,24 @@
       <translation>Ein- oder auskommentieren</translation>
     </message>
     <message>
+      <source>Compare with saved</source>
+      <translation>Mit der Datei vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare with…</source>
+      <translation>Vergleichen mit …</translation>
+    </message>
+    <message>
       <source>Complete</source>
       <translation>Vervollständigen</translation>
     </message>
     <message>
       <source>Connections…</source>
       <translation>Verbindungen …</translation>
+    </message>
+    <message>
+      <source>Console of the run</source>
+      <translation>Konsole des Laufs</translation>
     </message>
     <message>
       <source>Copy</source>
@@ -227,6 +283,10 @@
     <message>
       <source>End the run; it stays in History</source>
       <translation>Den Lauf beenden; er bleibt im Verlauf</translation>
+    </message>
+    <message>
+      <source>Expand the selection</source>
+      <translation>Auswahl erweitern</translation>
     </message>
     <message>
       <source>Export this run…</source>
@@ -269,6 +329,14 @@
       <translation>Hier ein- oder ausklappen</translation>
     </message>
     <message>
+      <source>Forward</source>
+      <translation>Vorwärts</translation>
+    </message>
+    <message>
+      <source>Front matter as a form…</source>
+      <translation>Kopf als Formular …</translation>
+    </message>
+    <message>
       <source>Give it the window, or go back</source>
       <translation>Ihm das ganze Fenster geben, oder zurück</translation>
     </message>
@@ -297,6 +365,10 @@
       <translation>Zum Editor</translation>
     </message>
     <message>
+      <source>Go to the other bracket</source>
+      <translation>Zur anderen Klammer</translation>
+    </message>
+    <message>
       <source>Go to the other side</source>
       <translation>Zur anderen Seite</translation>
     </message>
@@ -307,6 +379,10 @@
     <message>
       <source>Go to the run</source>
       <translation>Zum Lauf</translation>
+    </message>
+    <message>
+      <source>Grey, behind the lines</source>
+      <translation>Grau, hinter den Zeilen</translation>
     </message>
     <message>
       <source>Hide all panes, or show them</source>
@@ -329,6 +405,10 @@
       <translation>Zeilen verbinden</translation>
     </message>
     <message>
+      <source>Keep this run as a row…</source>
+      <translation>Diesen Lauf als Zeile behalten …</translation>
+    </message>
+    <message>
       <source>Keyboard shortcuts</source>
       <translation>Tastenkürzel</translation>
     </message>
@@ -347,6 +427,10 @@
     <message>
       <source>Make a prompt of another format</source>
       <translation>Aus einem anderen Format einen Prompt machen</translation>
+    </message>
+    <message>
+      <source>Make an experiment</source>
+      <translation>Experiment anlegen</translation>
     </message>
     <message>
       <source>Maximize the pane</source>
@@ -529,8 +613,16 @@
       <translation>Die Seitenleiste zeigen oder verbergen</translation>
     </message>
     <message>
+      <source>Show values in the text</source>
+      <translation>Werte im Text zeigen</translation>
+    </message>
+    <message>
       <source>Show whitespace</source>
       <translation>Leerzeichen zeigen</translation>
+    </message>
+    <message>
+      <source>Shrink the selection</source>
+      <translation>Auswahl verkleinern</translation>
     </message>
     <message>
       <source>Side bar</source>
@@ -585,6 +677,14 @@
       <translation>Den Prompt ordnen</translation>
     </message>
     <message>
+      <source>To the place after</source>
+      <translation>Zur Stelle danach</translation>
+    </message>
+    <message>
+      <source>To the place before</source>
+      <translation>Zur Stelle davor</translation>
+    </message>
+    <message>
       <source>Tools in a window of their own</source>
       <translation>Werkzeuge im eigenen Fenster</translation>
     </message>
@@ -623,6 +723,45 @@
     <message>
       <source>Word wrap</source>
       <translation>Zeilenumbruch</translation>
+    </message>
+  </context>
+  <context>
+    <name>AddServerDialog</name>
+    <message>
+      <source>Add</source>
+      <translation>Hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add MCP servers</source>
+      <translation>MCP-Server hinzufügen</translation>
+    </message>
+    <message>
+      <source>Command line or address</source>
+      <translation>Befehlszeile oder Adresse</translation>
+    </message>
+    <message>
+      <source>Give the server a name.</source>
+      <translation>Gib dem Server einen Namen.</translation>
+    </message>
+    <message>
+      <source>Name</source>
+      <translation>Name</translation>
+    </message>
+    <message>
+      <source>None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf.</source>
+      <translation>Keine gefunden von Claude Desktop, Claude Code, VS Code, Cursor und Windsurf.</translation>
+    </message>
+    <message>
+      <source>Or take over from other programs:</source>
+      <translation>Oder aus anderen Programmen übernehmen:</translation>
+    </message>
+    <message>
+      <source>Servers of other programs</source>
+      <translation>Server anderer Programme</translation>
+    </message>
+    <message>
+      <source>Variables or headers</source>
+      <translation>Variablen oder Kopfzeilen</translation>
     </message>
   </context>
   <context>
@@ -729,6 +868,21 @@
     </message>
   </context>
   <context>
+    <name>BreakpointList</name>
+    <message>
+      <source>   met {count}×</source>
+      <translation>   {count}× erreicht</translation>
+    </message>
+    <message>
+      <source>Breakpoints</source>
+      <translation>Haltepunkte</translation>
+    </message>
+    <message>
+      <source>None yet: F9 in the prompt, or Ctrl and a click on a state.</source>
+      <translation>Noch keine: F9 im Prompt, oder Strg und ein Klick auf einen Zustand.</translation>
+    </message>
+  </context>
+  <context>
     <name>BreakpointsDialog</name>
     <message>
       <source>Add</source>
@@ -747,6 +901,10 @@
       <translation>Haltepunkte</translation>
     </message>
     <message>
+      <source>Breakpoints of {file}</source>
+      <translation>Haltepunkte von {file}</translation>
+    </message>
+    <message>
       <source>Hit count</source>
       <translation>Trefferzahl</translation>
     </message>
@@ -763,8 +921,8 @@
       <translation>Entfernen</translation>
     </message>
     <message>
-      <source>Stop by itself at</source>
-      <translation>Von selbst anhalten bei</translation>
+      <source>Runs of this prompt stop by themselves at</source>
+      <translation>Läufe dieses Prompts halten von selbst an bei</translation>
     </message>
     <message>
       <source>Tool</source>
@@ -1000,10 +1158,6 @@
       <translation>Zu Datei</translation>
     </message>
     <message>
-      <source>Go to line</source>
-      <translation>Zu Zeile</translation>
-    </message>
-    <message>
       <source>Go to symbol</source>
       <translation>Zu Symbol</translation>
     </message>
@@ -1012,8 +1166,12 @@
       <translation>Baustein einfügen</translation>
     </message>
     <message>
-      <source>Line (1 to {blockcount}):</source>
-      <translation>Zeile (1 bis {blockcount}):</translation>
+      <source>Line {line}</source>
+      <translation>Zeile {line}</translation>
+    </message>
+    <message>
+      <source>Line, 1 to {count}</source>
+      <translation>Zeile, 1 bis {count}</translation>
     </message>
     <message>
       <source>New from template</source>
@@ -1142,6 +1300,84 @@
     <message>
       <source>the same</source>
       <translation>gleich</translation>
+    </message>
+  </context>
+  <context>
+    <name>ComparisonDialog</name>
+    <message>
+      <source>Both are the same.</source>
+      <translation>Beide sind gleich.</translation>
+    </message>
+    <message>
+      <source>{title} (same)</source>
+      <translation>{title} (gleich)</translation>
+    </message>
+    <message>
+      <source>− earlier   + now</source>
+      <translation>− früher   + jetzt</translation>
+    </message>
+  </context>
+  <context>
+    <name>Comparisons</name>
+    <message>
+      <source>Compare with</source>
+      <translation>Vergleichen mit</translation>
+    </message>
+    <message>
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <source>Request</source>
+      <translation>Anfrage</translation>
+    </message>
+    <message>
+      <source>Save the prompt first.</source>
+      <translation>Dazu den Prompt zuerst sichern.</translation>
+    </message>
+    <message>
+      <source>Saved file</source>
+      <translation>Gesicherte Datei</translation>
+    </message>
+    <message>
+      <source>Saved {when}</source>
+      <translation>Gesichert {when}</translation>
+    </message>
+    <message>
+      <source>Text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <source>The earlier text could not be kept: {reason}.</source>
+      <translation>Der frühere Text konnte nicht aufgehoben werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>There is no earlier text.</source>
+      <translation>Es gibt keinen früheren Text.</translation>
+    </message>
+    <message>
+      <source>This text is not there any more.</source>
+      <translation>Diesen Text gibt es nicht mehr.</translation>
+    </message>
+    <message>
+      <source>commit {name}</source>
+      <translation>Commit {name}</translation>
+    </message>
+    <message>
+      <source>kept on this machine</source>
+      <translation>auf diesem Rechner aufgehoben</translation>
+    </message>
+    <message>
+      <source>the saved file</source>
+      <translation>der gesicherten Datei</translation>
+    </message>
+    <message>
+      <source>the text of {when}</source>
+      <translation>dem Text vom {when}</translation>
+    </message>
+    <message>
+      <source>{name}: now and {earlier}</source>
+      <translation>{name}: jetzt und {earlier}</translation>
     </message>
   </context>
   <context>
@@ -1683,8 +1919,8 @@
       <translation>Das Ziel wurde nicht erlaubt.</translation>
     </message>
     <message>
-      <source>{name} · {rate:.0f} tok/s</source>
-      <translation>{name} · {rate:.0f} Tok/s</translation>
+      <source>{rate:.0f} tok/s</source>
+      <translation>{rate:.0f} Tok/s</translation>
     </message>
   </context>
   <context>
@@ -1720,6 +1956,10 @@
     <message>
       <source>Scripts (*.json);;All files (*)</source>
       <translation>Skripte (*.json);;Alle Dateien (*)</translation>
+    </message>
+    <message>
+      <source>What its test showed</source>
+      <translation>Was sein Test zeigte</translation>
     </message>
     <message>
       <source>What the model can do, and costs</source>
@@ -1771,6 +2011,10 @@
     <message>
       <source>Run again and allow it, or choose another connection in the toolbar.</source>
       <translation>Noch einmal ausführen und es erlauben oder in der Werkzeugleiste eine andere Verbindung wählen.</translation>
+    </message>
+    <message>
+      <source>What the test showed cannot be kept.</source>
+      <translation>Was der Test zeigte, kann nicht behalten werden.</translation>
     </message>
   </context>
   <context>
@@ -1841,6 +2085,25 @@
     <message>
       <source>What it covers</source>
       <translation>Was es umfasst</translation>
+    </message>
+  </context>
+  <context>
+    <name>Console</name>
+    <message>
+      <source>Console</source>
+      <translation>Konsole</translation>
+    </message>
+    <message>
+      <source>Expression to work out at the moment shown</source>
+      <translation>Ausdruck, der im gezeigten Moment ausgewertet wird</translation>
+    </message>
+    <message>
+      <source>Iteration {number}</source>
+      <translation>Iteration {number}</translation>
+    </message>
+    <message>
+      <source>Work out an expression: args, tokens.total …</source>
+      <translation>Einen Ausdruck auswerten: args, tokens.total …</translation>
     </message>
   </context>
   <context>
@@ -1956,24 +2219,8 @@ Und {count} davor.</translation>
   <context>
     <name>Desk</name>
     <message>
-      <source>A very small model for trying things out. A grammar made of the protocol, the tools' schemas and a policy keeps it on the road; real models need none.</source>
-      <translation>Ein sehr kleines Modell zum Ausprobieren. Eine Grammatik aus dem Protokoll, den Schemas der Werkzeuge und einer Regel hält es auf der Spur; richtige Modelle brauchen das nicht.</translation>
-    </message>
-    <message>
-      <source>Grammar: full (grounded)</source>
-      <translation>Grammatik: voll (gestützt)</translation>
-    </message>
-    <message>
-      <source>Grammar: off</source>
-      <translation>Grammatik: aus</translation>
-    </message>
-    <message>
-      <source>Grammar: syntax</source>
-      <translation>Grammatik: Syntax</translation>
-    </message>
-    <message>
-      <source>Grammar: syntax, policy</source>
-      <translation>Grammatik: Syntax, Regel</translation>
+      <source>A very small model for trying things out, which needs help; real models need none.</source>
+      <translation>Ein sehr kleines Modell zum Ausprobieren, das Hilfe braucht; richtige Modelle brauchen keine.</translation>
     </message>
   </context>
   <context>
@@ -2149,6 +2396,10 @@ Und {count} davor.</translation>
       <source>In a window of its own</source>
       <translation>In einem eigenen Fenster</translation>
     </message>
+    <message>
+      <source>Maximize</source>
+      <translation>Maximieren</translation>
+    </message>
   </context>
   <context>
     <name>Docks</name>
@@ -2179,6 +2430,10 @@ Und {count} davor.</translation>
     <message>
       <source>Run</source>
       <translation>Lauf</translation>
+    </message>
+    <message>
+      <source>Search</source>
+      <translation>Suche</translation>
     </message>
     <message>
       <source>Tools</source>
@@ -2264,6 +2519,17 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>Editor</name>
+    <message>
+      <source>1 item</source>
+      <translation>1 Eintrag</translation>
+    </message>
+    <message>
+      <source>{count} items</source>
+      <translation>{count} Einträge</translation>
+    </message>
+  </context>
+  <context>
     <name>EditorAssist</name>
     <message>
       <source>Add {word!r} to your words</source>
@@ -2335,12 +2601,20 @@ Und {count} davor.</translation>
       <translation>Lange Zeilen gehen in der nächsten weiter</translation>
     </message>
     <message>
+      <source>Otherwise quitting asks once what becomes of them.</source>
+      <translation>Sonst fragt das Beenden einmal, was aus ihnen wird.</translation>
+    </message>
+    <message>
       <source>Own words</source>
       <translation>Eigene Wörter</translation>
     </message>
     <message>
       <source>Prose is checked on this machine, with this language's dictionary.</source>
       <translation>Fließtext wird auf diesem Rechner geprüft, mit dem Wörterbuch dieser Sprache.</translation>
+    </message>
+    <message>
+      <source>Quit</source>
+      <translation>Beenden</translation>
     </message>
     <message>
       <source>Spaces and tabs are drawn</source>
@@ -2361,6 +2635,10 @@ Und {count} davor.</translation>
     <message>
       <source>The files of the last time are opened again</source>
       <translation>Die Dateien vom letzten Mal werden wieder geöffnet</translation>
+    </message>
+    <message>
+      <source>Unsaved texts come back at the next start</source>
+      <translation>Nicht gesicherte Texte sind beim nächsten Start wieder da</translation>
     </message>
     <message>
       <source>Whitespace</source>
@@ -2413,24 +2691,8 @@ Und {count} davor.</translation>
       <translation>Kontext, Token</translation>
     </message>
     <message>
-      <source>Full: also arguments from the question's words</source>
-      <translation>Voll: auch Argumente aus den Wörtern der Frage</translation>
-    </message>
-    <message>
-      <source>Grammar</source>
-      <translation>Grammatik</translation>
-    </message>
-    <message>
-      <source>Off: the model's own words</source>
-      <translation>Aus: die eigenen Worte des Modells</translation>
-    </message>
-    <message>
-      <source>Policy: also a call before the answer</source>
-      <translation>Regel: auch ein Aufruf vor der Antwort</translation>
-    </message>
-    <message>
-      <source>Syntax: each step can be read</source>
-      <translation>Syntax: jeder Schritt ist lesbar</translation>
+      <source>Help</source>
+      <translation>Hilfe</translation>
     </message>
     <message>
       <source>Threads</source>
@@ -2469,6 +2731,108 @@ Und {count} davor.</translation>
     <message>
       <source>{name} is not written: rows of JSON are edited by hand.</source>
       <translation>{name} wird nicht geschrieben: Zeilen in JSON werden von Hand bearbeitet.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentCharts</name>
+    <message>
+      <source>${cost:.4f} a cell, {share}</source>
+      <translation>{cost:.4f} $ je Zelle, {share}</translation>
+    </message>
+    <message>
+      <source>Cells passed, result by result</source>
+      <translation>Bestandene Zellen, Ergebnis für Ergebnis</translation>
+    </message>
+    <message>
+      <source>Cost of a cell and rows passed</source>
+      <translation>Kosten einer Zelle und bestandene Zeilen</translation>
+    </message>
+    <message>
+      <source>Rows passed of each tag, {name}</source>
+      <translation>Bestandene Zeilen je Schlagwort, {name}</translation>
+    </message>
+    <message>
+      <source>Rows passed, with 95 % intervals</source>
+      <translation>Bestandene Zeilen, mit 95-%-Intervallen</translation>
+    </message>
+    <message>
+      <source>Time of a cell: median and 95th percentile</source>
+      <translation>Zeit einer Zelle: Median und 95. Perzentil</translation>
+    </message>
+    <message>
+      <source>result {number} {share}</source>
+      <translation>Ergebnis {number} {share}</translation>
+    </message>
+    <message>
+      <source>{half:.2g} s, 95 % within {most:.2g} s</source>
+      <translation>{half:.2g} s, 95 % innerhalb von {most:.2g} s</translation>
+    </message>
+    <message>
+      <source>{share} of {rows} rows</source>
+      <translation>{share} von {rows} Zeilen</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentCluster</name>
+    <message>
+      <source>A worker does not have Prompt Studio ({reason}); install the same version there.</source>
+      <translation>Einem Worker fehlt Prompt Studio ({reason}); installieren Sie dort dieselbe Version.</translation>
+    </message>
+    <message>
+      <source>No scheduler answers at {address}: {reason}</source>
+      <translation>Kein Scheduler antwortet unter {address}: {reason}</translation>
+    </message>
+    <message>
+      <source>The files of the experiment are larger than {count} MB, too large for workers.</source>
+      <translation>Die Dateien des Experiments sind größer als {count} MB, zu groß für Worker.</translation>
+    </message>
+    <message>
+      <source>The scheduler at {address} has no workers.</source>
+      <translation>Der Scheduler unter {address} hat keine Worker.</translation>
+    </message>
+    <message>
+      <source>The scheduler is away.</source>
+      <translation>Der Scheduler ist nicht erreichbar.</translation>
+    </message>
+    <message>
+      <source>The scheduler went away.</source>
+      <translation>Die Verbindung zum Scheduler ist abgebrochen.</translation>
+    </message>
+    <message>
+      <source>The scheduler's page: {address}</source>
+      <translation>Die Seite des Schedulers: {address}</translation>
+    </message>
+    <message>
+      <source>The worker on {host} has Prompt Studio {theirs}, and here is {ours}.</source>
+      <translation>Der Worker auf {host} hat Prompt Studio {theirs}, hier läuft {ours}.</translation>
+    </message>
+    <message>
+      <source>The worker on {host} lacks: {names}.</source>
+      <translation>Dem Worker auf {host} fehlt: {names}.</translation>
+    </message>
+    <message>
+      <source>The workers at {address} stay away: {reason}</source>
+      <translation>Die Worker unter {address} bleiben aus: {reason}</translation>
+    </message>
+    <message>
+      <source>Workers need Dask: pip install 'prompt-studio[dask]'.</source>
+      <translation>Worker brauchen Dask: pip install 'prompt-studio[dask]'.</translation>
+    </message>
+    <message>
+      <source>tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; missing: {names}.</source>
+      <translation>tls:// braucht --certificates ORDNER mit ca.pem, cert.pem und key.pem; es fehlt: {names}.</translation>
+    </message>
+    <message>
+      <source>{address!r} names no workers: write local:4, tls://host:8786 or tcp://127.0.0.1:8786.</source>
+      <translation>{address!r} nennt keine Worker: schreiben Sie local:4, tls://host:8786 oder tcp://127.0.0.1:8786.</translation>
+    </message>
+    <message>
+      <source>{address} is not encrypted: whoever reaches that scheduler can run programs on its workers. Use tls:// (prompt-studio cluster certificates makes what it needs), or --insecure in a network of your own.</source>
+      <translation>{address} ist nicht verschlüsselt: wer diesen Scheduler erreicht, kann auf seinen Workern Programme ausführen. Verwenden Sie tls:// (prompt-studio cluster certificates erzeugt das Nötige) oder --insecure in einem eigenen Netz.</translation>
+    </message>
+    <message>
+      <source>{count} workers.</source>
+      <translation>{count} Worker.</translation>
     </message>
   </context>
   <context>
@@ -2544,6 +2908,10 @@ Und {count} davor.</translation>
       <translation>Der eigene Prompt eines Bewerters steht in einer Datei: file://judge.prompty.</translation>
     </message>
     <message>
+      <source>No embeddings by {name!r}: {said}</source>
+      <translation>Keine Embeddings von {name!r}: {said}</translation>
+    </message>
+    <message>
       <source>No judge is named: give the assertion a `provider`, or defaultTest.options one.</source>
       <translation>Kein Bewerter ist genannt: Geben Sie der Prüfung oder defaultTest.options einen `provider`.</translation>
     </message>
@@ -2564,12 +2932,23 @@ Und {count} davor.</translation>
       <translation>Der Bewerter gab weder `pass` noch `score` an.</translation>
     </message>
     <message>
+      <source>The similarity is {found:.2f}; {least:g} is asked for.</source>
+      <translation>Die Ähnlichkeit ist {found:.2f}; verlangt wird {least:g}.</translation>
+    </message>
+    <message>
       <source>`echo` is no judge.</source>
       <translation>`echo` ist kein Bewerter.</translation>
     </message>
+  </context>
+  <context>
+    <name>ExperimentMake</name>
     <message>
-      <source>`similar` needs embeddings, which connections do not offer yet.</source>
-      <translation>`similar` braucht Einbettungen, die Verbindungen noch nicht bieten.</translation>
+      <source>The experiment cannot be read; fix it first.</source>
+      <translation>Das Experiment lässt sich nicht lesen; bringen Sie es zuerst in Ordnung.</translation>
+    </message>
+    <message>
+      <source>The row cannot be added; write it by hand.</source>
+      <translation>Die Zeile kann nicht hinzugefügt werden; schreibe sie von Hand.</translation>
     </message>
   </context>
   <context>
@@ -2597,6 +2976,10 @@ Und {count} davor.</translation>
     <message>
       <source>the input {name!r} is declared as {kind}; {text!r} is not one</source>
       <translation>Die Eingabe {name!r} ist als {kind} deklariert; {text!r} ist keines</translation>
+    </message>
+    <message>
+      <source>{name} needs a prompt that is a file.</source>
+      <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
     </message>
   </context>
   <context>
@@ -2668,6 +3051,10 @@ Und {count} davor.</translation>
       <translation>Um 5 Punkte zu erkennen, braucht es bei so viel Änderung etwa {needed} Zeilen; es sind {rows}.</translation>
     </message>
     <message>
+      <source>{name} agrees with people on {agreed} of {of} rated answers</source>
+      <translation>{name} stimmt bei {agreed} von {of} bewerteten Antworten mit Menschen überein</translation>
+    </message>
+    <message>
       <source>{name} passes {share} of {rows} rows ({low} to {high})</source>
       <translation>{name} besteht {share} von {rows} Zeilen ({low} bis {high})</translation>
     </message>
@@ -2692,6 +3079,21 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>ExperimentStepping</name>
+    <message>
+      <source>The row is not in the dataset any more.</source>
+      <translation>Die Zeile steht nicht mehr im Datensatz.</translation>
+    </message>
+    <message>
+      <source>The variant {name!r} is not in the file any more.</source>
+      <translation>Die Variante {name!r} steht nicht mehr in der Datei.</translation>
+    </message>
+    <message>
+      <source>`echo` answers with the prompt itself; no model is asked.</source>
+      <translation>`echo` antwortet mit dem Prompt selbst; kein Modell wird gefragt.</translation>
+    </message>
+  </context>
+  <context>
     <name>ExperimentTable</name>
     <message>
       <source>Rows and variants</source>
@@ -2713,8 +3115,20 @@ Und {count} davor.</translation>
       <translation>Jedes Schlagwort</translation>
     </message>
     <message>
+      <source>By tag</source>
+      <translation>Nach Schlagwort</translation>
+    </message>
+    <message>
       <source>Changed</source>
       <translation>Geändert</translation>
+    </message>
+    <message>
+      <source>Chart</source>
+      <translation>Diagramm</translation>
+    </message>
+    <message>
+      <source>Cost and quality</source>
+      <translation>Kosten und Qualität</translation>
     </message>
     <message>
       <source>Edit file</source>
@@ -2753,6 +3167,14 @@ Und {count} davor.</translation>
       <translation>Noch nicht ausgeführt. „Ausführen“ stellt jede Zeile jeder Variante und bewertet die Antworten.</translation>
     </message>
     <message>
+      <source>Over results</source>
+      <translation>Über Ergebnisse</translation>
+    </message>
+    <message>
+      <source>Pass rate</source>
+      <translation>Bestehensquote</translation>
+    </message>
+    <message>
       <source>Results</source>
       <translation>Ergebnisse</translation>
     </message>
@@ -2773,6 +3195,10 @@ Und {count} davor.</translation>
       <translation>Schlagwort</translation>
     </message>
     <message>
+      <source>Time</source>
+      <translation>Zeit</translation>
+    </message>
+    <message>
       <source>Without an answer</source>
       <translation>Ohne Antwort</translation>
     </message>
@@ -2788,16 +3214,40 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentsCoordinator</name>
     <message>
+      <source>Experiment:</source>
+      <translation>Experiment:</translation>
+    </message>
+    <message>
+      <source>Keep this run as a row</source>
+      <translation>Diesen Lauf als Zeile behalten</translation>
+    </message>
+    <message>
+      <source>Open a prompt that is saved: its experiment stands beside.</source>
+      <translation>Öffne einen gespeicherten Prompt: Sein Experiment steht daneben.</translation>
+    </message>
+    <message>
+      <source>Run a prompt that is saved first (F5).</source>
+      <translation>Führe zuerst einen gespeicherten Prompt aus (F5).</translation>
+    </message>
+    <message>
+      <source>Show</source>
+      <translation>Zeigen</translation>
+    </message>
+    <message>
       <source>The experiment's file cannot be run as it is.</source>
       <translation>Die Datei des Experiments lässt sich so nicht ausführen.</translation>
     </message>
     <message>
-      <source>The row is not in the dataset any more.</source>
-      <translation>Die Zeile ist nicht mehr im Datensatz.</translation>
+      <source>The run is a row of {name} now.</source>
+      <translation>Der Lauf ist jetzt eine Zeile von {name}.</translation>
     </message>
     <message>
       <source>The run of this cell was not kept.</source>
       <translation>Der Lauf dieser Zelle wurde nicht aufgehoben.</translation>
+    </message>
+    <message>
+      <source>Undo</source>
+      <translation>Rückgängig</translation>
     </message>
   </context>
   <context>
@@ -2905,12 +3355,16 @@ Und {count} davor.</translation>
       <translation>Kann noch nicht exportiert werden: beheben Sie zuerst die Fehler unten</translation>
     </message>
     <message>
-      <source>Checked, and proven: read back, the messages and tools are the same</source>
-      <translation>Geprüft und bewiesen: zurückgelesen sind Nachrichten und Werkzeuge gleich</translation>
+      <source>Checked by the rules of {program}: messages and tools are the same</source>
+      <translation>Geprüft nach den Regeln von {program}: Nachrichten und Werkzeuge sind dieselben</translation>
     </message>
     <message>
-      <source>Checked: nothing stands in the way</source>
-      <translation>Geprüft: nichts steht im Weg</translation>
+      <source>Checked, and read back by this program only: nothing differs</source>
+      <translation>Geprüft und nur von diesem Programm zurückgelesen: nichts weicht ab</translation>
+    </message>
+    <message>
+      <source>Checked: nothing stands in the way. No program read it back</source>
+      <translation>Geprüft: nichts steht im Weg. Kein Programm hat es zurückgelesen</translation>
     </message>
     <message>
       <source>Checking…</source>
@@ -2933,12 +3387,24 @@ Und {count} davor.</translation>
       <translation>Nichts wurde geändert. Wählen Sie einen anderen Ort.</translation>
     </message>
     <message>
+      <source>The program reads the file…</source>
+      <translation>Das Programm liest die Datei…</translation>
+    </message>
+    <message>
       <source>Write it although one thing is lost or changed</source>
       <translation>Schreiben, obwohl eines verloren geht oder sich ändert</translation>
     </message>
     <message>
       <source>Write it although {count} things are lost or changed</source>
       <translation>Schreiben, obwohl {count} Dinge verloren gehen oder sich ändern</translation>
+    </message>
+    <message>
+      <source>{program} read the file: the messages are the same</source>
+      <translation>{program} hat die Datei gelesen: die Nachrichten sind dieselben</translation>
+    </message>
+    <message>
+      <source>{program} reads something else, as the round trips say</source>
+      <translation>{program} liest etwas anderes, wie die Rückproben sagen</translation>
     </message>
   </context>
   <context>
@@ -3015,6 +3481,17 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>FiguresTable</name>
+    <message>
+      <source>Difference</source>
+      <translation>Unterschied</translation>
+    </message>
+    <message>
+      <source>Figures of both</source>
+      <translation>Zahlen beider Seiten</translation>
+    </message>
+  </context>
+  <context>
     <name>FileChoice</name>
     <message>
       <source>All files (*)</source>
@@ -3071,8 +3548,16 @@ Und {count} davor.</translation>
       <translation>Prüfen Sie, ob die Datei noch da ist und ob Sie sie lesen dürfen.</translation>
     </message>
     <message>
+      <source>Choose another name.</source>
+      <translation>Ein anderer Name hilft.</translation>
+    </message>
+    <message>
       <source>Nothing on disk was changed. Use Save As to write it to another place.</source>
       <translation>Auf der Platte wurde nichts geändert. Mit „Speichern unter“ an einen anderen Ort schreiben.</translation>
+    </message>
+    <message>
+      <source>Nothing was changed.</source>
+      <translation>Nichts wurde geändert.</translation>
     </message>
     <message>
       <source>Paragraph separators (U+2029) are shown and saved as line ends.</source>
@@ -3095,6 +3580,10 @@ Und {count} davor.</translation>
       <translation>Die Datei mischt Zeilenenden; Speichern schreibt durchweg {name}.</translation>
     </message>
     <message>
+      <source>There is something named {name!r} already.</source>
+      <translation>Etwas mit dem Namen {name!r} gibt es schon.</translation>
+    </message>
+    <message>
       <source>This is a large file ({number:.0f} MB); checks run less often.</source>
       <translation>Dies ist eine große Datei ({number:.0f} MB); geprüft wird seltener.</translation>
     </message>
@@ -3114,9 +3603,48 @@ Und {count} davor.</translation>
       <source>{name!r} is read-only.</source>
       <translation>{name!r} ist schreibgeschützt.</translation>
     </message>
+    <message>
+      <source>{name!r}: {reason}.</source>
+      <translation>{name!r}: {reason}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>FilesCoordinator</name>
+    <message>
+      <source>It is where it was. This place may have no bin.</source>
+      <translation>Es liegt, wo es war. Vielleicht gibt es dort keinen Papierkorb.</translation>
+    </message>
+    <message>
+      <source>The new name was put into {names}.</source>
+      <translation>Der neue Name steht jetzt in {names}.</translation>
+    </message>
+    <message>
+      <source>{name} could not be moved to the bin.</source>
+      <translation>{name} konnte nicht in den Papierkorb gelegt werden.</translation>
+    </message>
+    <message>
+      <source>{name} is in the bin.</source>
+      <translation>{name} liegt im Papierkorb.</translation>
+    </message>
   </context>
   <context>
     <name>FilesPane</name>
+    <message>
+      <source>Filter by name</source>
+      <translation>Nach Namen filtern</translation>
+    </message>
+    <message>
+      <source>Filter files by name</source>
+      <translation>Dateien nach Namen filtern</translation>
+    </message>
+    <message>
+      <source>New folder in this folder</source>
+      <translation>Neuer Ordner in diesem Ordner</translation>
+    </message>
+    <message>
+      <source>New prompt in this folder</source>
+      <translation>Neuer Prompt in diesem Ordner</translation>
+    </message>
     <message>
       <source>Open a folder to see its prompts and the files they refer to.</source>
       <translation>Öffnen Sie einen Ordner, um seine Prompts und deren Dateien zu sehen.</translation>
@@ -3129,8 +3657,40 @@ Und {count} davor.</translation>
   <context>
     <name>FilesTree</name>
     <message>
+      <source>Copy its path</source>
+      <translation>Pfad kopieren</translation>
+    </message>
+    <message>
+      <source>Duplicate</source>
+      <translation>Duplizieren</translation>
+    </message>
+    <message>
       <source>Files of the folder</source>
       <translation>Dateien des Ordners</translation>
+    </message>
+    <message>
+      <source>Move to the bin</source>
+      <translation>In den Papierkorb</translation>
+    </message>
+    <message>
+      <source>New folder…</source>
+      <translation>Neuer Ordner …</translation>
+    </message>
+    <message>
+      <source>New prompt…</source>
+      <translation>Neuer Prompt …</translation>
+    </message>
+    <message>
+      <source>Open</source>
+      <translation>Öffnen</translation>
+    </message>
+    <message>
+      <source>Rename…</source>
+      <translation>Umbenennen …</translation>
+    </message>
+    <message>
+      <source>Show in the file manager</source>
+      <translation>In der Dateiverwaltung zeigen</translation>
     </message>
   </context>
   <context>
@@ -3219,10 +3779,6 @@ Und {count} davor.</translation>
       <translation>In den Dateien von {name} suchen</translation>
     </message>
     <message>
-      <source>Find in {name}</source>
-      <translation>In {name} suchen</translation>
-    </message>
-    <message>
       <source>Looking…</source>
       <translation>Wird gesucht …</translation>
     </message>
@@ -3261,10 +3817,6 @@ Und {count} davor.</translation>
     <message>
       <source>Replace in {count} files?</source>
       <translation>In {count} Dateien ersetzen?</translation>
-    </message>
-    <message>
-      <source>Replace in {name}</source>
-      <translation>In {name} ersetzen</translation>
     </message>
     <message>
       <source>Replace with</source>
@@ -3345,12 +3897,12 @@ Und {count} davor.</translation>
       <translation>Kontext</translation>
     </message>
     <message>
-      <source>Grammar</source>
-      <translation>Grammatik</translation>
-    </message>
-    <message>
       <source>Headers</source>
       <translation>Kopfzeilen</translation>
+    </message>
+    <message>
+      <source>Help</source>
+      <translation>Hilfe</translation>
     </message>
     <message>
       <source>How much is decided for the model; real models need none of it.</source>
@@ -3398,6 +3950,103 @@ Und {count} davor.</translation>
     <message>
       <source>{tool} as {form}</source>
       <translation>{tool} als {form}</translation>
+    </message>
+  </context>
+  <context>
+    <name>FrontForm</name>
+    <message>
+      <source>Input {name}</source>
+      <translation>Eingabe {name}</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Options of the model</source>
+      <translation>Einstellungen des Modells</translation>
+    </message>
+    <message>
+      <source>Prompt</source>
+      <translation>Prompt</translation>
+    </message>
+    <message>
+      <source>There is an input {name!r} already.</source>
+      <translation>Eine Eingabe {name!r} gibt es schon.</translation>
+    </message>
+    <message>
+      <source>Tool {name}</source>
+      <translation>Werkzeug {name}</translation>
+    </message>
+    <message>
+      <source>true or false is wanted here.</source>
+      <translation>Hier wird true oder false gebraucht.</translation>
+    </message>
+    <message>
+      <source>{name!r} is no name: letters, digits and _ only.</source>
+      <translation>{name!r} ist kein Name: nur Buchstaben, Ziffern und _.</translation>
+    </message>
+    <message>
+      <source>{text!r} is no number.</source>
+      <translation>{text!r} ist keine Zahl.</translation>
+    </message>
+  </context>
+  <context>
+    <name>FrontMatterDialog</name>
+    <message>
+      <source>Add input</source>
+      <translation>Eingabe hinzufügen</translation>
+    </message>
+    <message>
+      <source>Front matter</source>
+      <translation>Kopf des Prompts</translation>
+    </message>
+    <message>
+      <source>Input</source>
+      <translation>Eingabe</translation>
+    </message>
+    <message>
+      <source>Name of a new input</source>
+      <translation>Name einer neuen Eingabe</translation>
+    </message>
+    <message>
+      <source>Name of the input {name}</source>
+      <translation>Name der Eingabe {name}</translation>
+    </message>
+    <message>
+      <source>Take {name} out</source>
+      <translation>{name} herausnehmen</translation>
+    </message>
+  </context>
+  <context>
+    <name>GenerateRows</name>
+    <message>
+      <source>The prompt declares no inputs, so there is nothing to invent values for.</source>
+      <translation>Der Prompt deklariert keine Eingaben, also gibt es nichts, wofür Werte zu erfinden wären.</translation>
+    </message>
+    <message>
+      <source>`echo` invents nothing.</source>
+      <translation>`echo` erfindet nichts.</translation>
+    </message>
+    <message>
+      <source>it has none of the inputs</source>
+      <translation>sie hat keine der Eingaben</translation>
+    </message>
+    <message>
+      <source>{kind}, row {number}: like an earlier row</source>
+      <translation>{kind}, Zeile {number}: wie eine frühere Zeile</translation>
+    </message>
+    <message>
+      <source>{kind}, row {number}: {said}</source>
+      <translation>{kind}, Zeile {number}: {said}</translation>
+    </message>
+    <message>
+      <source>{kind}: no answer ({said})</source>
+      <translation>{kind}: keine Antwort ({said})</translation>
+    </message>
+    <message>
+      <source>{kind}: the reply holds no JSON list of rows</source>
+      <translation>{kind}: die Antwort enthält keine JSON-Liste von Zeilen</translation>
     </message>
   </context>
   <context>
@@ -3598,6 +4247,12 @@ Und {count} davor.</translation>
       <translation>Lösen</translation>
     </message>
     <message>
+      <source>Words, or an expression such as: tokens &gt; 1000 and status == "done"
+</source>
+      <translation>Wörter, oder ein Ausdruck wie: tokens &gt; 1000 and status == "done"
+</translation>
+    </message>
+    <message>
       <source>the run of “{prompt}”</source>
       <translation>den Lauf von „{prompt}“</translation>
     </message>
@@ -3609,8 +4264,20 @@ Und {count} davor.</translation>
   <context>
     <name>HistoryRows</name>
     <message>
+      <source>Answer</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>Branches</source>
+      <translation>Zweige</translation>
+    </message>
+    <message>
       <source>Cost</source>
       <translation>Kosten</translation>
+    </message>
+    <message>
+      <source>Duration</source>
+      <translation>Dauer</translation>
     </message>
     <message>
       <source>End</source>
@@ -3623,6 +4290,10 @@ Und {count} davor.</translation>
     <message>
       <source>Model calls</source>
       <translation>Anfragen</translation>
+    </message>
+    <message>
+      <source>Note</source>
+      <translation>Notiz</translation>
     </message>
     <message>
       <source>Prompt</source>
@@ -3700,6 +4371,14 @@ Und {count} davor.</translation>
       <translation>&lt;b&gt;{name}&lt;/b&gt;: ein Parameter des Laufs</translation>
     </message>
     <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt;: no prompt of the experiment reads it</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt;: kein Prompt des Experiments liest es</translation>
+    </message>
+    <message>
+      <source>&lt;b&gt;{name}&lt;/b&gt;: used and not declared</source>
+      <translation>&lt;b&gt;{name}&lt;/b&gt;: benutzt und nicht deklariert</translation>
+    </message>
+    <message>
       <source>&lt;br&gt;&lt;i&gt;Ctrl+. offers a fix&lt;/i&gt;</source>
       <translation>&lt;br&gt;&lt;i&gt;Strg+. bietet Abhilfe&lt;/i&gt;</translation>
     </message>
@@ -3712,6 +4391,10 @@ Und {count} davor.</translation>
       <translation>Vorgabe: &lt;code&gt;{default}&lt;/code&gt;</translation>
     </message>
     <message>
+      <source>Not: </source>
+      <translation>Nicht: </translation>
+    </message>
+    <message>
       <source>One of </source>
       <translation>Eines von </translation>
     </message>
@@ -3722,6 +4405,10 @@ Und {count} davor.</translation>
     <message>
       <source>Value now: &lt;code&gt;{value}&lt;/code&gt;</source>
       <translation>Wert jetzt: &lt;code&gt;{value}&lt;/code&gt;</translation>
+    </message>
+    <message>
+      <source>Values: &lt;code&gt;{values}&lt;/code&gt;</source>
+      <translation>Werte: &lt;code&gt;{values}&lt;/code&gt;</translation>
     </message>
     <message>
       <source>not looked up: this folder is not trusted</source>
@@ -3773,8 +4460,8 @@ Und {count} davor.</translation>
   <context>
     <name>ImportDialog</name>
     <message>
-      <source>Choose another name, so that its input sets stay.</source>
-      <translation>Wählen Sie einen anderen Namen, damit seine Eingabesätze bleiben.</translation>
+      <source>Choose another name, so that it stays.</source>
+      <translation>Wählen Sie einen anderen Namen, damit sie bleibt.</translation>
     </message>
     <message>
       <source>Choose another place.</source>
@@ -3843,6 +4530,41 @@ Und {count} davor.</translation>
     <message>
       <source>{name} is there already.</source>
       <translation>{name} gibt es schon.</translation>
+    </message>
+  </context>
+  <context>
+    <name>InputDialog</name>
+    <message>
+      <source>A tool asks</source>
+      <translation>Ein Werkzeug fragt</translation>
+    </message>
+    <message>
+      <source>Decline</source>
+      <translation>Ablehnen</translation>
+    </message>
+    <message>
+      <source>Give</source>
+      <translation>Geben</translation>
+    </message>
+    <message>
+      <source>It gets what you enter. Give no password or key to a server in a form.</source>
+      <translation>Er bekommt, was du eingibst. Gib einem Server in einem Formular kein Passwort und keinen Schlüssel.</translation>
+    </message>
+    <message>
+      <source>It wants you to open this page in your browser:</source>
+      <translation>Er möchte, dass du diese Seite in deinem Browser öffnest:</translation>
+    </message>
+    <message>
+      <source>Open the page</source>
+      <translation>Seite öffnen</translation>
+    </message>
+    <message>
+      <source>Some values need attention.</source>
+      <translation>Einige Werte brauchen Aufmerksamkeit.</translation>
+    </message>
+    <message>
+      <source>The MCP server {server} asks:</source>
+      <translation>Der MCP-Server {server} fragt:</translation>
     </message>
   </context>
   <context>
@@ -4001,10 +4723,6 @@ Und {count} davor.</translation>
     <message>
       <source>Fold what is the same as in the step before</source>
       <translation>Einklappen, was gleich ist wie im Schritt davor</translation>
-    </message>
-    <message>
-      <source>Log points</source>
-      <translation>Protokollpunkte</translation>
     </message>
     <message>
       <source>Messages</source>
@@ -4191,16 +4909,40 @@ Und {count} davor.</translation>
   <context>
     <name>Kinds</name>
     <message>
+      <source>Careful</source>
+      <translation>Sorgsam</translation>
+    </message>
+    <message>
+      <source>Each reply has the form that a run can read.</source>
+      <translation>Jede Antwort hat die Form, die ein Lauf lesen kann.</translation>
+    </message>
+    <message>
       <source>Embedded model</source>
       <translation>Eingebettetes Modell</translation>
+    </message>
+    <message>
+      <source>Guided</source>
+      <translation>Geführt</translation>
     </message>
     <message>
       <source>OpenAI-compatible server</source>
       <translation>OpenAI-kompatibler Server</translation>
     </message>
     <message>
+      <source>Readable</source>
+      <translation>Lesbar</translation>
+    </message>
+    <message>
       <source>Record and replay</source>
       <translation>Aufzeichnen und wiedergeben</translation>
+    </message>
+    <message>
+      <source>Replies can be read, a tool is called before the answer, and its arguments are words of the question.</source>
+      <translation>Antworten sind lesbar, vor der Antwort wird ein Werkzeug gerufen, und dessen Argumente sind Wörter der Frage.</translation>
+    </message>
+    <message>
+      <source>Replies can be read, and a tool is called before the answer.</source>
+      <translation>Antworten sind lesbar, und vor der Antwort wird ein Werkzeug gerufen.</translation>
     </message>
     <message>
       <source>Scripted replies</source>
@@ -4209,6 +4951,14 @@ Und {count} davor.</translation>
     <message>
       <source>SmolLM2 135M, on this machine</source>
       <translation>SmolLM2 135M, auf diesem Rechner</translation>
+    </message>
+    <message>
+      <source>The model writes whatever it likes.</source>
+      <translation>Das Modell schreibt, was es will.</translation>
+    </message>
+    <message>
+      <source>Unaided</source>
+      <translation>Ohne Hilfe</translation>
     </message>
     <message>
       <source>You are the model</source>
@@ -4466,6 +5216,29 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>MarkBar</name>
+    <message>
+      <source>Place in the text</source>
+      <translation>Stelle im Text</translation>
+    </message>
+    <message>
+      <source>{count} changed lines</source>
+      <translation>{count} geänderte Zeilen</translation>
+    </message>
+    <message>
+      <source>{count} errors</source>
+      <translation>{count} Fehler</translation>
+    </message>
+    <message>
+      <source>{count} matches</source>
+      <translation>{count} Treffer</translation>
+    </message>
+    <message>
+      <source>{count} warnings</source>
+      <translation>{count} Warnungen</translation>
+    </message>
+  </context>
+  <context>
     <name>MediaDrop</name>
     <message>
       <source>Choose another name.</source>
@@ -4514,8 +5287,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>MessageCard</name>
     <message>
+      <source>Copy the message</source>
+      <translation>Nachricht kopieren</translation>
+    </message>
+    <message>
       <source>Empty: the model gets a message without text.</source>
       <translation>Leer: das Modell bekommt eine Nachricht ohne Text.</translation>
+    </message>
+    <message>
+      <source>Go to its text</source>
+      <translation>Zum Text dazu</translation>
     </message>
     <message>
       <source>Message {number}, {role}</source>
@@ -4643,10 +5424,17 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>NameField</name>
+    <message>
+      <source>Name</source>
+      <translation>Name</translation>
+    </message>
+  </context>
+  <context>
     <name>Naming</name>
     <message>
-      <source>New name of {name!r}:</source>
-      <translation>Neuer Name von {name!r}:</translation>
+      <source>Not renamed in {names}.</source>
+      <translation>Nicht umbenannt in {names}.</translation>
     </message>
     <message>
       <source>Nothing is declared under this name.</source>
@@ -4657,12 +5445,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Setzen Sie die Schreibmarke auf eine Eingabe oder ein Werkzeug, um es umzubenennen.</translation>
     </message>
     <message>
-      <source>Rename input</source>
-      <translation>Eingabe umbenennen</translation>
-    </message>
-    <message>
-      <source>Rename tool</source>
-      <translation>Werkzeug umbenennen</translation>
+      <source>Renamed in {names} too.</source>
+      <translation>Auch in {names} umbenannt.</translation>
     </message>
     <message>
       <source>There is no file {name!r} beside the prompt.</source>
@@ -4704,7 +5488,101 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>OffersDialog</name>
+    <message>
+      <source>A value is needed for {names}.</source>
+      <translation>Ein Wert ist nötig für {names}.</translation>
+    </message>
+    <message>
+      <source>Open</source>
+      <translation>Öffnen</translation>
+    </message>
+    <message>
+      <source>Prompts and resources</source>
+      <translation>Prompts und Ressourcen</translation>
+    </message>
+    <message>
+      <source>Prompts and resources of {label}</source>
+      <translation>Prompts und Ressourcen von {label}</translation>
+    </message>
+    <message>
+      <source>Put into the prompt</source>
+      <translation>In den Prompt einfügen</translation>
+    </message>
+    <message>
+      <source>What was opened</source>
+      <translation>Was geöffnet wurde</translation>
+    </message>
+    <message>
+      <source>may be left out</source>
+      <translation>darf fehlen</translation>
+    </message>
+    <message>
+      <source>required</source>
+      <translation>nötig</translation>
+    </message>
+  </context>
+  <context>
+    <name>OperationsDialog</name>
+    <message>
+      <source>(no tag)</source>
+      <translation>(ohne Gruppe)</translation>
+    </message>
+    <message>
+      <source>Method</source>
+      <translation>Methode</translation>
+    </message>
+    <message>
+      <source>Most providers take {most} tools.</source>
+      <translation>Die meisten Anbieter nehmen {most} Werkzeuge.</translation>
+    </message>
+    <message>
+      <source>Operation</source>
+      <translation>Operation</translation>
+    </message>
+    <message>
+      <source>Operations by group</source>
+      <translation>Operationen nach Gruppe</translation>
+    </message>
+    <message>
+      <source>Operations of {label}</source>
+      <translation>Operationen von {label}</translation>
+    </message>
+    <message>
+      <source>Path</source>
+      <translation>Pfad</translation>
+    </message>
+    <message>
+      <source>Search operations</source>
+      <translation>Operationen suchen</translation>
+    </message>
+    <message>
+      <source>Tick what is listed</source>
+      <translation>Gelistete ankreuzen</translation>
+    </message>
+    <message>
+      <source>Tokens</source>
+      <translation>Token</translation>
+    </message>
+    <message>
+      <source>Untick what is listed</source>
+      <translation>Gelistete abwählen</translation>
+    </message>
+    <message>
+      <source>Write into the prompt</source>
+      <translation>In den Prompt schreiben</translation>
+    </message>
+    <message>
+      <source>{count} of {all} chosen, about {tokens} tokens with each request.</source>
+      <translation>{count} von {all} gewählt, etwa {tokens} Token mit jeder Anfrage.</translation>
+    </message>
+  </context>
+  <context>
     <name>OutlinePane</name>
+    <message>
+      <source>Go to its text</source>
+      <translation>Zum Text dazu</translation>
+    </message>
     <message>
       <source>Open a prompt to see its parts here.</source>
       <translation>Öffnen Sie einen Prompt, um hier seine Teile zu sehen.</translation>
@@ -4719,21 +5597,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>None yet</source>
       <translation>Noch keine</translation>
-    </message>
-  </context>
-  <context>
-    <name>PassRateChart</name>
-    <message>
-      <source>Pass rate</source>
-      <translation>Bestehensquote</translation>
-    </message>
-    <message>
-      <source>Rows passed, with 95 % intervals</source>
-      <translation>Bestandene Zeilen, mit 95-%-Intervallen</translation>
-    </message>
-    <message>
-      <source>{name}: {share} of {rows} rows</source>
-      <translation>{name}: {share} von {rows} Zeilen</translation>
     </message>
   </context>
   <context>
@@ -4764,6 +5627,17 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>no prompt is open.</source>
       <translation>kein Prompt ist offen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>PicturesView</name>
+    <message>
+      <source>Pictures of the result</source>
+      <translation>Bilder des Ergebnisses</translation>
+    </message>
+    <message>
+      <source>{kind}, {size}: cannot be shown</source>
+      <translation>{kind}, {size}: kann nicht gezeigt werden</translation>
     </message>
   </context>
   <context>
@@ -5120,6 +5994,33 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>RatingBar</name>
+    <message>
+      <source>Fail</source>
+      <translation>Nicht bestanden</translation>
+    </message>
+    <message>
+      <source>Give {number} of 5 points (Alt+{number})</source>
+      <translation>{number} von 5 Punkten geben (Alt+{number})</translation>
+    </message>
+    <message>
+      <source>Note</source>
+      <translation>Notiz</translation>
+    </message>
+    <message>
+      <source>Pass</source>
+      <translation>Bestanden</translation>
+    </message>
+    <message>
+      <source>Your mark</source>
+      <translation>Deine Bewertung</translation>
+    </message>
+    <message>
+      <source>{number} of 5</source>
+      <translation>{number} von 5</translation>
+    </message>
+  </context>
+  <context>
     <name>RemoteFields</name>
     <message>
       <source>A call ends within</source>
@@ -5164,6 +6065,17 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Responses</source>
       <translation>Responses</translation>
+    </message>
+  </context>
+  <context>
+    <name>RenameField</name>
+    <message>
+      <source>Enter renames everywhere, Esc leaves it</source>
+      <translation>Enter benennt überall um, Esc lässt es</translation>
+    </message>
+    <message>
+      <source>New name of {name!r}</source>
+      <translation>Neuer Name von {name!r}</translation>
     </message>
   </context>
   <context>
@@ -5248,6 +6160,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Difference</source>
       <translation>Unterschied</translation>
+    </message>
+    <message>
+      <source>Let the installed package load the file, and compare the messages</source>
+      <translation>Das installierte Paket die Datei laden lassen und die Nachrichten vergleichen</translation>
+    </message>
+    <message>
+      <source>Read it in the program itself</source>
+      <translation>Vom Programm selbst lesen lassen</translation>
     </message>
     <message>
       <source>Result</source>
@@ -5415,6 +6335,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Noch einmal von vorn ausführen</translation>
     </message>
     <message>
+      <source>Show errors, edits or calls of a tool only</source>
+      <translation>Nur Fehler, Änderungen oder Aufrufe eines Werkzeugs zeigen</translation>
+    </message>
+    <message>
       <source>Step</source>
       <translation>Schritt</translation>
     </message>
@@ -5573,6 +6497,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Beobachtung</translation>
     </message>
     <message>
+      <source>Problem</source>
+      <translation>Problem</translation>
+    </message>
+    <message>
+      <source>Prompt</source>
+      <translation>Prompt</translation>
+    </message>
+    <message>
       <source>Refusal</source>
       <translation>Ablehnung</translation>
     </message>
@@ -5603,6 +6535,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>for the next request</source>
       <translation>für die nächste Anfrage</translation>
+    </message>
+    <message>
+      <source>{moment}, iteration {number}</source>
+      <translation>{moment}, Iteration {number}</translation>
     </message>
   </context>
   <context>
@@ -5643,12 +6579,44 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Zweig {number}</translation>
     </message>
     <message>
+      <source>Cost</source>
+      <translation>Kosten</translation>
+    </message>
+    <message>
+      <source>End</source>
+      <translation>Ende</translation>
+    </message>
+    <message>
       <source>First way</source>
       <translation>Erster Weg</translation>
     </message>
     <message>
-      <source>They part{where}; {count} of {count2} rows differ.</source>
-      <translation>Sie trennen sich{where}; {count} von {count2} Zeilen sind verschieden.</translation>
+      <source>Iterations</source>
+      <translation>Iterationen</translation>
+    </message>
+    <message>
+      <source>The first difference is{where}; {count} of {count2} rows differ.</source>
+      <translation>Der erste Unterschied ist{where}; {count} von {count2} Zeilen sind verschieden.</translation>
+    </message>
+    <message>
+      <source>Time</source>
+      <translation>Zeit</translation>
+    </message>
+    <message>
+      <source>Tokens</source>
+      <translation>Token</translation>
+    </message>
+    <message>
+      <source>Tool errors</source>
+      <translation>Fehler von Werkzeugen</translation>
+    </message>
+    <message>
+      <source>answered</source>
+      <translation>beantwortet</translation>
+    </message>
+    <message>
+      <source>none</source>
+      <translation>keine</translation>
     </message>
     <message>
       <source>to iteration {iteration}, {place_names}</source>
@@ -5682,12 +6650,43 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Voriger Unterschied</translation>
     </message>
     <message>
+      <source>Request body</source>
+      <translation>Körper der Anfrage</translation>
+    </message>
+    <message>
+      <source>Text</source>
+      <translation>Text</translation>
+    </message>
+    <message>
       <source>The whole text, left</source>
       <translation>Der ganze Text, links</translation>
     </message>
     <message>
       <source>The whole text, right</source>
       <translation>Der ganze Text, rechts</translation>
+    </message>
+    <message>
+      <source>What is compared of a step</source>
+      <translation>Was von einem Schritt verglichen wird</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunConsole</name>
+    <message>
+      <source>; next try in {time}</source>
+      <translation>; nächster Versuch in {time}</translation>
+    </message>
+    <message>
+      <source>Repaired: {name}</source>
+      <translation>Repariert: {name}</translation>
+    </message>
+    <message>
+      <source>There is no run yet.</source>
+      <translation>Es gibt noch keinen Lauf.</translation>
+    </message>
+    <message>
+      <source>{count} old messages left out</source>
+      <translation>{count} alte Nachrichten weggelassen</translation>
     </message>
   </context>
   <context>
@@ -5712,6 +6711,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RunCoordinator</name>
     <message>
+      <source> {count} others too.</source>
+      <translation> {count} weitere auch.</translation>
+    </message>
+    <message>
       <source>A run of {name} is not over.</source>
       <translation>Ein Lauf von {name} ist nicht zu Ende.</translation>
     </message>
@@ -5722,6 +6725,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>F5 and F10 are for the prompt that is open. The run stays as it is.</source>
       <translation>F5 und F10 gelten dem offenen Prompt. Der Lauf bleibt, wie er ist.</translation>
+    </message>
+    <message>
+      <source>Go on with it</source>
+      <translation>Damit fortfahren</translation>
+    </message>
+    <message>
+      <source>It is kept up to its last event. Going on stands still there first.</source>
+      <translation>Er ist bis zum letzten Ereignis erhalten. Beim Fortfahren hält er dort zuerst an.</translation>
     </message>
     <message>
       <source>Nothing to run.</source>
@@ -5748,6 +6759,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Zeigen</translation>
     </message>
     <message>
+      <source>Show it</source>
+      <translation>Zeigen</translation>
+    </message>
+    <message>
       <source>Show {name}</source>
       <translation>{name} zeigen</translation>
     </message>
@@ -5758,6 +6773,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>The replay says the same as the run, from the first message on.</source>
       <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
+    </message>
+    <message>
+      <source>The run of {name} was interrupted.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen.</translation>
     </message>
     <message>
       <source>The value of {name}:</source>
@@ -5774,6 +6793,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>This run reached no place to go on from.</source>
       <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
+    </message>
+    <message>
+      <source>a prompt</source>
+      <translation>einem Prompt</translation>
     </message>
   </context>
   <context>
@@ -5862,6 +6885,49 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>RunHead</name>
+    <message>
+      <source>Another limit…</source>
+      <translation>Andere Grenze…</translation>
+    </message>
+    <message>
+      <source>Limit</source>
+      <translation>Grenze</translation>
+    </message>
+    <message>
+      <source>Limits</source>
+      <translation>Grenzen</translation>
+    </message>
+    <message>
+      <source>No limit</source>
+      <translation>Keine Grenze</translation>
+    </message>
+    <message>
+      <source>Prompt</source>
+      <translation>Prompt</translation>
+    </message>
+    <message>
+      <source>The way after</source>
+      <translation>Der Weg danach</translation>
+    </message>
+    <message>
+      <source>The way before</source>
+      <translation>Der Weg davor</translation>
+    </message>
+    <message>
+      <source>Used so far, and limits</source>
+      <translation>Bisher verbraucht, und Grenzen</translation>
+    </message>
+    <message>
+      <source>Way that is shown</source>
+      <translation>Weg, der gezeigt wird</translation>
+    </message>
+    <message>
+      <source>Whose run it is</source>
+      <translation>Wessen Lauf es ist</translation>
+    </message>
+  </context>
+  <context>
     <name>RunInspector</name>
     <message>
       <source> · edited by you</source>
@@ -5874,6 +6940,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Cost</source>
       <translation>Kosten</translation>
+    </message>
+    <message>
+      <source>First word</source>
+      <translation>Erstes Wort</translation>
     </message>
     <message>
       <source>From cache</source>
@@ -5906,6 +6976,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Reasoning</source>
       <translation>Nachdenken</translation>
+    </message>
+    <message>
+      <source>Speed</source>
+      <translation>Tempo</translation>
     </message>
     <message>
       <source>The format carries no words of its own: the observations stand for themselves.</source>
@@ -5957,6 +7031,49 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>These have no value: {names}.</source>
       <translation>Diese haben keinen Wert: {names}.</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunLimits</name>
+    <message>
+      <source>Allow up to {amount}</source>
+      <translation>Bis {amount} erlauben</translation>
+    </message>
+    <message>
+      <source>Cost</source>
+      <translation>Kosten</translation>
+    </message>
+    <message>
+      <source>Iterations</source>
+      <translation>Iterationen</translation>
+    </message>
+    <message>
+      <source>The run stands still at this many ({unit}):</source>
+      <translation>Der Lauf hält bei so vielen an ({unit}):</translation>
+    </message>
+    <message>
+      <source>Time of work</source>
+      <translation>Arbeitszeit</translation>
+    </message>
+    <message>
+      <source>Tokens</source>
+      <translation>Token</translation>
+    </message>
+    <message>
+      <source>dollars</source>
+      <translation>Dollar</translation>
+    </message>
+    <message>
+      <source>no limit</source>
+      <translation>keine Grenze</translation>
+    </message>
+    <message>
+      <source>seconds</source>
+      <translation>Sekunden</translation>
+    </message>
+    <message>
+      <source>{title}: {used} of {most}</source>
+      <translation>{title}: {used} von {most}</translation>
     </message>
   </context>
   <context>
@@ -6041,8 +7158,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Argumente von {tool}</translation>
     </message>
     <message>
+      <source>Ask again</source>
+      <translation>Noch einmal fragen</translation>
+    </message>
+    <message>
       <source>Ask again with the errors</source>
       <translation>Mit den Fehlern erneut fragen</translation>
+    </message>
+    <message>
+      <source>Ask again with {count:,} tokens</source>
+      <translation>Noch einmal mit {count:,} Tokens fragen</translation>
     </message>
     <message>
       <source>Ask the model again, with what is known now.</source>
@@ -6067,6 +7192,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Change it before the run ends.</source>
       <translation>Ändern, bevor der Lauf endet.</translation>
+    </message>
+    <message>
+      <source>Change the messages…</source>
+      <translation>Nachrichten ändern…</translation>
     </message>
     <message>
       <source>Change the remark.</source>
@@ -6169,6 +7298,10 @@ zu  {after}</translation>
     <message>
       <source>Give the value…</source>
       <translation>Den Wert angeben …</translation>
+    </message>
+    <message>
+      <source>Go back to the request, as a new branch, and write it differently.</source>
+      <translation>Zur Anfrage zurückgehen, als neuer Zweig, und sie anders schreiben.</translation>
     </message>
     <message>
       <source>Go on</source>
@@ -6373,6 +7506,10 @@ zu  {after}</translation>
     <message>
       <source>Send the request</source>
       <translation>Anfrage senden</translation>
+    </message>
+    <message>
+      <source>Send the request once more, as a new branch; this run keeps the higher limit.</source>
+      <translation>Die Anfrage noch einmal senden, als neuer Zweig; dieser Lauf behält die höhere Grenze.</translation>
     </message>
     <message>
       <source>Send the result to the model</source>
@@ -6746,6 +7883,10 @@ zu  {after}</translation>
       <translation>Beobachtung</translation>
     </message>
     <message>
+      <source>The model got a part of {count} characters; metadata.agent.tool_output says how many, and which (head, tail, both).</source>
+      <translation>Das Modell bekam einen Teil von {count} Zeichen; metadata.agent.tool_output sagt, wie viele und welche (head, tail, both).</translation>
+    </message>
+    <message>
       <source>The output was cut at the limit for tools.</source>
       <translation>Die Ausgabe wurde an der Grenze für Werkzeuge abgeschnitten.</translation>
     </message>
@@ -6756,6 +7897,10 @@ zu  {after}</translation>
     <message>
       <source>Tools in this step</source>
       <translation>Werkzeuge in diesem Schritt</translation>
+    </message>
+    <message>
+      <source>Whole answer</source>
+      <translation>Ganze Antwort</translation>
     </message>
     <message>
       <source>answered</source>
@@ -6814,6 +7959,10 @@ zu  {after}</translation>
       <translation>unterbrochen: niemand weiß, ob es lief</translation>
     </message>
     <message>
+      <source>kept with the run</source>
+      <translation>mit dem Lauf aufbewahrt</translation>
+    </message>
+    <message>
       <source>mocked</source>
       <translation>mit Ersatz</translation>
     </message>
@@ -6867,15 +8016,26 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>RunVariables</name>
+    <message>
+      <source>This cannot be changed here.</source>
+      <translation>Das kann hier nicht geändert werden.</translation>
+    </message>
+    <message>
+      <source>This is no JSON value.</source>
+      <translation>Das ist kein JSON-Wert.</translation>
+    </message>
+    <message>
+      <source>Write how many iterations there may be.</source>
+      <translation>Schreiben Sie, wie viele Iterationen es geben darf.</translation>
+    </message>
+    <message>
+      <source>no limit of iterations</source>
+      <translation>keine Grenze der Iterationen</translation>
+    </message>
+  </context>
+  <context>
     <name>RunView</name>
-    <message>
-      <source>Iteration {iteration}</source>
-      <translation>Durchgang {iteration}</translation>
-    </message>
-    <message>
-      <source>Iteration {iteration} of {limit}</source>
-      <translation>Durchgang {iteration} von {limit}</translation>
-    </message>
     <message>
       <source>Making the tools ready</source>
       <translation>Werkzeuge werden bereit gemacht</translation>
@@ -7094,6 +8254,10 @@ zu  {after}</translation>
     <message>
       <source>{count:,} messages</source>
       <translation>{count:,} Nachrichten</translation>
+    </message>
+    <message>
+      <source>{rate:,.0f} tok/s</source>
+      <translation>{rate:,.0f} Tok/s</translation>
     </message>
     <message>
       <source>{words} in {turns}, {seconds}</source>
@@ -7637,6 +8801,10 @@ zu  {after}</translation>
       <translation>Fähigkeiten</translation>
     </message>
     <message>
+      <source>Choose operations…</source>
+      <translation>Operationen wählen…</translation>
+    </message>
+    <message>
       <source>End what runs behind it, and load it again</source>
       <translation>Beenden, was dahinter läuft, und neu laden</translation>
     </message>
@@ -7665,8 +8833,16 @@ zu  {after}</translation>
       <translation>Prompts</translation>
     </message>
     <message>
+      <source>Prompts and resources…</source>
+      <translation>Prompts und Ressourcen…</translation>
+    </message>
+    <message>
       <source>Protocol</source>
       <translation>Protokoll</translation>
+    </message>
+    <message>
+      <source>Python</source>
+      <translation>Python</translation>
     </message>
     <message>
       <source>Resources</source>
@@ -7689,8 +8865,16 @@ zu  {after}</translation>
       <translation>Vorlagen von Ressourcen</translation>
     </message>
     <message>
+      <source>Traffic…</source>
+      <translation>Verkehr…</translation>
+    </message>
+    <message>
       <source>Version</source>
       <translation>Version</translation>
+    </message>
+    <message>
+      <source>What goes to it and comes from it</source>
+      <translation>Was hin- und hergeht</translation>
     </message>
     <message>
       <source>does not work</source>
@@ -7728,6 +8912,10 @@ zu  {after}</translation>
       <translation>Ein noch nicht gespeicherter Prompt hat keine Werkzeugdateien.</translation>
     </message>
     <message>
+      <source>Add a server…</source>
+      <translation>Server hinzufügen…</translation>
+    </message>
+    <message>
       <source>Approval of calls for the whole folder</source>
       <translation>Zustimmung zu Aufrufen für den ganzen Ordner</translation>
     </message>
@@ -7754,6 +8942,10 @@ zu  {after}</translation>
     <message>
       <source>Trust…</source>
       <translation>Vertrauen …</translation>
+    </message>
+    <message>
+      <source>Write an MCP server down, or take over those of other programs</source>
+      <translation>Einen MCP-Server eintragen oder die anderer Programme übernehmen</translation>
     </message>
     <message>
       <source>Your own MCP servers…</source>
@@ -7784,6 +8976,37 @@ zu  {after}</translation>
     <message>
       <source>Off</source>
       <translation>Aus</translation>
+    </message>
+  </context>
+  <context>
+    <name>StatePanel</name>
+    <message>
+      <source>Breakpoints</source>
+      <translation>Haltepunkte</translation>
+    </message>
+    <message>
+      <source>Console</source>
+      <translation>Konsole</translation>
+    </message>
+    <message>
+      <source>Fold variables and console</source>
+      <translation>Variablen und Konsole einklappen</translation>
+    </message>
+    <message>
+      <source>Show variables and console</source>
+      <translation>Variablen und Konsole zeigen</translation>
+    </message>
+    <message>
+      <source>State of the run</source>
+      <translation>Zustand des Laufs</translation>
+    </message>
+    <message>
+      <source>Variables</source>
+      <translation>Variablen</translation>
+    </message>
+    <message>
+      <source>Variables or breakpoints</source>
+      <translation>Variablen oder Haltepunkte</translation>
     </message>
   </context>
   <context>
@@ -7824,8 +9047,8 @@ zu  {after}</translation>
       <translation>1 Warnung</translation>
     </message>
     <message>
-      <source>Connection</source>
-      <translation>Verbindung</translation>
+      <source>Agent file</source>
+      <translation>Agentendatei</translation>
     </message>
     <message>
       <source>Dialect</source>
@@ -7834,6 +9057,10 @@ zu  {after}</translation>
     <message>
       <source>Encoding and line ends</source>
       <translation>Kodierung und Zeilenenden</translation>
+    </message>
+    <message>
+      <source>Experiment</source>
+      <translation>Experiment</translation>
     </message>
     <message>
       <source>Go to a line</source>
@@ -7870,6 +9097,10 @@ zu  {after}</translation>
     <message>
       <source>Show the problems</source>
       <translation>Die Probleme zeigen</translation>
+    </message>
+    <message>
+      <source>Speed of the model</source>
+      <translation>Tempo des Modells</translation>
     </message>
     <message>
       <source>Tokens</source>
@@ -7967,6 +9198,13 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>StickyHeader</name>
+    <message>
+      <source>Section: {name}</source>
+      <translation>Abschnitt: {name}</translation>
+    </message>
+  </context>
+  <context>
     <name>TabGroup</name>
     <message>
       <source>Close</source>
@@ -7977,12 +9215,20 @@ zu  {after}</translation>
       <translation>Die anderen schließen</translation>
     </message>
     <message>
+      <source>Copy its path</source>
+      <translation>Pfad kopieren</translation>
+    </message>
+    <message>
       <source>Move to the other side</source>
       <translation>Auf die andere Seite</translation>
     </message>
     <message>
       <source>Not saved yet</source>
       <translation>Noch nicht gespeichert</translation>
+    </message>
+    <message>
+      <source>Only looked at: a double click, or a change, keeps the tab</source>
+      <translation>Nur angesehen: ein Doppelklick oder eine Änderung behält den Tab</translation>
     </message>
     <message>
       <source>Open prompts</source>
@@ -8002,6 +9248,14 @@ zu  {after}</translation>
   </context>
   <context>
     <name>TextBody</name>
+    <message>
+      <source>Go to its text</source>
+      <translation>Zum Text dazu</translation>
+    </message>
+    <message>
+      <source>Go to the field of {name}</source>
+      <translation>Zum Feld von {name}</translation>
+    </message>
     <message>
       <source>Made by an expression</source>
       <translation>Von einem Ausdruck gemacht</translation>
@@ -8107,6 +9361,14 @@ zu  {after}</translation>
       <translation>	Strg+Umschalt+Eingabe</translation>
     </message>
     <message>
+      <source>All steps</source>
+      <translation>Alle Schritte</translation>
+    </message>
+    <message>
+      <source>Calls of {tool}</source>
+      <translation>Aufrufe von {tool}</translation>
+    </message>
+    <message>
       <source>Copy</source>
       <translation>Kopieren</translation>
     </message>
@@ -8131,6 +9393,22 @@ zu  {after}</translation>
       <translation>Die Modellantwort bearbeiten …</translation>
     </message>
     <message>
+      <source>Edits and decisions of yours</source>
+      <translation>Eigene Änderungen und Entscheidungen</translation>
+    </message>
+    <message>
+      <source>Errors</source>
+      <translation>Fehler</translation>
+    </message>
+    <message>
+      <source>Fold all</source>
+      <translation>Alle einklappen</translation>
+    </message>
+    <message>
+      <source>Fold this iteration</source>
+      <translation>Diese Iteration einklappen</translation>
+    </message>
+    <message>
       <source>Go back to here</source>
       <translation>Hierher zurückgehen</translation>
     </message>
@@ -8145,6 +9423,18 @@ zu  {after}</translation>
     <message>
       <source>Steps of the run</source>
       <translation>Schritte des Laufs</translation>
+    </message>
+    <message>
+      <source>This run is too long to be filtered</source>
+      <translation>Dieser Lauf ist zu lang, um gefiltert zu werden</translation>
+    </message>
+    <message>
+      <source>Unfold all</source>
+      <translation>Alle ausklappen</translation>
+    </message>
+    <message>
+      <source>Unfold this iteration</source>
+      <translation>Diese Iteration ausklappen</translation>
     </message>
   </context>
   <context>
@@ -8394,12 +9684,28 @@ zu  {after}</translation>
   <context>
     <name>ToolsCoordinator</name>
     <message>
+      <source>Added: {names}. Start them under the plug.</source>
+      <translation>Hinzugefügt: {names}. Starte sie unter dem Stecker.</translation>
+    </message>
+    <message>
       <source>Its Python tools and MCP servers do not run, and no variable and no file that it names by ${env:} or ${file:} is read, until you trust it.</source>
       <translation>Seine Python-Werkzeuge und MCP-Server laufen nicht, und keine Variable und keine Datei, die er mit ${env:} oder ${file:} nennt, wird gelesen, bis Sie ihm vertrauen.</translation>
     </message>
     <message>
+      <source>No prompt is open that it could be put into.</source>
+      <translation>Es ist kein Prompt offen, in den es eingefügt werden könnte.</translation>
+    </message>
+    <message>
+      <source>No server was added: {error}</source>
+      <translation>Kein Server wurde hinzugefügt: {error}</translation>
+    </message>
+    <message>
       <source>The bundled examples are always trusted.</source>
       <translation>Den mitgelieferten Beispielen wird immer vertraut.</translation>
+    </message>
+    <message>
+      <source>The prompt declares no tool {name!r} any more.</source>
+      <translation>Der Prompt deklariert kein Werkzeug {name!r} mehr.</translation>
     </message>
     <message>
       <source>The tool was not inserted: {error}.</source>
@@ -8680,10 +9986,73 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>TrafficDialog</name>
+    <message>
+      <source>Bytes</source>
+      <translation>Bytes</translation>
+    </message>
+    <message>
+      <source>Copy</source>
+      <translation>Kopieren</translation>
+    </message>
+    <message>
+      <source>Copy as curl</source>
+      <translation>Als curl kopieren</translation>
+    </message>
+    <message>
+      <source>Direction</source>
+      <translation>Richtung</translation>
+    </message>
+    <message>
+      <source>Message</source>
+      <translation>Nachricht</translation>
+    </message>
+    <message>
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <source>Nothing has been said yet. Keys are masked.</source>
+      <translation>Noch wurde nichts gesagt. Schlüssel sind verdeckt.</translation>
+    </message>
+    <message>
+      <source>The message</source>
+      <translation>Die Nachricht</translation>
+    </message>
+    <message>
+      <source>The request as a command; keys are masked in it</source>
+      <translation>Die Anfrage als Befehl; Schlüssel sind darin verdeckt</translation>
+    </message>
+    <message>
+      <source>Time</source>
+      <translation>Zeit</translation>
+    </message>
+    <message>
+      <source>Took</source>
+      <translation>Dauer</translation>
+    </message>
+    <message>
+      <source>Traffic of {label}</source>
+      <translation>Verkehr von {label}</translation>
+    </message>
+    <message>
+      <source>← received</source>
+      <translation>← empfangen</translation>
+    </message>
+    <message>
+      <source>→ sent</source>
+      <translation>→ gesendet</translation>
+    </message>
+  </context>
+  <context>
     <name>TrialBar</name>
     <message>
-      <source>Ask it once whether it answers</source>
-      <translation>Einmal fragen, ob es antwortet</translation>
+      <source>Ask whether it answers, and its model once for each ability</source>
+      <translation>Fragen, ob es antwortet, und sein Modell einmal nach jeder Fähigkeit</translation>
+    </message>
+    <message>
+      <source>Asking {model} what it can do …</source>
+      <translation>{model} wird gefragt, was es kann …</translation>
     </message>
     <message>
       <source>Cancel</source>
@@ -8700,6 +10069,57 @@ zu  {after}</translation>
     <message>
       <source>Trying …</source>
       <translation>Wird versucht …</translation>
+    </message>
+  </context>
+  <context>
+    <name>TriedTable</name>
+    <message>
+      <source>Asked of {model}</source>
+      <translation>Gefragt wurde {model}</translation>
+    </message>
+    <message>
+      <source>Images</source>
+      <translation>Bilder</translation>
+    </message>
+    <message>
+      <source>Reasoning</source>
+      <translation>Nachdenken</translation>
+    </message>
+    <message>
+      <source>Schema for the answer</source>
+      <translation>Schema der Antwort</translation>
+    </message>
+    <message>
+      <source>Several calls at once</source>
+      <translation>Mehrere Aufrufe zugleich</translation>
+    </message>
+    <message>
+      <source>Stop sequences</source>
+      <translation>Stoppfolgen</translation>
+    </message>
+    <message>
+      <source>Streaming</source>
+      <translation>Streaming</translation>
+    </message>
+    <message>
+      <source>Tools</source>
+      <translation>Werkzeuge</translation>
+    </message>
+    <message>
+      <source>no</source>
+      <translation>nein</translation>
+    </message>
+    <message>
+      <source>no answer</source>
+      <translation>keine Antwort</translation>
+    </message>
+    <message>
+      <source>refused</source>
+      <translation>abgelehnt</translation>
+    </message>
+    <message>
+      <source>yes</source>
+      <translation>ja</translation>
     </message>
   </context>
   <context>
@@ -8759,6 +10179,10 @@ zu  {after}</translation>
       <translation>, an der Grenze abgeschnitten</translation>
     </message>
     <message>
+      <source>, of which the model gets {count} characters</source>
+      <translation>, davon bekommt das Modell {count} Zeichen</translation>
+    </message>
+    <message>
       <source>Call</source>
       <translation>Aufrufen</translation>
     </message>
@@ -8805,6 +10229,10 @@ zu  {after}</translation>
     <message>
       <source>Some arguments need attention.</source>
       <translation>Einige Argumente brauchen Beachtung.</translation>
+    </message>
+    <message>
+      <source>Status and headers of the answer</source>
+      <translation>Status und Kopfzeilen der Antwort</translation>
     </message>
     <message>
       <source>Stopped by you</source>
@@ -8915,6 +10343,23 @@ zu  {after}</translation>
     <message>
       <source>{origin}, undeclared</source>
       <translation>{origin}, nicht deklariert</translation>
+    </message>
+  </context>
+  <context>
+    <name>VariablesTable</name>
+    <message>
+      <source>Another value than at the moment before</source>
+      <translation>Ein anderer Wert als im Moment davor</translation>
+    </message>
+    <message>
+      <source>Variables</source>
+      <translation>Variablen</translation>
+    </message>
+    <message>
+      <source>{value}
+F2 writes another value here</source>
+      <translation>{value}
+F2 schreibt hier einen anderen Wert</translation>
     </message>
   </context>
   <context>
