@@ -135,17 +135,27 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
         return
     plain = plain_newlines(text)
     right, fences = find_threads(text), fenced_ranges(plain)
+    # The line under way: where it ends, where its words begin and end, the ` in it up to `seen`.
+    last, head, tail, seen, ticks = -1, 0, 0, 0, 0
     for found in _NEAR_THREAD.finditer(plain):
         start, end = found.span()
-        first = plain.rfind("\n", 0, start) + 1
-        last = plain.find("\n", end)
-        before, after = plain[first:start], plain[end : last if last >= 0 else None]
-        is_code = is_inside(fences, start) or before.count("`") % 2
-        if is_code or any(span.start <= start < span.end for span in right):
+        if start > last:
+            first = seen = plain.rfind("\n", 0, start) + 1
+            next_line = plain.find("\n", end)
+            last, ticks = (next_line if next_line >= 0 else len(plain)), 0
+            head, tail = _text_ends(plain, first, last)
+        ticks, seen = ticks + plain.count("`", seen, start), start
+        if ticks % 2 or is_inside(fences, start) or is_inside(right, start):
             continue
         inside = found["inside"].strip(" \t,")
         line = f"thread[{inside}]:" if inside else "![thread]"
-        yield Span(start, end), line if not before.strip() and not after.strip() else ""
+        yield Span(start, end), line if start <= head and end >= tail else ""
+
+
+def _text_ends(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the first word of a line begins, and its last one ends."""
+    line = text[start:end]
+    return end - len(line.lstrip()), start + len(line.rstrip())
 
 
 def _tokens(text: str) -> Iterator[MediaToken]:

@@ -37,8 +37,9 @@ _ALONE = re.compile(
 )
 _LONGEST_MARKER = 400
 _TWO = re.compile(
-    r"^[ \t]*#?[ \t]*(?P<one>[A-Za-z]{4,9})[ \t]*[/|][ \t]*(?P<other>[A-Za-z]{4,9})[ \t]*"
-    r"(?P<attributes>\[[^\n]{0,300}\])?[ \t]*:[ \t]*$",
+    # Each run of blanks is read by one part only: two in a row would try every way to share it.
+    r"^[ \t]*(?:#[ \t]*)?(?P<one>[A-Za-z]{4,9})[ \t]*[/|][ \t]*(?P<other>[A-Za-z]{4,9})"
+    r"(?:[ \t]*(?P<attributes>\[[^\n]{0,300}\]))?[ \t]*:[ \t]*$",
     re.MULTILINE,
 )
 _PLAIN_WORDS = frozenset(
