@@ -64,8 +64,7 @@ def test_stop_edit_go_back_fork_compare_export(screen: Screen, tmp_path: Path) -
 
     # To a breakpoint on the tool; other arguments; on to the answer.
     screen.press("ctrl+g")
-    screen.until(lambda shown: shown["focus"] == "QSpinBox", "the field for a line")
-    screen.press("ctrl+a")
+    screen.until(lambda shown: shown["palette"], "the field for a line")
     screen.type(str(line))
     screen.press("Return")
     screen.until(lambda shown: shown["line"] == line, "the tool's line")
