@@ -182,6 +182,10 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
         export_run(_events(store, found_run(store, run)), form, __version__, hide=hide)
         for run in options.run
     )
+    if not text:
+        print("prompt-studio: no model answered in this run, so nothing goes into this format",
+              file=sys.stderr)  # fmt: skip
+        return PROBLEMS
     if options.out is None:
         sys.stdout.write(text)
         return FINE

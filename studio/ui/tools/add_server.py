@@ -24,6 +24,8 @@ from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
 
 _LINES = 3
+_COMMAND = "npx -y @modelcontextprotocol/server-everything"
+"""A command as an example; it has no words."""
 _SHOWN_SERVERS = 6
 
 
@@ -56,7 +58,7 @@ class AddServerDialog(QDialog):
         self.setMinimumWidth(560)
         self.name = QLineEdit(self)
         self.address = QLineEdit(self)
-        self.address.setPlaceholderText("npx -y @modelcontextprotocol/server-everything")
+        self.address.setPlaceholderText(_COMMAND)
         self.settings = QPlainTextEdit(self)
         self.settings.setFont(fixed_font(self.font()))
         self.settings.setPlaceholderText("API_KEY=${env:API_KEY}")

@@ -60,5 +60,5 @@ def test_a_row_is_added_and_the_rest_stays(text: str) -> None:
 
 
 def test_what_cannot_be_read_is_not_written_to() -> None:
-    with pytest.raises(ExperimentError, match="mend it first"):
+    with pytest.raises(ExperimentError, match="fix it first"):
         with_row("prompts: [", VALUES, "x")

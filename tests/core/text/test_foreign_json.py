@@ -24,6 +24,8 @@ READS_ITS_OWN = {
     "core/experiments/assertions/child.py": "its own child, by its own writer",
     "core/experiments/assertions/marking.py": "what it wrote",
     "core/experiments/assertions/structure.py": "what it wrote",
+    "application/experiments/exports/otel.py": "journals that it wrote",
+    "core/experiments/results/kept_texts.py": "what it wrote",
     "core/experiments/results/ledger.py": "what it wrote",
     "core/models/capabilities.py": "a resource",
     "core/models/embedded/child.py": "settings from the studio",
@@ -33,6 +35,7 @@ READS_ITS_OWN = {
     "core/prompty/body/rendered_yaml.py": "scalars of at most 18 digits",
     "core/prompty/templates/jinja/conditions.py": "what it wrote",
     "core/tools/arguments.py": "what it wrote",
+    "core/tools/python_server/serve.py": "the studio's calls, in a Python without the studio",
     "core/tools/trust/definition_store.py": "the data folder",
     "core/tools/trust/store.py": "the data folder",
 }

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from studio import __version__
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, PlannedVariant
@@ -30,6 +31,7 @@ from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import find_references
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
 
@@ -105,7 +107,7 @@ def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
     Args:
         folder: where the zip was unpacked; trust is kept in it and nowhere else.
     """
-    stated = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+    stated: Any = parse_json((folder / PLAN).read_text(encoding="utf-8"))
     root = folder / "files"
     trust = TrustStore(folder / "trust.json")
     for name in stated["trusted"]:
