@@ -100,7 +100,10 @@ def _x_display() -> Iterator[str]:
     """An X server with a window manager that is at work; gives the display's name."""
     reading, writing = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+        # A server resets itself when its last client leaves, and refuses whoever comes meanwhile:
+        # xdotool may come and leave before the window manager is there.
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x800x24", "-nolisten", "tcp",
+         "-noreset"],
         pass_fds=(writing,), stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(writing)
