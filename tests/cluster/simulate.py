@@ -27,7 +27,7 @@ async def _all(dispatcher: CellDispatcher, cells: int) -> None:
 
     async def one_after_another(numbers: Iterator[int]) -> None:
         for number in numbers:
-            await dispatcher.ask(0, number, "", {})
+            await dispatcher.ask({"number": number})
 
     await asyncio.gather(*(one_after_another(waiting) for _ in range(dispatcher.room)))
 

@@ -9,16 +9,14 @@ from studio.application.experiments.asking import AskedCell, Asker
 from studio.application.experiments.cluster.bundle import make_bundle
 from studio.application.experiments.cluster.dask_pool import DaskPool, WorkersAddress
 from studio.application.experiments.cluster.dispatch import CellDispatcher, WorkerPool, WorkersError
-from studio.application.experiments.cluster.worker import decode_asked
+from studio.application.experiments.cluster.worker import decode_asked, encode_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.words import translate
 from studio.core.experiments.identity import SentCell
-from studio.core.experiments.limiter import ConnectionLimiter
+from studio.core.experiments.limiter import MOST, ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
 
 _tr = partial(translate, "ExperimentCluster")
-
-_MOST = 100.0
 
 
 class ClusterAsker:
@@ -103,8 +101,8 @@ class ClusterAsker:
             WorkersError: the workers stay away.
         """
         assert self._dispatcher is not None  # `start` comes first
-        values = self._plan.values_of(at, row)
-        return decode_asked(await self._dispatcher.ask(at, row.number, row.key, values))
+        cell = encode_cell(at, row, self._plan.values_of(at, row))
+        return decode_asked(await self._dispatcher.ask(cell))
 
     async def close(self) -> None:
         """Let go of everything."""
@@ -124,7 +122,7 @@ def _found(pool: DaskPool) -> str:
 
 def dispatcher_of(plan: ExperimentPlan, pool: WorkerPool) -> CellDispatcher:
     """A dispatcher with the rates of a plan's connections; an embedded model has its own."""
-    most = float(plan.options.concurrency or 0) or _MOST
+    most = float(plan.options.concurrency or 0) or MOST
     names = {
         "echo" if each.choice is None else each.choice.connection.name
         for each in plan.variants

@@ -249,8 +249,3 @@ def _choice(path: Path, model: JsonObject) -> ModelChoice | None:
         options=options if isinstance(options, dict) else {},
     )  # fmt: skip
     return ModelChoice(connections.default_connection, declared, "the experiment's")
-
-
-def as_row(number: int, key: str, values: Mapping[str, Json]) -> ExperimentRow:
-    """A row as a worker sees it: values, nothing to mark."""
-    return ExperimentRow(key, ExperimentCase(values), number)

@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from studio.core.text.values import Json
-
 BATCH = 10
 """Cells of a batch at most."""
 
@@ -104,17 +102,14 @@ class CellDispatcher:
         """Cells that are worth having under way, so that no worker waits for the leader."""
         return max(1, self._pool.threads) * AHEAD * BATCH
 
-    async def ask(
-        self, variant: int, number: int, key: str, values: Mapping[str, Json]
-    ) -> dict[str, Any]:
+    async def ask(self, cell: Mapping[str, Any]) -> dict[str, Any]:
         """Ask a cell on some worker; gives what the worker gave.
 
         Raises:
             WorkersError: the workers cannot be used.
         """
         over: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        cell = {"variant": variant, "number": number, "key": key, "values": dict(values)}
-        self._waiting.append(_Waiting(cell, over))
+        self._waiting.append(_Waiting(dict(cell), over))
         self._soon()
         return await over
 

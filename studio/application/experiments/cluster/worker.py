@@ -14,12 +14,15 @@ import threading
 import zipfile
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeVar
 
 from studio.application.experiments.asking import AskedCell, Asker
-from studio.application.experiments.cluster.bundle import as_row, read_bundle
+from studio.application.experiments.cluster.bundle import read_bundle
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
+from studio.core.experiments.values import ExperimentCase, ExperimentRow
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.text.values import Json
 
@@ -43,6 +46,8 @@ class CellWorker:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="cells", daemon=True)
         self._thread.start()
+        self._values: dict[tuple[int, int], Mapping[str, Json]] = {}
+        self._numbers = count(2)  # 1 is the row that opens the tools
         self._asker = self._on_loop(self._made(folder)).result()
         self._opened: asyncio.Task[None] | None = None
         self._seen: dict[str, int] = {}
@@ -51,7 +56,7 @@ class CellWorker:
         """Ask cells, all at once; called in a thread of the worker's own.
 
         Args:
-            cells: each `{variant, number, key, values}`.
+            cells: each as `encode_cell` made it.
             shares: requests at once that each connection has room for here.
 
         Returns:
@@ -73,9 +78,10 @@ class CellWorker:
     def _on_loop(self, going: Coroutine[object, object, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
-    @staticmethod
-    async def _made(folder: Path) -> Asker:
-        return Asker(*read_bundle(folder))
+    async def _made(self, folder: Path) -> Asker:
+        plan, services = read_bundle(folder)
+        self._values.update(plan.values)
+        return Asker(replace(plan, values=self._values), services)
 
     async def _ask(
         self, cells: Sequence[Mapping[str, Json]], shares: Mapping[str, float]
@@ -96,8 +102,13 @@ class CellWorker:
         return [asked, new]
 
     async def _cell(self, cell: Mapping[str, Any]) -> dict[str, Any]:
-        row = as_row(cell["number"], cell["key"], cell["values"])
-        return encode_asked(await self._asker.ask(cell["variant"], row))
+        case = ExperimentCase(cell["variables"], options=cell["options"])
+        place = cell["variant"], next(self._numbers)  # rows come in any order, also twice at once
+        self._values[place] = cell["values"]
+        try:
+            return encode_asked(await self._asker.ask(place[0], ExperimentRow("", case, place[1])))
+        finally:
+            del self._values[place]
 
 
 async def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list[str]:
@@ -108,6 +119,15 @@ async def missing_names(variables: Sequence[str], owners: Sequence[str]) -> list
         if not (await store.read(KEYRING, name)).secret:
             lacking.append(f"the key of {name}")
     return lacking
+
+
+def encode_cell(variant: int, row: ExperimentRow, values: Mapping[str, Json]) -> dict[str, Json]:
+    """What a worker needs of a cell: all that decides what is sent, nothing to mark."""
+    case = row.case
+    return {
+        "variant": variant, "values": dict(values), "variables": dict(case.variables),
+        "options": dict(case.options),
+    }  # fmt: skip
 
 
 def encode_asked(asked: AskedCell) -> dict[str, Any]:

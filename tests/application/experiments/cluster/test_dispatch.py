@@ -26,7 +26,7 @@ async def _all(dispatcher: CellDispatcher, cells: int) -> list[int]:
     tasks: set[asyncio.Task[dict[str, Any]]] = set()
     while True:
         while len(tasks) < dispatcher.room and (number := next(waiting, None)) is not None:
-            tasks.add(asyncio.create_task(dispatcher.ask(0, number, f"row {number}", {})))
+            tasks.add(asyncio.create_task(dispatcher.ask({"number": number})))
         if not tasks:
             return answered
         done, tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -105,7 +105,7 @@ class _GonePool(VirtualPool):
 def test_workers_that_stay_away_end_every_cell_with_the_sentence() -> None:
     async def going() -> list[BaseException | dict[str, Any]]:
         dispatcher = CellDispatcher(_GonePool(2, seconds=1.0), {})
-        asked = [dispatcher.ask(0, number, "", {}) for number in range(30)]
+        asked = [dispatcher.ask({"number": number}) for number in range(30)]
         return await asyncio.gather(*asked, return_exceptions=True)
 
     found, _ = in_virtual_time(going())
@@ -121,7 +121,7 @@ def test_a_batch_that_kills_every_worker_is_given_up() -> None:
 def test_closing_leaves_nobody_waiting() -> None:
     async def going() -> BaseException | None:
         dispatcher = CellDispatcher(VirtualPool(1, seconds=1000.0), {})
-        task = asyncio.create_task(dispatcher.ask(0, 1, "", {}))
+        task = asyncio.create_task(dispatcher.ask({"number": 1}))
         await asyncio.sleep(1)
         await dispatcher.close()
         await asyncio.wait([task])

@@ -17,7 +17,12 @@ from studio.application.experiments.cluster.bundle import make_bundle, read_bund
 from studio.application.experiments.cluster.certificates import write_certificates
 from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
-from studio.application.experiments.cluster.worker import CellWorker, decode_asked, missing_names
+from studio.application.experiments.cluster.worker import (
+    CellWorker,
+    decode_asked,
+    encode_cell,
+    missing_names,
+)
 from studio.core.models.connection_file import Connections
 from tests.application.experiments.conftest import Bench
 from tests.support.chat_server import chunk, events, streamed
@@ -70,9 +75,9 @@ def agent(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 
 def _ask(worker: CellWorker, bench: Bench) -> AskedCell:
-    row = bench.plan().rows[0]
-    cell = {"variant": 0, "number": 1, "key": row.key, "values": dict(row.case.variables)}
-    (asked,), refused = worker.ask([cell], {"small": 4.0})
+    plan = bench.plan()
+    cell = encode_cell(0, plan.rows[0], plan.values_of(0, plan.rows[0]))
+    (asked,), refused = worker.ask([json.loads(json.dumps(cell))], {"small": 4.0})
     assert refused == {"small": 0}
     return decode_asked(json.loads(json.dumps(asked)))
 
@@ -112,6 +117,42 @@ def test_a_worker_asks_what_this_process_would(agent: Bench, tmp_path: Path) -> 
     sent = json.dumps(before[0])
     assert "Be brief. Seed seven." in sent
     assert before[1]["messages"][-1]["content"] == "Oslo"
+
+
+def test_what_a_row_puts_around_the_prompt_and_typed_values_travel_too(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.write(
+        "capital.prompty",
+        "---\ninputs:\n  short: {kind: boolean}\ntemplate: {format: jinja2, parser: prompty}\n---\n"
+        "user:\n{% if short %}Briefly.{% endif %} Norway?\n",
+    )
+    bench.write("rows.csv", 'short,__prefix,__suffix\nfalse,"First ({{ short }}). "," And then?"\n')
+    bench.write(
+        "capital.experiment.yaml",
+        "prompts: [capital.prompty]\nproviders: [small]\ntests: file://rows.csv\n",
+    )
+    plan = bench.plan()
+    asker = Asker(plan, bench.services)
+
+    async def here() -> None:
+        await asker.open()
+        try:
+            await asker.ask(0, plan.rows[0])
+        finally:
+            await asker.close()
+
+    asyncio.run(here())
+    folder = tmp_path / "worker"
+    folder.mkdir()
+    worker = CellWorker(folder, make_bundle(plan, bench.services).data)
+    try:
+        _ask(worker, bench)
+    finally:
+        worker.close()
+    one, other = (each.body["messages"] for each in bench.server.requests)
+    assert one == other
+    assert one[-1]["content"] == "First (false).  Norway? And then?"
 
 
 def test_a_bundle_is_the_same_each_time_and_holds_no_secret(agent: Bench) -> None:
