@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from studio.core.prompty.document import EACH, InputDeclaration, PromptDocument
+from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.text.values import Json
 
@@ -130,23 +131,7 @@ def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDecl
 
 def _kind_of(values: Iterable[Json]) -> str:
     """The kind that all values have; `union` where they differ or there are none."""
-    kinds = {_one_kind(value) for value in values if value is not None}
+    kinds = {kind_of_value(value) for value in values if value is not None}
     if kinds == {"integer", "float"}:
         return "float"
     return kinds.pop() if len(kinds) == 1 else "union"
-
-
-def _one_kind(value: Json) -> str:
-    match value:
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "float"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-        case _:
-            return "array"

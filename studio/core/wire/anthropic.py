@@ -12,16 +12,15 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.draft import RequestDraft, result_id, tool_calls
+from studio.core.wire.draft import RequestDraft, described_tool, result_id, tool_calls
 from studio.core.wire.message_rules import ANTHROPIC, sent_attributes
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
 from studio.core.wire.parts import report_attributes, report_kind, report_text_only, resolve_media
 from studio.core.wire.responses import report_system
-from studio.core.wire.schema import closed_schema, sent_parameters
+from studio.core.wire.schema import closed_schema
 
 OPTIONS = {
     "temperature": "temperature",
@@ -63,7 +62,7 @@ def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     tools: list[Json] = []
     for tool in draft.sendable_tools():
         draft.origins.note(tools, len(tools), ValueOrigin(tool.span))
-        tools.append(_tool(tool, draft))
+        tools.append(described_tool(tool, draft, "input_schema"))
     if tools:
         body["tools"] = tools
         if parallel is False:
@@ -83,15 +82,6 @@ def anthropic_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str
     if draft.stream:
         body["stream"] = True
     return body
-
-
-def _tool(tool: ToolSpec, draft: RequestDraft) -> dict[str, Json]:
-    made: dict[str, Json] = {"name": tool.name}
-    if tool.description:
-        made["description"] = tool.description
-    made["input_schema"] = sent_parameters(tool)
-    draft.origins.note_tool(made, tool, "input_schema")
-    return made
 
 
 def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:

@@ -15,6 +15,7 @@ from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.media import MediaSource
 from studio.core.wire.origins import OriginNotes, ValueOrigin
+from studio.core.wire.schema import sent_parameters
 
 UNSUPPORTED_ATTRIBUTE = "unsupported-attribute"
 UNSUPPORTED_OPTION = "unsupported-option"
@@ -157,6 +158,16 @@ class RequestDraft:
             f"The option {name!r} is not sent: this form of request has none of that meaning.",
             self.model.span,
         )
+
+
+def described_tool(tool: ToolSpec, draft: RequestDraft, schema_key: str) -> dict[str, Json]:
+    """A tool by name, description and schema; the draft is told where each comes from."""
+    made: dict[str, Json] = {"name": tool.name}
+    if tool.description:
+        made["description"] = tool.description
+    made[schema_key] = sent_parameters(tool)
+    draft.origins.note_tool(made, tool, schema_key)
+    return made
 
 
 def all_stops(options: JsonObject, more: Iterable[str]) -> list[Json]:

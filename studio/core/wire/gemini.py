@@ -19,11 +19,10 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chunks import unlisted
-from studio.core.wire.draft import RequestDraft, result_id, tool_calls
+from studio.core.wire.draft import RequestDraft, described_tool, result_id, tool_calls
 from studio.core.wire.message_rules import GEMINI, sent_attributes
 from studio.core.wire.ollama import arguments_object, called_name
 from studio.core.wire.origins import ValueOrigin, message_origin, part_origin, text_origin
@@ -40,7 +39,6 @@ from studio.core.wire.reply import (
     ToolCallDelta,
     UsageDelta,
 )
-from studio.core.wire.schema import sent_parameters
 from studio.core.wire.usage import finish_reason, read_usage
 
 OPTIONS = {
@@ -80,7 +78,7 @@ def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, J
     tools: list[Json] = []
     for tool in draft.sendable_tools():
         draft.origins.note(tools, len(tools), ValueOrigin(tool.span))
-        tools.append(_function(tool, draft))
+        tools.append(described_tool(tool, draft, "parametersJsonSchema"))
     if tools:
         body["tools"] = [{"functionDeclarations": tools}]
     said = draft.options(OPTIONS, _TAKEN)
@@ -103,15 +101,6 @@ def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, J
     if config:
         body["generationConfig"] = config
     return body
-
-
-def _function(tool: ToolSpec, draft: RequestDraft) -> dict[str, Json]:
-    made: dict[str, Json] = {"name": tool.name}
-    if tool.description:
-        made["description"] = tool.description
-    made["parametersJsonSchema"] = sent_parameters(tool)
-    draft.origins.note_tool(made, tool, "parametersJsonSchema")
-    return made
 
 
 def _contents(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+from studio.core.tools.mcp.stream_around import ReadingAround
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +79,7 @@ def _fault(method: str, version: str, result: Mapping[str, Any], key: str) -> st
     return ""
 
 
-class SiftedStream:
+class SiftedStream(ReadingAround):
     """What a transport reads, with each answer sifted."""
 
     def __init__(
@@ -94,42 +95,12 @@ class SiftedStream:
             version: the version that is spoken, as far as that is settled.
             remark: told what was left out.
         """
-        self._inner = inner
+        super().__init__(inner)
         self._version = version
         self._remark = remark
 
-    @property
-    def last_context(self) -> object:
-        """The context that the newest message was sent in; the SDK looks for it."""
-        return getattr(self._inner, "last_context", None)
-
-    async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
-        return self._sift(await self._inner.receive())
-
-    def __aiter__(self) -> SiftedStream:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        return self._sift(await self._inner.__anext__())
-
-    async def __aenter__(self) -> SiftedStream:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return await self._inner.__aexit__(kind, error, trace)
-
-    async def aclose(self) -> None:
-        """Close it."""
-        await self._inner.aclose()
-
-    def _sift(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+    def passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        """The same, or an answer without its bad entries."""
         import mcp_types as types
 
         if isinstance(item, Exception):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import TYPE_CHECKING
 
+from studio.core.tools.mcp.stream_around import ReadingAround, StreamAround
 from studio.core.tools.traffic import TrafficLog
 
 if TYPE_CHECKING:
@@ -12,45 +12,15 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 
-class WatchedReading:
+class WatchedReading(ReadingAround):
     """What a transport reads."""
 
     def __init__(self, inner: ReadStream[SessionMessage | Exception], log: TrafficLog) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._log = log
 
-    @property
-    def last_context(self) -> object:
-        """The context that the newest message was sent in; the SDK looks for it."""
-        return getattr(self._inner, "last_context", None)
-
-    async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
-        return self._note(await self._inner.receive())
-
-    def __aiter__(self) -> WatchedReading:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        return self._note(await self._inner.__anext__())
-
-    async def __aenter__(self) -> WatchedReading:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return await self._inner.__aexit__(kind, error, trace)
-
-    async def aclose(self) -> None:
-        """Close it."""
-        await self._inner.aclose()
-
-    def _note(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+    def passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+        """The same; it is noted."""
         if isinstance(item, Exception):
             self._log.received(type(item).__name__, str(item), 0)
             return item
@@ -62,11 +32,11 @@ class WatchedReading:
         return item
 
 
-class WatchedWriting:
+class WatchedWriting(StreamAround["WriteStream[SessionMessage]"]):
     """What a transport writes."""
 
     def __init__(self, inner: WriteStream[SessionMessage], log: TrafficLog) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._log = log
 
     async def send(self, item: SessionMessage, /) -> None:
@@ -76,22 +46,6 @@ class WatchedWriting:
         question = getattr(message, "id", None) if method else None
         self._log.sent(method or "answer", text, len(text.encode()), question)
         await self._inner.send(item)
-
-    async def __aenter__(self) -> WatchedWriting:
-        await self._inner.__aenter__()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return await self._inner.__aexit__(kind, error, trace)
-
-    async def aclose(self) -> None:
-        """Close it."""
-        await self._inner.aclose()
 
 
 def _written(item: SessionMessage) -> str:
