@@ -17,8 +17,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "fmt": ("tidy files without changing what they say", "convert:add_fmt"),
         "runs": ("the history: list, show, export, import, prune", "runs:add_runs"),
         "tools": ("list, show, call and record tools; serve a Python file", "tools:add_tools"),
-        "experiment": ("rows × variants × repeats, marked", "experiment:add_experiment"),
-        "baseline": ("what experiments are compared with", "experiment:add_baseline"),
+        "experiment": ("rows × variants × repeats, marked", "experiment.commands:add_experiment"),
+        "baseline": ("what experiments are compared with", "experiment.commands:add_baseline"),
         "cluster": ("workers of experiments: certificates", "cluster:add_cluster"),
         "connections": (
             "where models answer: list, test, add, remove",

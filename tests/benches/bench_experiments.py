@@ -21,7 +21,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from studio.application.experiments.grid import DotState, ExperimentGrid, GridRow  # noqa: E402
 from studio.application.experiments.plan import ExperimentServices, plan_experiment  # noqa: E402
 from studio.application.experiments.report import report_of  # noqa: E402
-from studio.application.experiments.run import ExperimentRunner  # noqa: E402
+from studio.application.experiments.run.runner import ExperimentRunner  # noqa: E402
 from studio.core.experiments.results.cells import CellKey, CellState  # noqa: E402
 from studio.core.experiments.results.ledger import ExperimentLedger  # noqa: E402
 from studio.core.experiments.results.result import NewResult, ResultRow  # noqa: E402

@@ -21,7 +21,7 @@ from studio.application.experiments.plan import (
 )
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ledger_path, report_of
-from studio.application.experiments.run import ExperimentRunner
+from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError

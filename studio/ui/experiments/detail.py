@@ -28,7 +28,7 @@ from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.experiments.controller import ShownCell
+from studio.viewmodels.experiments.shown_cell import ShownCell
 
 _WORDS = re.compile(r"\S+|\s+")
 _MOST_DIFF = 4000

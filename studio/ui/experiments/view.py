@@ -26,7 +26,7 @@ from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.grid import RowFilter
 from studio.application.experiments.report import ExperimentReport
-from studio.application.experiments.run import ExperimentProgress
+from studio.application.experiments.run.spending import ExperimentProgress
 from studio.core.experiments.results.cells import CellKey
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.experiments.chart import ExperimentChart
@@ -38,8 +38,9 @@ from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.experiments.controller import ExperimentController, ShownCell
+from studio.viewmodels.experiments.controller import ExperimentController
 from studio.viewmodels.experiments.grid_model import FIRST_VARIANT
+from studio.viewmodels.experiments.shown_cell import ShownCell
 
 _FILTERS: tuple[tuple[RowFilter, str], ...] = (
     ("all", QT_TRANSLATE_NOOP("ExperimentView", "All")),

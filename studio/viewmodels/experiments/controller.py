@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -24,20 +23,19 @@ from studio.application.experiments.plan import (
 )
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
-from studio.application.experiments.run import (
-    ExperimentEstimate,
-    ExperimentProgress,
-    ExperimentRunner,
-)
-from studio.core.experiments.results.cells import CellKey, CellOutcome, VariantTotal
+from studio.application.experiments.run.estimate import ExperimentEstimate
+from studio.application.experiments.run.spending import ExperimentProgress
+from studio.core.experiments.results.cells import CellKey, VariantTotal
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating
-from studio.core.experiments.results.result import ResultHead, ResultRow
+from studio.core.experiments.results.result import ResultHead
 from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+from studio.viewmodels.experiments.shown_cell import ShownCell, shown_cell
+from studio.viewmodels.experiments.started_run import StartedRun
 
 _DRAW_MS = 33
 _MOST_EARLIER = 20
@@ -49,38 +47,6 @@ _MOST_AT_ONCE = 2000
 
 ServicesNow = Callable[[], ExperimentServices]
 """Gives what experiments are run with, as the user has it set up now."""
-
-
-@dataclass(frozen=True)
-class ShownCell:
-    """One repeat of a cell, looked at."""
-
-    result: int
-    """The result's number."""
-
-    key: CellKey
-    """Which."""
-
-    variant: str
-    """Name of its column."""
-
-    row: ResultRow
-    """Its row."""
-
-    outcome: CellOutcome | None
-    """What came of it; None while it waits."""
-
-    baseline: CellOutcome | None
-    """The same repeat of the baseline; None for the baseline itself."""
-
-    repeats: tuple[CellKey, ...]
-    """All repeats of the cell."""
-
-    has_run: bool
-    """Whether its run was kept."""
-
-    rating: Rating = field(default_factory=Rating)
-    """What a person said of it."""
 
 
 @dataclass(frozen=True)
@@ -118,14 +84,13 @@ class ExperimentController(QObject):
         self._background = background
         self._services = services
         self._ledger: ExperimentLedger | None = None
-        self._runner: ExperimentRunner | None = None
+        self._run: StartedRun | None = None
         self._work: Future[str] | None = None
         self._result: int | None = None
         self._shown: CellKey | None = None
         self._waits: str | None = None
         self._is_read = False
         self._accepted: list[AcceptedAnswer] = []
-        self._arrived: deque[tuple[CellKey, CellOutcome]] = deque()
         self._drawing = QTimer(self)
         self._drawing.setInterval(_DRAW_MS)
         self._drawing.timeout.connect(self._draw)
@@ -216,42 +181,16 @@ class ExperimentController(QObject):
         if not self._is_read:
             self._waits = only  # asked for before the file was read
             return
-        self._arrived.clear()
-        self._work = self._background.start(self._go(only, self._services()), self._on_ended)
+        ledger = self._ledger
+        assert ledger is not None
+        run = self._run = StartedRun(
+            self.path, self._services(), ledger,
+            lambda *begun: self._background.post(partial(self._on_begun, *begun)),
+        )  # fmt: skip
+        self._work = self._background.start(run.go(only, self._result), self._on_ended)
         self.running_changed.emit(True)
         self._drawing.start()
         self._counting.start(_REPORT_MS)
-
-    async def _go(self, only: str, services: ExperimentServices) -> str:
-        """Plan, prepare and run, in the loop's thread; gives a sentence on how it ended."""
-        ledger = self._ledger
-        assert ledger is not None
-        plan = await asyncio.to_thread(plan_experiment, self.path, services)
-        runner = ExperimentRunner(
-            plan, services, ledger, on_cell=lambda key, each: self._arrived.append((key, each))
-        )
-        self._runner = runner
-        try:
-            estimate = await runner.prepare()
-            shown = self._result
-            if only and shown is not None and runner.resumable(shown):
-                ledger.reopen(shown, errors=True, failed=only == "failed")
-                result = shown
-            else:
-                result = runner.begin()
-            grid = await asyncio.to_thread(grid_of, ledger, result)
-            self._background.post(partial(self._on_begun, plan, estimate, result, grid))
-            await runner.run(result)
-            refused = runner.refused_calls
-            if refused:
-                return self.tr(
-                    "{count} tool calls were refused: they ask for approval. Answer the tools by "
-                    "`mocks:` in the file."
-                ).format(count=refused)
-            return runner.paused_by
-        finally:
-            self._runner = None
-            await runner.close()
 
     def _on_begun(
         self, plan: ExperimentPlan, estimate: ExperimentEstimate, result: int, grid: ExperimentGrid
@@ -269,9 +208,8 @@ class ExperimentController(QObject):
 
     def stop(self) -> None:
         """Ask for no more; what is under way may end."""
-        runner = self._runner
-        if runner is not None:
-            self._background.start(_stopped(runner))
+        if self._run is not None:
+            self._background.start(self._run.stop())
 
     def _on_ended(self, ended: Future[str]) -> None:
         self._work = None
@@ -285,8 +223,9 @@ class ExperimentController(QObject):
             hint = error.hint if isinstance(error, ModelError) else ""
             self.failed.emit(f"{error} {hint}".strip())
             said = ""
-        while self._arrived:
+        while self._run is not None and self._run.arrived:
             self._draw()
+        self._run = None
         self.running_changed.emit(False)
         if said:
             self.told.emit(said)
@@ -294,16 +233,17 @@ class ExperimentController(QObject):
 
     def _draw(self) -> None:
         """Put into the grid what came since the last time."""
-        for _ in range(_MOST_AT_ONCE):
-            if not self._arrived:
-                break
-            key, outcome = self._arrived.popleft()
+        run = self._run
+        if run is None:
+            return
+        for _ in range(min(_MOST_AT_ONCE, len(run.arrived))):
+            key, outcome = run.arrived.popleft()
             self.model.put(key, dot_of(outcome), outcome.score)
             if key == self._shown:
                 self.look_at(key)
-        runner = self._runner
-        if runner is not None:
-            self.progress_changed.emit(runner.progress)
+        progress = run.progress
+        if progress is not None:
+            self.progress_changed.emit(progress)
 
     def _count(self) -> None:
         """The sentence of the head, while it runs."""
@@ -346,18 +286,12 @@ class ExperimentController(QObject):
         if ledger is None or result is None or grid is None:
             return
         self._shown = key
-        row = ledger.rows(result, key.row, key.row)[0]
-        base = None
-        if grid.baseline is not None and grid.baseline != key.variant:
-            base = ledger.outcome(result, CellKey(key.repeat, key.row, grid.baseline))
-        repeats = tuple(CellKey(each, key.row, key.variant) for each in range(1, grid.repeats + 1))
-        has_run = ledger.journal(result, key) is not None
-        self.cell_changed.emit(
-            ShownCell(
-                result, key, grid.variants[key.variant], row, ledger.outcome(result, key), base,
-                repeats, has_run, ledger.ratings(result).get(key, Rating()),
-            )
-        )  # fmt: skip
+        try:
+            cell = shown_cell(ledger, result, grid, key)
+        except LedgerError as error:
+            self.failed.emit(str(error))
+            return
+        self.cell_changed.emit(cell)
 
     def journal_of(self, key: CellKey) -> bytes | None:
         """The kept run of a cell of the shown result."""
@@ -445,14 +379,11 @@ class ExperimentController(QObject):
             work.cancel()
         ledger, self._ledger = self._ledger, None
         if ledger is not None:
-            self._background.start(self._let_go(ledger))
-
-    async def _let_go(self, ledger: ExperimentLedger) -> None:
-        """Close the ledger once nothing writes to it any more."""
-        while self._runner is not None:
-            await asyncio.sleep(_DRAW_MS / 1000)
-        ledger.close()
+            self._background.start(_let_go(ledger, self._run))
 
 
-async def _stopped(runner: ExperimentRunner) -> None:
-    runner.stop()
+async def _let_go(ledger: ExperimentLedger, run: StartedRun | None) -> None:
+    """Close the ledger once nothing writes to it any more."""
+    while run is not None and run.is_writing:
+        await asyncio.sleep(_DRAW_MS / 1000)
+    ledger.close()

@@ -16,7 +16,7 @@ from studio.application.experiments.plan import (
     ExperimentServices,
     plan_experiment,
 )
-from studio.application.experiments.run import ExperimentRunner
+from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection

@@ -304,13 +304,12 @@ class ExperimentLedger:
                 made[bytes(identity)] = (experiment, CellKey(repeat, row, variant))
         return made
 
-    def identity(self, experiment: int, key: CellKey) -> bytes:
-        """A cell's identity."""
-        ((found,),) = self._read(
-            "SELECT identity FROM cell WHERE experiment = ? AND repeat = ? AND row = ?"
-            " AND variant = ?", experiment, key.repeat, key.row, key.variant,
-        )  # fmt: skip
-        return bytes(found)
+    def identities(self, experiment: int) -> dict[CellKey, bytes]:
+        """The identities of all cells of a result."""
+        found = self._scan(
+            "SELECT repeat, row, variant, identity FROM cell WHERE experiment = ?", experiment
+        )
+        return {CellKey(*where): bytes(identity) for *where, identity in found}
 
     # Looking --------------------------------------------------------------------------------------
 

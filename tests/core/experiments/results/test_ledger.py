@@ -172,7 +172,7 @@ def test_answers_are_found_by_what_was_sent(tmp_path: Path) -> None:
     key = ledger.lease(first, 1)[0]
     ledger.finish(first, key, _outcome())
     second = _begun(ledger)
-    identity = ledger.identity(second, key)
+    identity = ledger.identities(second)[key]
     assert ledger.known([identity, b"other"]) == {identity: (first, key)}
     ledger.close()
 

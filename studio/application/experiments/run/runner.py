@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import asdict, replace
 
 from studio.application.experiments.asking import AskedCell, Asker, CellAsker, sent_text
 from studio.application.experiments.judge import PromptJudge
 from studio.application.experiments.plan import (
     ExperimentPlan,
     ExperimentServices,
-    PlannedVariant,
 )
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.words import translate
+from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
+from studio.application.experiments.run.outcome import answer_of, done_outcome, row_facts
+from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
 from studio.core.experiments.assertions.child import AssertionChild
 from studio.core.experiments.assertions.marking import CellMarks, Markers, mark_answer
 from studio.core.experiments.assertions.result import (
@@ -30,85 +29,19 @@ from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
     CellState,
-    calls_of,
-    facts_of,
 )
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import NewResult, ResultRow
 from studio.core.experiments.values import ExperimentRow
-from studio.core.models.capabilities import facts_of as facts_of_model
-from studio.core.models.prices import Price
 from studio.core.text.values import Json
-from studio.core.tokens.estimate import estimate_tokens
-from studio.core.wire.reply import Usage
-
-_tr = partial(translate, "ExperimentRun")
 
 STOP_SECONDS = 5.0
 """How long what is under way may go on after a stop."""
 
 _ALL_JOURNALS = 100_000
 _LEASED_AHEAD = 10
-_REPLY_TOKENS = 400
-"""Tokens of a reply that an estimate assumes where the prompt sets no bound."""
 
 OnCell = Callable[[CellKey, CellOutcome], None]
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentEstimate:
-    """What a run would do, before it does."""
-
-    cells: int
-    """All cells."""
-
-    equal: int
-    """Cells whose request is equal to one that was answered before: they cost nothing."""
-
-    to_send: int
-    """Cells that will be asked."""
-
-    tokens: int
-    """About how many tokens of requests and replies."""
-
-    cost: float | None
-    """About how many US dollars; None where a price is not known."""
-
-    faults: tuple[str, ...] = ()
-    """Rows whose prompt cannot be rendered, a sentence each."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentProgress:
-    """How far a run is."""
-
-    total: int
-    """Cells of the result."""
-
-    over: int
-    """Cells that are over."""
-
-    errors: int
-    """Of them without an answer."""
-
-    cached: int
-    """Of them taken from before."""
-
-    cost: float
-    """US dollars so far."""
-
-    tokens: int
-    """Tokens so far."""
-
-    seconds: float
-    """Since the start."""
-
-    @property
-    def seconds_left(self) -> float | None:
-        """About how long it goes on; None before anything is known."""
-        if not self.over:
-            return None
-        return self.seconds / self.over * (self.total - self.over)
 
 
 class ExperimentRunner:
@@ -143,13 +76,11 @@ class ExperimentRunner:
         self._markers = Markers(self._read, self._find, self._code, self._judge)
         self._rows = {row.number: row for row in plan.rows}
         self._sent: dict[tuple[int, int], SentCell | str] = {}
+        self._identities: dict[CellKey, bytes] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
         self._stopping = False
         self._wake = asyncio.Event()
-        self._started = time.monotonic()
-        self._over = self._errors = self._cached = self._tokens = 0
-        self._cost = self._dearest = self._usual_cost = self._usual_tokens = 0.0
-        self._total = plan.cells
+        self._spending = ExperimentSpending(plan.cells, plan.file.budget, plan.options)
         self.refused_calls = 0
         """Tool calls that were refused, because nobody allowed them."""
         self.paused_by = ""
@@ -168,19 +99,23 @@ class ExperimentRunner:
         for row in self.plan.rows:
             for at in range(len(self.plan.variants)):
                 self._sent[at, row.number] = await self._asker.sent(at, row)
-        identities = {key: self._identity(key) for key in self._keys()}
+        identities = self._identities = {key: self._identity(key) for key in self._keys()}
         if self.plan.options.cache:
             self._known = self._ledger.known(list(dict.fromkeys(identities.values())))
-        equal = sum(identity in self._known for identity in identities.values())
+        to_send = [key for key, identity in identities.items() if identity not in self._known]
         faults = [
             f"{self.plan.variants[at].name}, row {number}: {sent}"
             for (at, number), sent in self._sent.items() if isinstance(sent, str)
         ]  # fmt: skip
-        tokens, cost = self._estimated(identities)
-        self._usual_tokens = tokens / max(1, len(identities) - equal)
-        self._usual_cost = (cost or 0.0) / max(1, len(identities) - equal)
+        tokens, cost = estimated_spending(
+            self.plan,
+            ((key.variant, sent) for key in to_send
+             if not isinstance(sent := self._sent[key.variant, key.row], str)),
+        )  # fmt: skip
+        count = len(to_send)
+        self._spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count))
         return ExperimentEstimate(
-            len(identities), equal, len(identities) - equal, tokens, cost, tuple(faults)
+            len(identities), len(identities) - count, count, tokens, cost, tuple(faults)
         )
 
     def _keys(self) -> list[CellKey]:
@@ -196,25 +131,6 @@ class ExperimentRunner:
         if isinstance(sent, str):
             sent = SentCell({"unrendered": sent}, self.plan.variants[key.variant].name, "")
         return cell_identity(sent, key.repeat)
-
-    def _estimated(self, identities: Mapping[CellKey, bytes]) -> tuple[int, float | None]:
-        """Tokens and dollars of what will be sent, a call for each cell."""
-        tokens, cost, priced = 0, 0.0, True
-        prices = [_price_of(each) for each in self.plan.variants]
-        for key, identity in identities.items():
-            sent = self._sent[key.variant, key.row]
-            if identity in self._known or isinstance(sent, str):
-                continue
-            into = estimate_tokens(sent_text(sent))
-            tokens += into + _REPLY_TOKENS
-            choice = self.plan.variants[key.variant].choice
-            if choice is None or not choice.connection.is_remote:
-                continue
-            price = prices[key.variant]
-            spent = price.of(Usage(into, _REPLY_TOKENS)) if price is not None else None
-            priced = priced and spent is not None
-            cost += spent or 0.0
-        return tokens, cost if priced else None
 
     # Going ----------------------------------------------------------------------------------------
 
@@ -248,7 +164,7 @@ class ExperimentRunner:
                     for row in self.plan.rows
                 ],
                 self.plan.repeats,
-                ((key, self._identity(key)) for key in self._keys()),
+                self._identities.items(),
             )
         )  # fmt: skip
 
@@ -259,14 +175,9 @@ class ExperimentRunner:
         kept = [row.key for row in self._ledger.rows(result)]
         if kept != [row.key for row in self.plan.rows]:
             return False
-        head = self._ledger.result(result)
-        if head.repeats != self.plan.repeats:
+        if self._ledger.result(result).repeats != self.plan.repeats:
             return False
-        sample = self._keys()
-        step = max(1, len(sample) // 200)
-        return all(
-            self._ledger.identity(result, key) == self._identity(key) for key in sample[::step]
-        )
+        return self._ledger.identities(result) == self._identities
 
     async def run(self, result: int) -> str:
         """Go on until every cell is over; gives how it ended: `done`, `paused` or `cancelled`.
@@ -275,23 +186,22 @@ class ExperimentRunner:
             LedgerError: results cannot be written; what was asked last is lost, nothing else.
         """
         await self._asker.start()
-        self._started = time.monotonic()
         self._ledger.take_back(result)
         self._ledger.end(result, "running")
-        self._count_what_is_over(result)
+        self._spending.start(self._ledger.variant_totals(result))
         leased: deque[CellKey] = deque()
         tasks: set[asyncio.Task[None]] = set()
         try:
-            while not self._stopping and not self._is_used_up():
+            while not self._stopping and not self._is_paused():
                 if not leased:
                     leased.extend(self._ledger.lease(result, _LEASED_AHEAD))
                 if not leased and not tasks:
                     break
                 room = self._room() - len(tasks)
-                while leased and room > 0 and self._may_begin(len(tasks)):
+                while leased and room > 0 and self._spending.may_begin(len(tasks)):
                     tasks.add(asyncio.create_task(self._cell(result, leased.popleft())))
                     room -= 1
-                tasks = await self._some_done(tasks)
+                tasks = await self._somedone_outcome(tasks)
             await self._end_what_is_under_way(tasks)
         except BaseException:
             for task in tasks:
@@ -322,17 +232,11 @@ class ExperimentRunner:
     @property
     def progress(self) -> ExperimentProgress:
         """How far it is."""
-        return ExperimentProgress(
-            self._total, self._over, self._errors, self._cached, self._cost, self._tokens,
-            time.monotonic() - self._started,
-        )  # fmt: skip
+        return self._spending.progress
 
-    def _count_what_is_over(self, result: int) -> None:
-        totals = self._ledger.variant_totals(result)
-        self._over = sum(each.done + each.errors for each in totals)
-        self._errors = sum(each.errors for each in totals)
-        self._cost = sum(each.cost for each in totals)
-        self._tokens = sum(each.tokens for each in totals)
+    def _is_paused(self) -> bool:
+        self.paused_by = self._spending.used_up
+        return bool(self.paused_by)
 
     def _room(self) -> int:
         options = self.plan.options
@@ -340,36 +244,7 @@ class ExperimentRunner:
             return 1
         return self._asker.room
 
-    def _is_used_up(self) -> bool:
-        """Whether a budget is used up; then it pauses."""
-        budget = self.plan.file.budget
-        allowed = [each for each in (budget.minutes, self.plan.options.minutes) if each]
-        minutes = (time.monotonic() - self._started) / 60
-        if budget.cost is not None and self._cost >= budget.cost:
-            self.paused_by = _tr("The budget of ${amount:.2f} is used up.").format(
-                amount=budget.cost
-            )
-        elif budget.tokens is not None and self._tokens >= budget.tokens:
-            self.paused_by = _tr("The budget of {count:,} tokens is used up.").format(
-                count=budget.tokens
-            )
-        elif allowed and minutes >= min(allowed):
-            self.paused_by = _tr("The {minutes:g} minutes are over.").format(minutes=min(allowed))
-        return bool(self.paused_by)
-
-    def _may_begin(self, under_way: int) -> bool:
-        """Whether another cell fits into the budget beside those under way, at their worst."""
-        budget = self.plan.file.budget
-        if not under_way:
-            return True
-        asked = max(1, self._over - self._cached)
-        tokens = max(self._tokens / asked, self._usual_tokens)
-        cost = max(self._dearest, self._usual_cost)
-        if budget.tokens is not None and self._tokens + tokens * under_way >= budget.tokens:
-            return False
-        return budget.cost is None or self._cost + cost * under_way < budget.cost
-
-    async def _some_done(self, tasks: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+    async def _somedone_outcome(self, tasks: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
         self._wake.clear()
         waker = asyncio.create_task(self._wake.wait())
         try:
@@ -403,31 +278,22 @@ class ExperimentRunner:
             if not is_over:
                 self._ledger.give_back(result, [key])
         if outcome.state is CellState.DONE and not outcome.is_cached:
-            self._known.setdefault(self._identity(key), (result, key))
-        self._count(outcome)
+            self._known.setdefault(self._identities[key], (result, key))
+        self._spending.count(outcome)
         if self._on_cell is not None:
             self._on_cell(key, outcome)
-
-    def _count(self, outcome: CellOutcome) -> None:
-        self._over += 1
-        self._errors += outcome.state is CellState.ERROR
-        self._cached += outcome.is_cached
-        if not outcome.is_cached:
-            self._cost += outcome.cost or 0.0
-            self._dearest = max(self._dearest, outcome.cost or 0.0)
-            self._tokens += outcome.input_tokens + outcome.output_tokens
 
     async def _outcome(self, key: CellKey, row: ExperimentRow) -> tuple[CellOutcome, bytes | None]:
         sent = self._sent[key.variant, key.row]
         if isinstance(sent, str):
             return CellOutcome(CellState.ERROR, error=sent), None
-        place = self._known.get(self._identity(key)) if self.plan.options.cache else None
+        place = self._known.get(self._identities[key]) if self.plan.options.cache else None
         before = self._ledger.outcome(*place) if place is not None else None
         if before is not None and before.state is CellState.DONE:
             answer = answer_of(before)
             marks = await self._mark(row, sent, answer)
             return replace(
-                _done(answer, marks, before.cost, is_cached=True), facts=before.facts
+                done_outcome(answer, marks, before.cost, is_cached=True), facts=before.facts
             ), None
         if self.plan.options.delay_ms:
             await asyncio.sleep(self.plan.options.delay_ms / 1000)
@@ -437,7 +303,7 @@ class ExperimentRunner:
             outcome = CellOutcome(CellState.ERROR, error=asked.error)
         else:
             marks = await self._mark(row, sent, asked.answer)
-            outcome = _done(asked.answer, marks, asked.answer.cost)
+            outcome = done_outcome(asked.answer, marks, asked.answer.cost)
         return outcome, self._journal_of(asked, outcome)
 
     async def _mark(self, row: ExperimentRow, sent: SentCell, answer: CellAnswer) -> CellMarks:
@@ -459,7 +325,7 @@ class ExperimentRunner:
         if not asked.journal or keep == "none":
             return None
         is_good = outcome.state is CellState.DONE and outcome.passed is True
-        if is_good and (keep == "failed" or self._total > _ALL_JOURNALS):
+        if is_good and (keep == "failed" or self.plan.cells > _ALL_JOURNALS):
             return None
         return asked.journal
 
@@ -474,81 +340,3 @@ class ExperimentRunner:
             return str(self.plan.folder.find(name))
         except ExperimentError as error:
             raise UndecidedError(str(error)) from None
-
-
-def _price_of(variant: PlannedVariant) -> Price | None:
-    """What the tokens of a variant cost; None where nobody knows."""
-    if variant.choice is None:
-        return None
-    connection, model = variant.choice.connection, variant.choice.declaration.id
-    return facts_of_model(model, corrections=connection.capabilities, connection=connection).price
-
-
-def _done(
-    answer: CellAnswer, marks: CellMarks, cost: float | None, *, is_cached: bool = False
-) -> CellOutcome:
-    """A cell with an answer and its marks; the judges' cost is added to its own."""
-    undecided = marks.is_undecided and not _is_lost_anyway(marks)
-    whole = cost
-    if not is_cached and marks.cost:
-        whole = (cost or 0.0) + marks.cost
-    return CellOutcome(
-        CellState.DONE,
-        answer.text,
-        None if undecided else marks.passed,
-        marks.score,
-        whole,
-        answer.input_tokens,
-        answer.output_tokens,
-        answer.latency_ms,
-        answer.steps,
-        is_cached=is_cached,
-        results=marks.results,
-        facts=facts_of(
-            answer.calls, finish=answer.finish_reason, refused=answer.is_refusal,
-            errors=answer.errors, asked_cost=answer.cost,
-        ),
-    )  # fmt: skip
-
-
-def _is_lost_anyway(marks: CellMarks) -> bool:
-    """Whether an assertion that could be decided fails the cell already."""
-    return any(each.state == "failed" and each.weight > 0 for each in marks.results)
-
-
-def answer_of(outcome: CellOutcome) -> CellAnswer:
-    """The kept answer, to be marked again."""
-    facts = outcome.facts
-    errors, cost = facts.get("errors"), facts.get("asked_cost", outcome.cost)
-    return CellAnswer(
-        outcome.output,
-        outcome.ms,
-        cost if isinstance(cost, float) else outcome.cost,
-        outcome.input_tokens,
-        outcome.output_tokens,
-        outcome.steps,
-        calls_of(facts),
-        str(facts.get("finish", "")),
-        is_refusal=facts.get("refused") is True,
-        errors=errors if isinstance(errors, int) else 0,
-    )
-
-
-def row_facts(row: ExperimentRow, mask: Callable[[str], str]) -> dict[str, Json]:
-    """What a result keeps of a row; secrets among its values are masked."""
-    case = row.case
-    others: dict[str, Json] = {
-        "tags": list(case.tags), "description": case.description, "file": case.file,
-        "line": case.line, "metadata": dict(case.metadata), "threshold": case.threshold,
-        "expected": case.expected,
-    }  # fmt: skip
-    kept = {name: value for name, value in others.items() if value}
-    return {"vars": _masked(dict(case.variables), mask), **kept}
-
-
-def _masked(value: Json, mask: Callable[[str], str]) -> Json:
-    if isinstance(value, str):
-        return mask(value)
-    if isinstance(value, Mapping):
-        return {key: _masked(item, mask) for key, item in value.items()}
-    return [_masked(each, mask) for each in value] if isinstance(value, list) else value

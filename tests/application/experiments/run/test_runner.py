@@ -8,7 +8,7 @@ import json
 import pytest
 
 from studio.application.experiments.report import report_of
-from studio.application.experiments.run import ExperimentRunner
+from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey, CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.codec import decode_event

@@ -1,0 +1,72 @@
+"""What a run would send and cost, before it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from studio.application.experiments.asking import sent_text
+from studio.application.experiments.plan import ExperimentPlan, PlannedVariant
+from studio.core.experiments.identity import SentCell
+from studio.core.models.capabilities import facts_of
+from studio.core.models.prices import Price
+from studio.core.tokens.estimate import estimate_tokens
+from studio.core.wire.reply import Usage
+
+_REPLY_TOKENS = 400
+"""Tokens of a reply that an estimate assumes where the prompt sets no bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentEstimate:
+    """What a run would do, before it does."""
+
+    cells: int
+    """All cells."""
+
+    equal: int
+    """Cells whose request is equal to one that was answered before: they cost nothing."""
+
+    to_send: int
+    """Cells that will be asked."""
+
+    tokens: int
+    """About how many tokens of requests and replies."""
+
+    cost: float | None
+    """About how many US dollars; None where a price is not known."""
+
+    faults: tuple[str, ...] = ()
+    """Rows whose prompt cannot be rendered, a sentence each."""
+
+
+def _price_of(variant: PlannedVariant) -> Price | None:
+    """What the tokens of a variant cost; None where nobody knows."""
+    if variant.choice is None:
+        return None
+    connection, model = variant.choice.connection, variant.choice.declaration.id
+    return facts_of(model, corrections=connection.capabilities, connection=connection).price
+
+
+def estimated_spending(
+    plan: ExperimentPlan, to_send: Iterable[tuple[int, SentCell]]
+) -> tuple[int, float | None]:
+    """Tokens and dollars of what will be sent, a call for each cell.
+
+    Args:
+        plan: what is run.
+        to_send: the variant and the request of each cell that will be asked.
+    """
+    tokens, cost, is_priced = 0, 0.0, True
+    prices = [_price_of(each) for each in plan.variants]
+    for at, sent in to_send:
+        into = estimate_tokens(sent_text(sent))
+        tokens += into + _REPLY_TOKENS
+        choice = plan.variants[at].choice
+        if choice is None or not choice.connection.is_remote:
+            continue
+        price = prices[at]
+        spent = price.of(Usage(into, _REPLY_TOKENS)) if price is not None else None
+        is_priced = is_priced and spent is not None
+        cost += spent or 0.0
+    return tokens, cost if is_priced else None

@@ -1,0 +1,115 @@
+"""How far a run is and what it has spent, held against its budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from studio.application.words import translate
+from studio.core.experiments.results.cells import CellOutcome, CellState, VariantTotal
+from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
+
+_tr = partial(translate, "ExperimentRun")
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentProgress:
+    """How far a run is."""
+
+    total: int
+    """Cells of the result."""
+
+    over: int
+    """Cells that are over."""
+
+    errors: int
+    """Of them without an answer."""
+
+    cached: int
+    """Of them taken from before."""
+
+    cost: float
+    """US dollars so far."""
+
+    tokens: int
+    """Tokens so far."""
+
+    seconds: float
+    """Since the start."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """About how long it goes on; None before anything is known."""
+        if not self.over:
+            return None
+        return self.seconds / self.over * (self.total - self.over)
+
+
+class ExperimentSpending:
+    """Counts the cells that are over; says when a budget is used up."""
+
+    def __init__(self, total: int, budget: ExperimentBudget, options: EvaluateOptions) -> None:
+        """Begin with nothing spent."""
+        self._total, self._budget, self._options = total, budget, options
+        self._started = time.monotonic()
+        self._over = self._errors = self._cached = self._tokens = 0
+        self._cost = self._dearest = self._usual_cost = self._usual_tokens = 0.0
+
+    def expect(self, tokens: float, cost: float) -> None:
+        """What a cell will take, before one is over."""
+        self._usual_tokens, self._usual_cost = tokens, cost
+
+    def start(self, before: Iterable[VariantTotal]) -> None:
+        """Start the clock, with the cells that are over already."""
+        totals = list(before)
+        self._started = time.monotonic()
+        self._over = sum(each.done + each.errors for each in totals)
+        self._errors = sum(each.errors for each in totals)
+        self._cost = sum(each.cost for each in totals)
+        self._tokens = sum(each.tokens for each in totals)
+
+    def count(self, outcome: CellOutcome) -> None:
+        """Count a cell that has come over."""
+        self._over += 1
+        self._errors += outcome.state is CellState.ERROR
+        self._cached += outcome.is_cached
+        if not outcome.is_cached:
+            self._cost += outcome.cost or 0.0
+            self._dearest = max(self._dearest, outcome.cost or 0.0)
+            self._tokens += outcome.input_tokens + outcome.output_tokens
+
+    @property
+    def progress(self) -> ExperimentProgress:
+        """How far it is."""
+        return ExperimentProgress(
+            self._total, self._over, self._errors, self._cached, self._cost, self._tokens,
+            time.monotonic() - self._started,
+        )  # fmt: skip
+
+    @property
+    def used_up(self) -> str:
+        """Which budget is used up, a sentence; empty while none is."""
+        budget = self._budget
+        allowed = [each for each in (budget.minutes, self._options.minutes) if each]
+        minutes = (time.monotonic() - self._started) / 60
+        if budget.cost is not None and self._cost >= budget.cost:
+            return _tr("The budget of ${amount:.2f} is used up.").format(amount=budget.cost)
+        if budget.tokens is not None and self._tokens >= budget.tokens:
+            return _tr("The budget of {count:,} tokens is used up.").format(count=budget.tokens)
+        if allowed and minutes >= min(allowed):
+            return _tr("The {minutes:g} minutes are over.").format(minutes=min(allowed))
+        return ""
+
+    def may_begin(self, under_way: int) -> bool:
+        """Whether another cell fits into the budget beside those under way, at their worst."""
+        budget = self._budget
+        if not under_way:
+            return True
+        asked = max(1, self._over - self._cached)
+        tokens = max(self._tokens / asked, self._usual_tokens)
+        cost = max(self._dearest, self._usual_cost)
+        if budget.tokens is not None and self._tokens + tokens * under_way >= budget.tokens:
+            return False
+        return budget.cost is None or self._cost + cost * under_way < budget.cost

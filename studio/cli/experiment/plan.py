@@ -1,0 +1,158 @@
+"""`experiment plan`, and what a run is planned with: choices, services, the ledger."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from studio.application.experiments.plan import (
+    ExperimentChoices,
+    ExperimentPlan,
+    ExperimentServices,
+    plan_experiment,
+)
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.report import ledger_path
+from studio.application.experiments.run.estimate import ExperimentEstimate
+from studio.application.experiments.run.runner import ExperimentRunner
+from studio.cli.arguments import add_trust, trust_of
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE, UsageError
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.models.base import ModelError
+from studio.core.models.connection_file import read_connections
+from studio.core.models.secrets import secret_store
+from studio.core.paths import user_paths
+from studio.core.tools.source import ToolSourceError
+
+_RANGE = re.compile(r"(\d+)(?:-(\d+)?)?")
+
+
+def add_choices(parser: argparse.ArgumentParser) -> None:
+    """Add the file and what is chosen of it."""
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("--variant", action="append", default=[], metavar="NAME")
+    parser.add_argument("--rows", default="", metavar="1-50", help="only these rows")
+    parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="only such rows")
+    parser.add_argument("--repeat", type=int, metavar="N", help="repeats, over the file's")
+    parser.add_argument("--baseline", default="", metavar="NAME", help="what is compared with")
+    parser.add_argument("--no-cache", action="store_true", help="ask again what was asked before")
+    add_trust(parser, "its tools and Python assertions may run, what it refers to is read")
+
+
+def plan(options: argparse.Namespace) -> int:
+    """Say what a run would send and cost; nothing is sent."""
+    try:
+        with open_ledger(options.file) as ledger:
+            services = services_of(options)
+            plan = planned(options, services)
+            for warning in plan.warnings:
+                print(warning, file=sys.stderr)
+            estimate = asyncio.run(_estimated(plan, services, ledger))
+    except (ExperimentError, LedgerError, ModelError, ToolSourceError) as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    print(f"{len(plan.rows)} rows × {len(plan.variants)} variants × {plan.repeats} repeats")
+    for each in plan.variants:
+        model = "echo"
+        if each.choice is not None:
+            model = f"{each.choice.declaration.id or each.choice.connection.name}"
+            model += f" ({each.choice.connection.name}: {each.choice.reason})"
+        print(f"  {each.name}: {model}")
+    cost = "price not known" if estimate.cost is None else f"about ${estimate.cost:.4f}"
+    print(f"{estimate.equal} equal, {estimate.to_send} will be sent, about {estimate.tokens:,} "
+          f"tokens, {cost}")  # fmt: skip
+    for fault in estimate.faults:
+        print(fault, file=sys.stderr)
+    return PROBLEMS if estimate.faults else FINE
+
+
+async def _estimated(
+    plan: ExperimentPlan, services: ExperimentServices, ledger: ExperimentLedger
+) -> ExperimentEstimate:
+    runner = ExperimentRunner(plan, services, ledger)
+    try:
+        return await runner.prepare()
+    finally:
+        await runner.close()
+
+
+def planned(options: argparse.Namespace, services: ExperimentServices) -> ExperimentPlan:
+    """The experiment as the arguments want it.
+
+    Raises:
+        ExperimentError: it cannot be run.
+        UsageError: the rows are none.
+    """
+    first, last = _range(options.rows)
+    choices = ExperimentChoices(
+        tuple(options.variant), first, last, tuple(options.tag), options.repeat, options.baseline
+    )
+    plan = plan_experiment(options.file, services, choices)
+    file = plan.file
+    given = vars(options)
+    budget, gates, how = file.budget, file.gates, file.options
+    if given.get("max_cost") is not None:
+        budget = replace(budget, cost=given["max_cost"])
+    if given.get("max_tokens") is not None:
+        budget = replace(budget, tokens=given["max_tokens"])
+    if given.get("timeout") is not None:
+        budget = replace(budget, minutes=given["timeout"] / 60)
+    if given.get("fail_under") is not None:
+        gates = replace(gates, pass_rate=given["fail_under"])
+    if given.get("max_lost") is not None:
+        gates = replace(gates, lost_rows=given["max_lost"])
+    if given.get("concurrency") is not None:
+        how = replace(how, concurrency=max(1, given["concurrency"]))
+    if options.no_cache:
+        how = replace(how, cache=False)
+    return replace(plan, file=replace(file, budget=budget, gates=gates, options=how))
+
+
+def _range(text: str) -> tuple[int, int | None]:
+    if not text:
+        return 1, None
+    found = _RANGE.fullmatch(text)
+    if found is None:
+        raise UsageError(f"{text!r} are no rows; write 7, 1-50 or 100-")
+    first = int(found[1])
+    if "-" not in text:
+        return first, first
+    return first, int(found[2]) if found[2] else None
+
+
+def services_of(options: argparse.Namespace) -> ExperimentServices:
+    """What an experiment is run with, as it is set up on this machine."""
+    connections = read_connections(user_paths().config / "connections.toml")
+    for problem in connections.problems:
+        print(f"prompt-studio: {problem}", file=sys.stderr)
+    return ExperimentServices(
+        trust_of(options, options.file),
+        connections,
+        secret_store(),
+        allow_tools=options.trust,
+        approve=bool(vars(options).get("yes")),
+    )
+
+
+@contextmanager
+def open_ledger(file: Path) -> Iterator[ExperimentLedger]:
+    """The results of an experiment file.
+
+    Raises:
+        UsageError: there is no such file.
+        LedgerError: the results cannot be read.
+    """
+    if not file.is_file():
+        raise UsageError(f"{file}: no such file")
+    ledger = ExperimentLedger(ledger_path(file))
+    try:
+        yield ledger
+    finally:
+        ledger.close()

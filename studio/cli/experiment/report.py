@@ -1,0 +1,63 @@
+"""A report on the terminal, or in a form for other programs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from studio.application.experiments.exports.forms import FORMS, summary_of
+from studio.application.experiments.report import ExperimentReport
+from studio.cli.exit_codes import UsageError
+from studio.core.experiments.results.ledger import ExperimentLedger
+
+
+def add_form(parser: argparse.ArgumentParser, *, required: bool) -> None:
+    """Add the form and the file of a report."""
+    parser.add_argument("--format", choices=tuple(FORMS), required=required)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="instead of the output")
+
+
+def print_report(report: ExperimentReport) -> None:
+    """Write a report to the output, for people."""
+    print(f"{report.head.name} #{report.head.id}, {report.head.state}")
+    for sentence in report.sentences:
+        print(sentence)
+    width = max([len(each.name) for each in report.variants] or [0])
+    for each in report.variants:
+        low, high = each.interval
+        total = each.total
+        flaky = sum(row.is_flaky for row in each.rows)
+        print(
+            f"{each.name:{width}}  {each.rows_passed:4} of {len(each.verdicts)} rows "
+            f"({low:.0%} to {high:.0%})  {total.passed} of {total.done} cells"
+            f"{f', {flaky} rows flaky' if flaky else ''}"
+            f"{f', {total.errors} without an answer' if total.errors else ''}"
+            f"{f', {total.undecided} undecided' if total.undecided else ''}"
+            f"  p95 {each.p95_ms:.0f} ms  ${total.cost:.4f}"
+        )
+    for gate in report.gates:
+        bound = "at least" if gate.is_least else "at most"
+        held = "held" if gate.held else "FAILED"
+        print(f"gate {gate.name} of {gate.variant}: {held}, {gate.measured:g} ({bound} "
+              f"{gate.wanted:g})")  # fmt: skip
+
+
+def write_report(
+    options: argparse.Namespace, ledger: ExperimentLedger, report: ExperimentReport
+) -> None:
+    """The report as it was asked for, to the file or the output."""
+    if not options.format:
+        print_report(report)
+        if options.output is not None:
+            text = json.dumps(summary_of(report), ensure_ascii=False, indent=2)
+            options.output.write_text(f"{text}\n", encoding="utf-8")
+        return
+    text = FORMS[options.format](ledger, report)
+    if options.output is None:
+        print(text, end="")
+        return
+    try:
+        options.output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{options.output}: {error.strerror or error}") from None

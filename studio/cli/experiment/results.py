@@ -1,0 +1,171 @@
+"""Kept results: shown, compared, listed, exported, and made the baseline."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from studio.application.experiments.accept import AcceptError, accept_answer
+from studio.application.experiments.report import report_of
+from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
+from studio.cli.experiment.plan import open_ledger
+from studio.cli.experiment.report import print_report, write_report
+from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.result import ResultHead
+
+
+def add_result(parser: argparse.ArgumentParser) -> None:
+    """Add the file and which of its results."""
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("--result", default="", metavar="N", help="its number; the newest else")
+
+
+def _with_result(
+    options: argparse.Namespace, act: Callable[[ExperimentLedger, ResultHead], int]
+) -> int:
+    """Do something with the result that the arguments name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        with open_ledger(options.file) as ledger:
+            heads = ledger.results(str(options.file.resolve()))
+            wanted = options.result.removeprefix("#")
+            for head in heads:
+                if not wanted or wanted in (str(head.id), head.label):
+                    return act(ledger, head)
+    except LedgerError as error:
+        print(f"prompt-studio: {error}", file=sys.stderr)
+        return UNFINISHED
+    raise UsageError(f"{options.file}: there is no result yet" if not wanted else
+                     f"{options.file}: there is no result {wanted!r}")  # fmt: skip
+
+
+def show(options: argparse.Namespace) -> int:
+    """Show a result, or one cell of it."""
+
+    def act(ledger: ExperimentLedger, head: ResultHead) -> int:
+        if options.cell:
+            return _show_cell(ledger, head, options.cell)
+        print_report(report_of(ledger, head.id))
+        return FINE
+
+    return _with_result(options, act)
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Compare a result with a variant or another result."""
+
+    def act(ledger: ExperimentLedger, head: ResultHead) -> int:
+        wanted = options.with_
+        baseline = f"#{wanted}" if wanted.isdecimal() else wanted
+        report = report_of(ledger, head.id, baseline)
+        if not report.baseline:
+            names = ", ".join(repr(each.name) for each in report.variants)
+            raise UsageError(f"there is no baseline {wanted!r}; the variants are {names}")
+        print_report(report)
+        for each in report.variants:
+            if each.comparison is not None:
+                _print_rows(ledger, head, each.name, "won", each.comparison.won)
+                _print_rows(ledger, head, each.name, "lost", each.comparison.lost)
+        return FINE
+
+    return _with_result(options, act)
+
+
+def _print_rows(
+    ledger: ExperimentLedger, head: ResultHead, variant: str, what: str, keys: tuple[str, ...]
+) -> None:
+    from studio.application.experiments.exports.cells import row_title
+
+    rows = {row.key: row for row in ledger.rows(head.id)}
+    for key in keys:
+        print(f"{what}\t{variant}\t{rows[key].number}\t{row_title(rows[key])}")
+
+
+def list_results(options: argparse.Namespace) -> int:
+    """List the results of a file."""
+    with open_ledger(options.file) as ledger:
+        for head in ledger.results(str(options.file.resolve())):
+            totals = ledger.variant_totals(head.id)
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(head.started))
+            passed, done = sum(each.passed for each in totals), sum(each.done for each in totals)
+            mark = " accepted" if head.is_accepted else ""
+            name = f" {head.label}" if head.label else ""
+            print(f"#{head.id}\t{when}\t{head.state}\t{passed} of {done} cells pass{mark}{name}")
+    return FINE
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write a result for other programs."""
+
+    def act(ledger: ExperimentLedger, head: ResultHead) -> int:
+        write_report(options, ledger, report_of(ledger, head.id))
+        return FINE
+
+    return _with_result(options, act)
+
+
+def accept(options: argparse.Namespace) -> int:
+    """Write a cell's answer to its row as the expected one."""
+
+    def act(ledger: ExperimentLedger, head: ResultHead) -> int:
+        key = _cell_key(ledger, head, options.cell)
+        outcome = ledger.outcome(head.id, key)
+        if outcome is None:
+            raise UsageError(f"the cell {options.cell} has no answer")
+        row = ledger.rows(head.id, key.row, key.row)[0]
+        try:
+            change = accept_answer(options.file.resolve(), row, outcome.output)
+            change.write()
+        except (AcceptError, OSError) as error:
+            print(f"prompt-studio: {error}", file=sys.stderr)
+            return PROBLEMS
+        print(f"{change.path.name}: the expected answer of row {key.row} is written")
+        return FINE
+
+    return _with_result(options, act)
+
+
+def bless(options: argparse.Namespace) -> int:
+    """Make a result the baseline of its file."""
+
+    def act(ledger: ExperimentLedger, head: ResultHead) -> int:
+        if head.state != "done":
+            print(f"prompt-studio: result #{head.id} is {head.state}; only a whole one is a "
+                  "baseline", file=sys.stderr)  # fmt: skip
+            return PROBLEMS
+        ledger.accept(head.id, options.label)
+        print(f"#{head.id} is the baseline of {options.file.name}")
+        return FINE
+
+    return _with_result(options, act)
+
+
+def _cell_key(ledger: ExperimentLedger, head: ResultHead, text: str) -> CellKey:
+    row, _, rest = text.partition(":")
+    names = ledger.variants(head.id)
+    variant, _, repeat = rest.rpartition(":") if rest not in names else (rest, "", "")
+    if rest and not variant:
+        variant, repeat = rest, ""
+    if not row.isdecimal() or (variant and variant not in names):
+        raise UsageError(f"{text!r} is no cell; write ROW:VARIANT, one of {', '.join(names)}")
+    at = names.index(variant) if variant else 0
+    return CellKey(int(repeat or 1), int(row), at)
+
+
+def _show_cell(ledger: ExperimentLedger, head: ResultHead, text: str) -> int:
+    key = _cell_key(ledger, head, text)
+    outcome = ledger.outcome(head.id, key)
+    if outcome is None:
+        raise UsageError(f"the cell {text} has no answer")
+    print(outcome.error or outcome.output)
+    for each in outcome.results:
+        print(f"{each.state}\t{each.label}\t{each.reason}")
+    return FINE

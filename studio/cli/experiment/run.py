@@ -1,0 +1,147 @@
+"""`experiment run`: ask every cell, tell how far it is, and leave with what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from contextlib import suppress
+
+from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.report import ExperimentReport, report_of
+from studio.application.experiments.run.estimate import ExperimentEstimate
+from studio.application.experiments.run.runner import ExperimentRunner
+from studio.cli.cluster import add_workers, asker_of
+from studio.cli.exit_codes import FINE, INTERRUPTED, PAUSED, PROBLEMS, UNFINISHED, USAGE
+from studio.cli.experiment.plan import open_ledger, planned, services_of
+from studio.cli.experiment.progress import RunProgress
+from studio.cli.experiment.report import add_form, write_report
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.models.base import ModelError
+from studio.core.tools.source import ToolSourceError
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add how a run goes."""
+    parser.add_argument("--resume", action="store_true", help="go on with the newest result")
+    parser.add_argument(
+        "--only", choices=("errors", "failed"), help="ask such cells of the newest result again"
+    )
+    parser.add_argument("--max-cost", type=float, metavar="USD", help="pause there")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="pause there")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="pause then")
+    parser.add_argument("--concurrency", type=int, metavar="N", help="cells at once at most")
+    parser.add_argument("--fail-under", type=float, metavar="SHARE", help="a gate: pass_rate")
+    parser.add_argument("--max-lost", type=int, metavar="N", help="a gate: lost_rows")
+    parser.add_argument(
+        "--yes", action="store_true", help="allow tool calls that would ask for approval"
+    )
+    add_workers(parser)
+    add_form(parser, required=False)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run an experiment; gives the exit code."""
+    try:
+        with open_ledger(options.file) as ledger:
+            services = services_of(options)
+            plan = planned(options, services)
+            return asyncio.run(_drive(options, plan, services, ledger))
+    except (ExperimentError, LedgerError) as error:
+        for line in str(error).splitlines():
+            print(line if isinstance(error, ExperimentError) else f"prompt-studio: {line}",
+                  file=sys.stderr)  # fmt: skip
+        return USAGE if isinstance(error, ExperimentError) else UNFINISHED
+    except (ModelError, ToolSourceError, WorkersError) as error:
+        hint = error.hint if isinstance(error, ModelError) else ""
+        print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
+        return UNFINISHED
+
+
+async def _drive(
+    options: argparse.Namespace, plan: ExperimentPlan, services: ExperimentServices,
+    ledger: ExperimentLedger,
+) -> int:  # fmt: skip
+    for warning in plan.warnings:
+        print(warning, file=sys.stderr)
+    progress = RunProgress()
+    runner = ExperimentRunner(
+        plan, services, ledger,
+        on_cell=lambda _key, _outcome: progress.show(runner),
+        asker=asker_of(options, plan, services),
+    )  # fmt: skip
+    interrupted = False
+
+    def interrupt() -> None:
+        nonlocal interrupted
+        interrupted = True
+        runner.stop()
+
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):  # Windows
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        estimate = await runner.prepare()
+        _tell_estimate(estimate)
+        result = _result_to_run(options, runner, ledger)
+        state = await runner.run(result)
+    finally:
+        await runner.close()
+    progress.end(runner)
+    if runner.refused_calls:
+        print(
+            f"prompt-studio: {runner.refused_calls} tool calls were refused: they ask for approval."
+            " Answer the tools by `mocks:`, or allow them with --yes", file=sys.stderr,
+        )  # fmt: skip
+    report = report_of(ledger, result)
+    write_report(options, ledger, report)
+    if interrupted and state == "cancelled":
+        print("prompt-studio: stopped; --resume goes on", file=sys.stderr)
+        return INTERRUPTED
+    if state == "paused":
+        print(f"prompt-studio: paused: {runner.paused_by} --resume goes on", file=sys.stderr)
+        return PAUSED
+    return _exit_code(report)
+
+
+def _result_to_run(
+    options: argparse.Namespace, runner: ExperimentRunner, ledger: ExperimentLedger
+) -> int:
+    """A new result, or the newest one where it is to go on and still fits the file."""
+    newest = next(iter(ledger.results(str(options.file.resolve()))), None)
+    if newest is None or not (options.resume or options.only):
+        return runner.begin()
+    if not runner.resumable(newest.id):
+        print("prompt-studio: the experiment has changed; answers to equal requests are taken over",
+              file=sys.stderr)  # fmt: skip
+        return runner.begin()
+    if options.only:
+        ledger.reopen(newest.id, errors=True, failed=options.only == "failed")
+    return newest.id
+
+
+def _tell_estimate(estimate: ExperimentEstimate) -> None:
+    cost = "" if estimate.cost is None else f", about ${estimate.cost:.2f}"
+    print(
+        f"{estimate.cells} cells: {estimate.equal} equal, {estimate.to_send} will be sent, about "
+        f"{estimate.tokens:,} tokens{cost}", file=sys.stderr,
+    )  # fmt: skip
+    for fault in estimate.faults[:10]:
+        print(fault, file=sys.stderr)
+
+
+def _exit_code(report: ExperimentReport) -> int:
+    if report.errors:
+        print(f"prompt-studio: {report.errors} cells have no answer; --only errors asks again",
+              file=sys.stderr)  # fmt: skip
+        return UNFINISHED
+    for gate in report.gates:
+        if not gate.held:
+            bound = "at least" if gate.is_least else "at most"
+            print(f"gate {gate.name} of {gate.variant}: {gate.measured:g}, {bound} {gate.wanted:g} "
+                  "is asked", file=sys.stderr)  # fmt: skip
+    return FINE if report.gates_hold else PROBLEMS
