@@ -11,6 +11,7 @@ from studio.core.models.connections import PRESETS, Connection, ConnectionKind, 
 from studio.core.models.endpoint_trust import is_trusted, origin
 from studio.core.models.secrets import environment_name
 from studio.core.prompty.document import ModelDeclaration
+from studio.core.prompty.reference_values import whole_reference
 
 _PROVIDERS: Mapping[str, ConnectionKind] = {
     "openai": "openai",
@@ -100,11 +101,15 @@ def _by_endpoint(
     variables: Mapping[str, str] | None,
 ) -> ModelChoice:
     """As the document describes it; without `variables` none of its references is read."""
-    variable = environment_name(endpoint)
-    if variable and variables is None:
+    reference_to = whole_reference(endpoint.strip())
+    is_variable = reference_to is not None and reference_to.protocol == "env"
+    variable = reference_to.argument if reference_to is not None and is_variable else None
+    default = (reference_to.default or "") if reference_to is not None and is_variable else endpoint
+    if variable and variables is None and not default:
         warning = f"The folder is not trusted, so the variable {variable} is not read."
         return replace(_default(declaration, connections), warning=warning)
-    address = (variables or {}).get(variable, "") if variable else endpoint
+    of_variable = (variables or {}).get(variable, "") if variable else ""
+    address = of_variable or default
     if not address:
         warning = f"The prompt's endpoint is in the variable {variable}, which is not set."
         return replace(_default(declaration, connections), warning=warning)
@@ -129,7 +134,7 @@ def _by_endpoint(
         )
     # An address of the user's own environment or connections was not chosen by the file.
     own = [origin(each.base_url) for each in connections.connections if each.base_url]
-    allowed = variable is not None or is_trusted(address, (*connections.trusted, *own))
+    allowed = bool(of_variable) or is_trusted(address, (*connections.trusted, *own))
     return choice if allowed else replace(choice, untrusted=origin(address) or address)
 
 

@@ -84,6 +84,19 @@ def test_an_endpoint_of_the_environment_is_the_persons_own() -> None:
     assert "URL" in missing.warning
 
 
+def test_the_default_of_a_variable_is_an_address_of_the_file() -> None:
+    block = {"kind": "key", "endpoint": "${env:URL:https://evil.example/v1}"}
+    wish = ModelDeclaration(id="m", connection=block)
+    choice = choose_connection(wish, ALL, environment={})
+    assert choice.connection.base_url == "https://evil.example/v1"
+    assert choice.untrusted == "https://evil.example"
+    own = choose_connection(wish, ALL, environment={"URL": "https://own.example/v1"})
+    assert (own.connection.base_url, own.untrusted) == ("https://own.example/v1", "")
+    hidden = choose_connection(wish, ALL, environment={"URL": "https://x.example"}, trusted=False)
+    assert hidden.connection.base_url == "https://evil.example/v1"
+    assert hidden.untrusted == "https://evil.example"
+
+
 def test_a_key_in_the_file_is_not_used() -> None:
     block = {"kind": "key", "endpoint": "http://localhost:1/v1", "apiKey": "sk-in-the-file"}
     choice = choose_connection(ModelDeclaration(connection=block), ALL, environment={})

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from studio.core.prompty.document import Dialect
+from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.meaning import first_difference, tool_difference
 from studio.core.prompty.messages import MediaPart, Message, TextPart
@@ -60,9 +60,12 @@ def runtime_difference(pair: Compared, to: Dialect) -> str:
     except RuntimeRefusal as error:
         return f"{name} does not take the file: {error}"
     own = comparable(pair.before.messages.messages, loose=loose)
-    old = _as_before(pair) if to == "prompty" and pair.before.document.dialect == "legacy" else None
-    if old is None:
+    dialect = pair.before.document.dialect
+    old = _as_before(pair) if to == "prompty" and dialect != "prompty" else None
+    if old is None or dialect == "section":
         told = first_difference(own, got)
+        if told and old is not None and _is_undecided(pair.before.document):
+            told = told if first_difference(old, comparable(got, loose=True)) else ""
         return f"{name} makes other messages of it: {told}" if told else ""
     plain = _without_addresses(got)
     told = first_difference(_without_addresses(old), plain)
@@ -85,9 +88,14 @@ def old_runtime_difference(pair: Compared) -> str:
         told = f"{prompty1.RUNTIME} ended the front matter at the first ---; now it is read whole"
         return told if _DASHES_INSIDE.search(written) else ""
     old = _as_before(pair)
-    if old is None or "template" in document.data:
+    if old is None or not _is_undecided(document):
         return ""
     return _left_out(pair, old, comparable(pair.after.messages.messages, loose=True))
+
+
+def _is_undecided(document: PromptDocument) -> bool:
+    """Whether the file may be one of Prompty 1 as well: nothing in it says which it is."""
+    return document.dialect == "section" and "template" not in document.data
 
 
 def _as_before(pair: Compared) -> tuple[Message, ...] | None:

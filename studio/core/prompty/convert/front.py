@@ -27,17 +27,24 @@ from studio.core.prompty.reference_values import (
     resolve_reference,
     whole_reference,
 )
+from studio.core.prompty.runtimes.shape import trust_faults
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json
 
 LEGACY_HOME = ("metadata", "legacy")
 """Where keys without a Prompty 2 home are kept."""
 
-_CONNECTION_NAMES = {"azure_endpoint": "endpoint", "base_url": "endpoint", "api_key": "apiKey"}
+_CONNECTION_NAMES = {
+    "azure_endpoint": "endpoint",
+    "base_url": "endpoint",
+    "api_key": "apiKey",
+    "key": "apiKey",
+}
 _CONNECTION_KEYS = {key.name for key in SHAPES["connection"]}
 _OPTION_KEYS = {key.name for key in SHAPES["options"]}
 _API_TYPES = {"chat": "chat", "embedding": "embedding", "image": "image", "responses": "responses"}
 _COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
+_IN_A_REFERENCE = re.compile(r"https?://[^\s{}$@]+")
 _EMITTED_MARKER = re.compile(r"^[ \t]*(?:#[ \t]*)?\{\{[^{}\n]*\}\}[ \t]*:[ \t]*\r?$", re.MULTILINE)
 
 
@@ -50,9 +57,10 @@ class Files:
 
     def read(self, value: str) -> Json:
         """What the file holds that `${file:…}`, or a plain path to JSON, names; None: unknown."""
-        reference = whole_reference(value.strip())
-        if reference is None and value.strip().endswith(".json"):
-            reference = whole_reference(f"${{file:{value.strip()}}}")
+        place = value.strip()
+        reference = whole_reference(place)
+        if reference is None and place.endswith(".json"):  # as the first Prompty 1 files had it
+            reference = whole_reference(f"${{file:{place.removeprefix('file:')}}}")
         if self.context is None or reference is None or reference.protocol != "file":
             return None
         try:
@@ -73,6 +81,8 @@ def convert_front(
     """
     for step in _STEPS:
         step(draft, Files(references))
+    if parser == "prompty":
+        _untrusted_endpoint(draft)
     _template(draft, parser)
 
 
@@ -106,8 +116,9 @@ def _connection(draft: ConversionDraft, files: Files) -> None:
         return
     _connection_type(draft)
     for key in list(draft.block("model", "connection")):
-        if key in _CONNECTION_NAMES:
-            draft.rename(("model", "connection", key), _CONNECTION_NAMES[key])
+        name = _CONNECTION_NAMES.get(key)
+        if name is not None and not draft.has("model", "connection", name):
+            draft.rename(("model", "connection", key), name)
         elif key not in _CONNECTION_KEYS:
             keep(draft, ("model", "connection", key), "a Prompty 2 connection has no such key")
 
@@ -129,7 +140,7 @@ def _connection_type(draft: ConversionDraft) -> None:
                 draft.notes.append(f"model.connection.type: {word!r} is kept as the provider")
         else:
             draft.add_value(("model", "connection"), "kind", "key")
-    for key in ("azure_deployment", "name"):
+    for key in ("azure_deployment", "name", "model"):
         if key not in old or (key == "name" and old.get("kind") in ("reference", "remote")):
             continue
         if draft.has("model", "id"):
@@ -138,6 +149,25 @@ def _connection_type(draft: ConversionDraft) -> None:
             draft.move(("model", "connection", key), ("model",), "id")
     if provider is not None and not draft.has("model", "provider"):
         draft.add_value(("model",), "provider", provider)
+
+
+def _untrusted_endpoint(draft: ConversionDraft) -> None:
+    """An address that Prompty 2 sends no key of the environment to, unless a variable names it."""
+    path = ("model", "connection", "endpoint")
+    place = draft.value(*path)
+    connection = draft.block("model", "connection")
+    if not isinstance(place, str) or not any(True for _ in trust_faults(connection)):
+        return
+    if whole_reference(place.strip()) is not None or not _IN_A_REFERENCE.fullmatch(place.strip()):
+        return
+    host = place.partition("://")[2].partition("/")[0]
+    name = re.sub(r"\W+", "_", host).strip("_").upper() + "_ENDPOINT"
+    name = name if name[0].isalpha() else f"HOST_{name}"
+    draft.replace(path, flow_value(f"${{env:{name}:{place.strip()}}}"))
+    draft.notes.append(
+        f"model.connection.endpoint: {place.strip()} is the default of ${{env:{name}}} now; Prompty "
+        "2 sends a key of the environment there once that variable is set"
+    )
 
 
 def _options(draft: ConversionDraft, files: Files) -> None:

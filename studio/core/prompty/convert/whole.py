@@ -17,6 +17,7 @@ from studio.core.prompty.convert.compare import (
     runtime_difference,
 )
 from studio.core.prompty.convert.front import convert_front
+from studio.core.prompty.convert.last_message import send_last_only_with_text
 from studio.core.prompty.convert.legacy import convert_to_legacy
 from studio.core.prompty.convert.parameters import parameters_to_inputs
 from studio.core.prompty.convert.runtime import (
@@ -86,6 +87,7 @@ def convert(
     _rewrite(draft, document, to, references)
     if to == "prompty":
         complete_for_runtimes(draft)
+        send_last_only_with_text(draft, before)
     if to in RUNTIMES:
         take_byte_order_mark_out(draft)
     if draft.text == old:
@@ -148,8 +150,7 @@ def _proven(
         prepare(after, values, references=context, preview=True),
         loose=before.dialect == "legacy",
     )
-    own = messages_to_json(pair.before.messages, "prompty")
-    same = own == messages_to_json(pair.after.messages, "prompty")
+    same = _same_messages(pair)
     of_messages: list[str] = []
     if not same:
         of_messages.append("the messages of a preview differ; compare them before you keep this")
@@ -161,15 +162,28 @@ def _proven(
         told = runtime_difference(bare, to) if bare is not None else told
         if told:
             draft.losses.append(told)
-        noted = old_runtime_difference(bare or pair) if to == "prompty" else ""
-        if noted:
-            draft.notes.append(noted)
+        old = old_runtime_difference(bare or pair) if to == "prompty" else ""
+        if old:
+            draft.losses.append(old)
         # What keeps a reader from taking the file is no matter of these values alone.
-        of_messages += [each for each in (told, noted) if each and "does not take" not in each]
+        of_messages += [each for each in (told, old) if each and "does not take" not in each]
     edits = line_edits(before.source.text, draft.text)
     return Conversion(
         edits, draft.text, tuple(draft.notes), same, tuple(draft.losses), tuple(of_messages)
     )
+
+
+def _same_messages(pair: Compared) -> bool:
+    """Whether a preview shows the same; a last message without a text is none in Prompty 1."""
+    before, after = pair.before.messages, pair.after.messages
+    got = messages_to_json(after, "prompty")
+    if messages_to_json(before, "prompty") == got:
+        return True
+    if pair.before.document.dialect == "prompty" or not before.messages:
+        return False
+    if before.messages[-1].text.strip() or len(before.messages) != len(after.messages) + 1:
+        return False
+    return messages_to_json(replace(before, messages=before.messages[:-1]), "prompty") == got
 
 
 def _without_stand_ins(

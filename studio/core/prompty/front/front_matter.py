@@ -167,8 +167,13 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
         provider = "foundry"
     connection: dict[str, Json] = {"kind": "key"} if old else {}
     for key, item in old.items():
-        new = {"azure_endpoint": "endpoint", "base_url": "endpoint", "api_key": "apiKey"}
-        if key not in ("type", "azure_deployment", "name"):
+        new = {
+            "azure_endpoint": "endpoint",
+            "base_url": "endpoint",
+            "api_key": "apiKey",
+            "key": "apiKey",
+        }
+        if key not in ("type", "azure_deployment", "name", "model"):
             connection[new.get(key, key)] = item
     options = _mapping(value.get("parameters")) or _mapping(value.get("options"))
     return ModelDeclaration(

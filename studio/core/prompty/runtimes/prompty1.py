@@ -35,11 +35,13 @@ MODEL_KEYS = frozenset({"api", "configuration", "parameters", "response"})
 PROPERTY_KEYS = frozenset({"type", "default", "description"})
 """Keys of an input or output that it takes."""
 
+ROLES = ("assistant", "function", "system", "user")
+"""Words that begin a message."""
+
 _APIS = ("", "chat", "completion", "embedding", "image")
 _MARKER = re.compile(r"(?im)^\s*#?\s*(assistant|function|system|user)\s*:\s*\n")
 _LONGEST_PATH = 400
 _ENDS = re.compile(r"---|\+\+\+")
-_ROLES = ("assistant", "function", "system", "user")
 
 
 def check_file(document: PromptDocument) -> Iterator[str]:
@@ -159,9 +161,9 @@ def prepare_as_runtime(prepared: Prepared, *, forgiving: bool = False) -> tuple[
     chunks = [chunk for chunk in _MARKER.split(rendered) if chunk.strip()]
     if not chunks:
         raise RuntimeRefusal("nothing is left of the template")
-    if chunks[0].strip().lower() not in _ROLES:
+    if chunks[0].strip().lower() not in ROLES:
         chunks.insert(0, "system")
-    if chunks[-1].strip().lower() in _ROLES:
+    if chunks[-1].strip().lower() in ROLES:
         chunks.pop()
     if len(chunks) % 2:
         raise RuntimeRefusal("a section is empty, and it cannot tell roles from texts then")

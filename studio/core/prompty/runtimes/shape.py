@@ -65,7 +65,7 @@ def _model(value: Json) -> Iterator[str]:
     yield from _empty(value, ("connection", "options"), "model.")
     if value.get("connection") is not None:
         yield from _connection(value["connection"], "model.connection")
-        yield from _trust(value["connection"])
+        yield from trust_faults(value["connection"])
     if value.get("options") is not None and not _is_block(value["options"]):
         yield "model.options is no block"
 
@@ -94,8 +94,8 @@ _TRUSTED = re.compile(
 )
 
 
-def _trust(value: Json) -> Iterator[str]:
-    """Keys of the environment go to endpoints that the runtime knows, and to no other."""
+def trust_faults(value: Json) -> Iterator[str]:
+    """What keeps keys of the environment from the endpoint of a connection, a sentence each."""
     if not isinstance(value, Mapping) or value.get("kind") == "reference":
         return
     key = value.get("apiKey") if value.get("kind") == "key" else None
@@ -107,9 +107,12 @@ def _trust(value: Json) -> Iterator[str]:
         if reference is not None:
             place = reference.default if reference.protocol == "env" else None
         if isinstance(place, str) and place and _TRUSTED.fullmatch(place.strip()) is None:
+            way = (
+                f"set {reference.argument}" if reference is not None else "write ${env:NAME} there"
+            )
             yield (
                 f"model.connection.{name} {place!r} is not among the addresses that it trusts with "
-                "a key of the environment (write ${env:NAME} there, or say trusted_endpoints)"
+                f"a key of the environment ({way}, or say trusted_endpoints)"
             )
 
 

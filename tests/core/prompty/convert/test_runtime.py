@@ -34,7 +34,7 @@ def read_again(tmp_path: Path, made: Conversion) -> tuple[Any, list[tuple[str, s
 
 def kept(tmp_path: Path, text: str) -> tuple[Any, list[tuple[str, str]]]:
     made = converted(tmp_path, text)
-    assert not made.losses
+    assert not [loss for loss in made.losses if "ended the front matter at" not in loss]
     assert made.same_messages
     assert not [p for p in parse(made.text).problems if p.severity == "error"]
     return read_again(tmp_path, made)
@@ -218,15 +218,79 @@ def test_a_byte_order_mark_is_taken_out(tmp_path: Path) -> None:
     assert any("byte order mark" in note for note in made.notes)
 
 
-def test_an_empty_last_message_that_prompty_1_leaves_out_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("last", "given", "sent"),
+    [
+        ("{{question}}", {"question": "Why?"}, "Why?"),
+        ("{{ question }}\n{{ more|upper }}", {"question": "", "more": "x"}, "X"),
+        ("{{question}}", {"question": 0}, "0"),
+        ("{{ 'ä' if question }}", {"question": "y"}, "ä"),
+    ],
+)
+def test_a_last_message_without_a_text_is_not_sent_as_prompty_1_did_not(
+    last: str, given: dict[str, Any], sent: str, tmp_path: Path
+) -> None:
+    body = f"system:\nBe kind.\n\nuser:\n{last}\n"
+    for head in (MODEL, "name: x\n"):
+        made = converted(tmp_path, f"---\n{head}---\n{body}")
+        assert not made.losses
+        assert made.same_messages
+        assert [note for note in made.notes if "is sent only where question" in note]
+        agent, messages = read_again(tmp_path, made)
+        assert messages == [("system", "Be kind.")]
+        assert prompty.prepare(agent, {"question": ""})[1:] == []
+        assert [m.text.strip() for m in prompty.prepare(agent, given)] == ["Be kind.", sent]
+
+
+def test_a_last_message_in_mustache_is_held_back_too(tmp_path: Path) -> None:
+    body = "system:\r\nBe kind.\r\n\r\nuser:\r\n{{question}}"
+    agent, messages = kept(tmp_path, f"---\n{MODEL}template: mustache\n---\n{body}")
+    assert messages == [("system", "Be kind.")]
+    got = prompty.prepare(agent, {"question": "Why?"})
+    assert [(m.role, m.text) for m in got] == [("system", "Be kind."), ("user", "Why?")]
+
+
+def test_a_last_message_with_a_value_stays_as_it_is(tmp_path: Path) -> None:
     body = "system:\nBe kind.\n\nuser:\n{{question}}\n"
-    made = converted(tmp_path, f"---\n{MODEL}---\n{body}")
-    assert [loss for loss in made.losses if "give 'question' a value" in loss]
-    assert read_again(tmp_path, made)[1] == [("system", "Be kind."), ("user", "")]
-    kept(tmp_path, f"---\n{MODEL}sample:\n  question: Why?\n---\n{body}")
-    undecided = converted(tmp_path, f"---\nname: x\n---\n{body}")
-    assert [note for note in undecided.notes if "give 'question' a value" in note]
-    assert not undecided.losses
+    made = converted(tmp_path, f"---\n{MODEL}sample:\n  question: Why?\n---\n{body}")
+    assert made.text.endswith(body)
+    own = "template: {format: {kind: jinja2}, parser: {kind: section}}\n"
+    assert converted(tmp_path, f"---\n{own}---\n{body}").text.endswith(body)
+
+
+def test_an_empty_last_message_that_prompty_1_leaves_out_is_named(tmp_path: Path) -> None:
+    body = "system:\nBe kind.\n\nuser:\n{% if question %}{{question}}{% endif %}\n"
+    for head in (MODEL, "name: x\n"):
+        made = converted(tmp_path, f"---\n{head}---\n{body}")
+        assert [loss for loss in made.losses if "give 'question' a value" in loss]
+        assert read_again(tmp_path, made)[1] == [("system", "Be kind."), ("user", "")]
+
+
+@pytest.mark.parametrize(
+    ("block", "endpoint"),
+    [
+        ("type: serverless, endpoint: 'https://models.example.com', model: m, key: '${env:K}'",
+         "${env:MODELS_EXAMPLE_COM_ENDPOINT:https://models.example.com}"),
+        ("type: openai, base_url: 'http://127.0.0.1:11434/v1', name: m",
+         "${env:HOST_127_0_0_1_11434_ENDPOINT:http://127.0.0.1:11434/v1}"),
+    ],
+)  # fmt: skip
+def test_an_address_of_the_file_is_a_variable_with_that_default(
+    block: str, endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"---\nmodel:\n  api: chat\n  configuration: {{{block}}}\n---\nsystem:\nHi\n"
+    made = converted(tmp_path, text)
+    model = parse(made.text).model
+    assert (model.id, model.connection["endpoint"]) == ("m", endpoint)
+    name = endpoint[6:].partition(":")[0]
+    assert [loss for loss in made.losses if f"set {name}" in loss]
+    with pytest.raises(Exception, match="not trusted"):
+        read_again(tmp_path, made)
+    monkeypatch.setenv(name, "https://own.example.com")
+    monkeypatch.setenv("K", "k")
+    agent, messages = read_again(tmp_path, made)
+    assert messages == [("system", "Hi")]
+    assert agent.model.connection.endpoint == "https://own.example.com"
 
 
 def test_what_both_runtimes_write_of_a_boolean_is_no_difference(tmp_path: Path) -> None:
@@ -244,4 +308,4 @@ def test_the_method_of_a_text_is_named_without_its_address(tmp_path: Path) -> No
 def test_front_matter_that_prompty_1_cut_short_is_named(tmp_path: Path) -> None:
     made = converted(tmp_path, f"---\ndescription: a --- b\n{MODEL}---\nsystem:\nHi\n")
     assert read_again(tmp_path, made)[1] == [("system", "Hi")]
-    assert [note for note in made.notes if "ended the front matter at the first ---" in note]
+    assert [loss for loss in made.losses if "ended the front matter at the first ---" in loss]
