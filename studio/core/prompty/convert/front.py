@@ -165,8 +165,8 @@ def _untrusted_endpoint(draft: ConversionDraft) -> None:
     name = name if name[0].isalpha() else f"HOST_{name}"
     draft.replace(path, flow_value(f"${{env:{name}:{place.strip()}}}"))
     draft.notes.append(
-        f"model.connection.endpoint: {place.strip()} is the default of ${{env:{name}}} now; Prompty "
-        "2 sends a key of the environment there once that variable is set"
+        f"model.connection.endpoint: {place.strip()} is the default of ${{env:{name}}} now; "
+        "Prompty 2 sends a key of the environment there once that variable is set"
     )
 
 
