@@ -20,6 +20,7 @@ ONE_DOOR = {
     "jinja2": ("core/prompty/templates/",),
     "yaml": ("core/prompty/",),
     "hunspell": ("core/spelling.py",),
+    "gepa": ("application/experiments/improve/search.py",),
 }
 """Each foreign thing and the one room whose single module may import it."""
 

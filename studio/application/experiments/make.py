@@ -72,35 +72,48 @@ def with_row(text: str, values: JsonObject, answer: str, name: str = "") -> str:
     Raises:
         ExperimentError: the text cannot be added to.
     """
-    row = _row(values, answer, name)
+    return with_item(text, "tests", _row(values, answer, name))
+
+
+def with_item(text: str, key: str, item: Json) -> str:
+    """An experiment's text with one more item in a list of its own; the rest stays as it is.
+
+    Args:
+        text: the experiment.
+        key: of the list: `tests` or `prompts`.
+        item: what is added.
+
+    Raises:
+        ExperimentError: the text cannot be added to.
+    """
     reading = read_yaml(text)
     data = reading.value if isinstance(reading.value, Mapping) else None
     if reading.broken or data is None:
         raise ExperimentError(_tr("The experiment cannot be read; fix it first."))
-    tests = data.get("tests")
-    rows: list[Json] = tests if isinstance(tests, list) else [] if tests is None else [tests]
-    entry = next((each for each in reading.entries if each.path == ("tests",)), None)
+    items = data.get(key)
+    known: list[Json] = items if isinstance(items, list) else [] if items is None else [items]
+    entry = next((each for each in reading.entries if each.path == (key,)), None)
     if entry is None:
-        added = f"{text.rstrip()}\n{_block([row])}"
-    elif not isinstance(tests, list):
-        whole = _block([*rows, row]).rstrip("\n")
+        added = f"{text.rstrip()}\n{_block(key, [item])}"
+    elif not isinstance(items, list):
+        whole = _block(key, [*known, item]).rstrip("\n")
         added = text[: entry.key.start] + whole + text[entry.value.end :]
     elif text[entry.value.start] == "[":
         end = text.rindex("]", entry.value.start, entry.value.end + 1)
-        comma = ", " if tests else ""
-        added = f"{text[:end]}{comma}{json.dumps(row, ensure_ascii=False)}{text[end:]}"
+        comma = ", " if items else ""
+        added = f"{text[:end]}{comma}{json.dumps(item, ensure_ascii=False)}{text[end:]}"
     else:
-        places = [each for each in reading.entries if each.path[:1] == ("tests",)]
+        places = [each for each in reading.entries if each.path[:1] == (key,)]
         end = max(max(each.value.end, each.key.end) for each in places[1:])
-        first = next(each.key for each in places if each.path == ("tests", 0))
+        first = next(each.key for each in places if each.path == (key, 0))
         line = text.rfind("\n", 0, first.start) + 1
         dash = text.find("-", line, first.end + 1)
         until = end if text[end - 1 : end] == "\n" else text.find("\n", end) + 1
         before = text[:until] if until else f"{text}\n"
-        added = before + _item(row, max(0, dash - line)) + text[len(before) :]
+        added = before + _item(key, item, max(0, dash - line)) + text[len(before) :]
     again = read_yaml(added).value
-    if not isinstance(again, Mapping) or {**data, "tests": [*rows, row]} != dict(again):
-        raise ExperimentError(_tr("The row cannot be added; write it by hand."))
+    if not isinstance(again, Mapping) or {**data, key: [*known, item]} != dict(again):
+        raise ExperimentError(_tr("It cannot be added to the file; write it by hand."))
     return added
 
 
@@ -112,12 +125,12 @@ def _row(values: JsonObject, answer: str, name: str) -> dict[str, Json]:
     return row
 
 
-def _block(rows: list[Json]) -> str:
-    return "".join(f"{line}\n" for line in write_yaml({"tests": rows}))
+def _block(key: str, items: list[Json]) -> str:
+    return "".join(f"{line}\n" for line in write_yaml({key: items}))
 
 
-def _item(row: dict[str, Json], indent: int) -> str:
+def _item(key: str, item: Json, indent: int) -> str:
     """One item of the list, at the column of its other dashes."""
-    lines = write_yaml({"tests": [row]})[1:]
+    lines = write_yaml({key: [item]})[1:]
     own = len(lines[0]) - len(lines[0].lstrip(" "))
     return "".join(f"{' ' * indent}{line[own:]}\n" for line in lines)

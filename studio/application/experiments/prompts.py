@@ -170,23 +170,40 @@ def _edited(document: PromptDocument, entry: PromptEntry, folder: Folder) -> Pro
     """The document with sections replaced, the rest as it is."""
     for title, given in entry.edit.items():
         text = folder.read(given) if given.startswith("file://") else given
-        place = _section(document, title)
-        if place is None:
-            known = ", ".join(section_titles(document)) or _tr("none")
-            raise ExperimentError(
-                _tr("{name}: there is no section {title!r}; there are: {known}.").format(
-                    name=entry.label, title=title, known=known
-                )
-            )
-        old = document.source.slice(place)
-        head = old[: len(old) - len(old.lstrip("\n"))]
-        tail = old[len(old.rstrip("\n")) :] or "\n"
-        edit = TextEdit(place, f"{head}{text.strip(chr(10))}{tail}")
+        edit = section_edit(document, title, text, entry.label)
         document = parse(apply_edits(document.source.text, [edit]), document.source.path)
     return document
 
 
-def _section(document: PromptDocument, title: str) -> Span | None:
+def section_edit(document: PromptDocument, title: str, text: str, name: str) -> TextEdit:
+    """What puts a text in place of a section; the blank lines around the section stay.
+
+    Args:
+        document: the prompt.
+        title: of the section, as `edit` names it.
+        text: the section's new text.
+        name: the prompt's, for the message.
+
+    Raises:
+        ExperimentError: there is no such section.
+    """
+    place = section_span(document, title)
+    if place is None:
+        known = ", ".join(section_titles(document)) or _tr("none")
+        raise ExperimentError(
+            _tr("{name}: there is no section {title!r}; there are: {known}.").format(
+                name=name, title=title, known=known
+            )
+        )
+    old = document.source.slice(place)
+    end = "\r\n" if "\r\n" in document.source.text else "\n"
+    head = old[: len(old) - len(old.lstrip("\r\n"))]
+    tail = old[len(old.rstrip("\r\n")) :] or end
+    new = text.strip("\r\n").replace("\r\n", "\n").replace("\n", end)
+    return TextEdit(place, f"{head}{new}{tail}")
+
+
+def section_span(document: PromptDocument, title: str) -> Span | None:
     """The content of a section: `role`, `role#2`, or a heading of the body."""
     found = _SECTION.match(title)
     if found is not None:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from studio.cli.experiment.generate import add_generate
+from studio.cli.experiment.improve import add_improve, add_propose
 from studio.cli.experiment.plan import add_choices, plan
 from studio.cli.experiment.report import add_form
 from studio.cli.experiment.results import (
@@ -50,6 +51,8 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     each.add_argument("cell", metavar="ROW:VARIANT[:REPEAT]")
     each.set_defaults(action=accept)
     add_generate(commands.add_parser("generate", help="rows that a model invents, for a dataset"))
+    add_improve(commands.add_parser("improve", help="search a better text for a section"))
+    add_propose(commands.add_parser("propose", help="texts for a section, as variants"))
     commands.add_parser("check-answers").set_defaults(action=_check_answers)
 
 

@@ -1,0 +1,288 @@
+"""Asking rows with another text of a section, within a budget; the ledger keeps the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from studio.application.experiments.asking import Asker, CellAsker
+from studio.application.experiments.improve.candidates import with_section
+from studio.application.experiments.improve.propose import AnsweredRow
+from studio.application.experiments.improve.values import ImproveChoices, ImproveError
+from studio.application.experiments.plan import (
+    ExperimentPlan,
+    ExperimentServices,
+    PlannedVariant,
+)
+from studio.application.experiments.run.runner import ExperimentRunner, OnCell
+from studio.application.words import translate
+from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import ExperimentBudget, ExperimentRow, Gates
+from studio.core.text.source import SourceText
+
+_tr = partial(translate, "ImproveScores")
+
+SEARCHED = "#improve"
+"""Ends the file name under which the ledger keeps what a search asked: no result of the file."""
+
+_ALMOST = 0.99
+"""The most that an answer gets which does not pass."""
+
+
+class SpentError(Exception):
+    """The budget is used up, or the user stopped; a sentence."""
+
+
+@dataclass(slots=True)
+class Spending:
+    """What was used so far."""
+
+    calls: int = 0
+    """Cells that were asked."""
+
+    tokens: int = 0
+    """Their tokens."""
+
+    cost: float | None = 0.0
+    """Their US dollars; None where a price is not known."""
+
+    def add(self, outcome: CellOutcome, *, is_remote: bool) -> None:
+        """Count a cell."""
+        if outcome.is_cached:
+            return
+        self.calls += 1
+        self.tokens += outcome.input_tokens + outcome.output_tokens
+        spent = outcome.cost if is_remote or outcome.cost else 0.0
+        if outcome.state is CellState.ERROR:
+            spent = spent or 0.0
+        self.cost = self.cost + spent if self.cost is not None and spent is not None else None
+
+
+class _LastingAsker(Asker):
+    """Models and tools of a search: opened once, whatever text their prompt has, and kept."""
+
+    def take(self, plan: ExperimentPlan) -> None:
+        """Ask with another text of the one variant from now on."""
+        self._plan = plan
+        self._contexts.clear()
+
+    async def open(self) -> None:
+        """Open what is not open yet."""
+        if not self._models:
+            await super().open()
+
+    async def close(self) -> None:
+        """Nothing: the search goes on."""
+
+    async def end(self) -> None:
+        """Let go of everything."""
+        await super().close()
+
+
+class RowScorer:
+    """Asks the rows of an experiment with texts of one section of one variant's prompt."""
+
+    def __init__(
+        self, plan: ExperimentPlan, at: int, choices: ImproveChoices,
+        services: ExperimentServices, ledger: ExperimentLedger,
+    ) -> None:  # fmt: skip
+        """Take a plan; nothing is sent.
+
+        Args:
+            plan: the experiment.
+            at: the variant, from 0.
+            choices: the section and the budget.
+            services: what it is run with.
+            ledger: where answers are kept.
+        """
+        self._plan = plan
+        self._at = at
+        self._choices = choices
+        self._services = services
+        self._ledger = ledger
+        self._known: dict[tuple[str, int], AnsweredRow] = {}
+        self._runner: ExperimentRunner | None = None
+        self._asker: _LastingAsker | None = None
+        self._is_stopped = False
+        choice = plan.variants[at].choice
+        self._is_remote = choice is not None and choice.connection.is_remote
+        self.spent = Spending()
+        """What was used so far."""
+        self.other_tokens = 0
+        """Tokens of the proposer, which count too."""
+        self.other_cost: float | None = 0.0
+        """US dollars of the proposer."""
+        self.reserved = 0
+        """Cells that must remain possible afterwards: those that decide."""
+
+    def stop(self) -> None:
+        """Ask for no more; what is under way may end. To be called on the loop."""
+        self._is_stopped = True
+        if self._runner is not None:
+            self._runner.stop()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the user stopped it."""
+        return self._is_stopped
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of everything."""
+        return self.spent.tokens + self.other_tokens
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars of everything; None where a price is not known."""
+        if self.spent.cost is None or self.other_cost is None:
+            return None
+        return self.spent.cost + self.other_cost
+
+    def refusal(self) -> str:
+        """Why nothing more may be asked before the deciding rows; empty where something may."""
+        if self._is_stopped:
+            return _tr("It was stopped.")
+        left, calls = self._left(), self._choices.calls
+        rest = [left.cost, left.tokens]
+        if calls is not None:
+            rest.append(calls - self.spent.calls - self.reserved)
+        return _used_up() if any(each is not None and each <= 0 for each in rest) else ""
+
+    async def score(self, text: str, rows: Sequence[ExperimentRow]) -> list[AnsweredRow]:
+        """Ask rows with a text of the section; what was asked before is not asked again.
+
+        Raises:
+            SpentError: the budget does not suffice; what was asked counts as spent.
+        """
+        asked = [row for row in rows if (text, row.number) not in self._known]
+        if asked:
+            found = await self._ask(text, asked)
+            for row in asked:
+                self._known[text, row.number] = answered_row(row, found.get(row.number, []))
+        return [self._known[text, row.number] for row in rows]
+
+    async def _ask(self, text: str, rows: Sequence[ExperimentRow]) -> dict[int, list[CellOutcome]]:
+        found: dict[int, list[CellOutcome]] = {}
+
+        def keep(key: CellKey, outcome: CellOutcome) -> None:
+            found.setdefault(key.row, []).append(outcome)
+            self.spent.add(outcome, is_remote=self._is_remote)
+
+        plan = self._plan_of([self._variant(text)], rows, self._left())
+        path = plan.file.path or Path("experiment")
+        source = SourceText(plan.file.source.text, path.with_name(f"{path.name}{SEARCHED}"))
+        plan = replace(plan, file=replace(plan.file, source=source, keep="none"))
+        if self._asker is None:
+            self._asker = _LastingAsker(plan, self._services)
+        self._asker.take(plan)
+        await self._run(plan, keep, self._asker)
+        return found
+
+    async def close(self) -> None:
+        """Let go of models and tools."""
+        if self._asker is not None:
+            await self._asker.end()
+
+    async def decide(self, text: str, rows: Sequence[ExperimentRow], name: str) -> int:
+        """Ask the unseen rows with the prompt as it is and with a text; gives the result's number.
+
+        Raises:
+            SpentError: it was stopped.
+        """
+        self.reserved = 0
+        before = self._plan.variants[self._at]
+        after = replace(self._variant(text), name=name, base="")
+        plan = self._plan_of([replace(before, base=""), after], rows, self._left())
+        plan = replace(plan, baseline=before.name)
+        return await self._run(
+            plan, lambda _key, outcome: self.spent.add(outcome, is_remote=self._is_remote)
+        )
+
+    def _variant(self, text: str) -> PlannedVariant:
+        variant = self._plan.variants[self._at]
+        document = with_section(variant.document, self._choices.section, text)
+        return replace(variant, document=document)
+
+    def _plan_of(
+        self, variants: Sequence[PlannedVariant], rows: Sequence[ExperimentRow],
+        budget: ExperimentBudget,
+    ) -> ExperimentPlan:  # fmt: skip
+        values = {
+            (to, number): value
+            for (at, number), value in self._plan.values.items()
+            if at == self._at
+            for to in range(len(variants))
+        }
+        file = replace(self._plan.file, gates=Gates(), budget=budget)
+        return replace(
+            self._plan, file=file, variants=tuple(variants), rows=tuple(rows), values=values,
+            baseline="", warnings=(),
+        )  # fmt: skip
+
+    async def _run(self, plan: ExperimentPlan, keep: OnCell, asker: CellAsker | None = None) -> int:
+        if self._is_stopped:
+            raise SpentError(_tr("It was stopped."))
+        runner = ExperimentRunner(plan, self._services, self._ledger, on_cell=keep, asker=asker)
+        self._runner = runner
+        try:
+            estimate = await runner.prepare()
+            if estimate.faults:
+                raise ImproveError(estimate.faults[0])
+            self._check_calls(estimate.to_send)
+            result = runner.begin()
+            state = await runner.run(result)
+        finally:
+            self._runner = None
+            await runner.close()
+        if state != "done":
+            raise SpentError(
+                _tr("It was stopped.") if self._is_stopped
+                else _used_up()
+            )  # fmt: skip
+        return result
+
+    def _check_calls(self, count: int) -> None:
+        calls = self._choices.calls
+        if calls is not None and self.spent.calls + count + self.reserved > calls:
+            raise SpentError(_used_up())
+
+    def _left(self) -> ExperimentBudget:
+        """What may be used now: the rest, without what the deciding rows need."""
+        choices = self._choices
+        mean_tokens = self.spent.tokens / max(1, self.spent.calls)
+        cost, tokens = None, None
+        if choices.cost is not None:
+            spent = self.cost or 0.0
+            mean = (self.spent.cost or 0.0) / max(1, self.spent.calls)
+            cost = choices.cost - spent - mean * self.reserved
+        if choices.tokens is not None:
+            tokens = choices.tokens - self.tokens - int(mean_tokens * self.reserved)
+        return ExperimentBudget(cost=cost, tokens=tokens)
+
+
+def answered_row(row: ExperimentRow, outcomes: Sequence[CellOutcome]) -> AnsweredRow:
+    """A row's repeats as one: their mean score, and the first that does not pass to look at."""
+    scores = [1.0 if each.passed else min(each.score, _ALMOST) for each in outcomes]
+    failed = [each for each in outcomes if not each.passed]
+    shown = next(iter(failed or outcomes), None)
+    reasons: tuple[str, ...] = ()
+    if shown is not None:
+        reasons = tuple(
+            f"{each.label}: {each.state}. {each.reason}" for each in shown.results
+            if each.state != "passed"
+        )  # fmt: skip
+    return AnsweredRow(
+        dict(row.case.variables),
+        shown.output or shown.error if shown is not None else "",
+        bool(outcomes) and not failed,
+        sum(scores) / len(scores) if scores else 0.0,
+        reasons,
+        row.case.expected or "",
+    )
+
+
+def _used_up() -> str:
+    return _tr("The budget is used up, but for what the unseen rows need.")

@@ -1,0 +1,402 @@
+"""The search for a better section by GEPA (the extra `improve`), with our rules around it.
+
+GEPA decides which text is changed next and which one stays. What is proposed, what may be sent,
+what it costs and what is a row is decided here: it calls back from a thread of its own, which waits
+for the loop. It never sees the rows that decide.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from types import ModuleType
+from typing import Any, Protocol
+
+from studio.application.experiments.improve.candidates import section_text
+from studio.application.experiments.improve.propose import AnsweredRow, SectionProposer
+from studio.application.experiments.improve.score import RowScorer, SpentError
+from studio.application.experiments.improve.values import (
+    Candidate,
+    CandidateState,
+    ImproveChoices,
+    ImproveError,
+    Improvement,
+    ImproveProgress,
+)
+from studio.application.experiments.plan import (
+    ExperimentPlan,
+    ExperimentServices,
+    PlannedVariant,
+)
+from studio.application.experiments.report import report_of
+from studio.application.words import translate
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import ExperimentRow
+from studio.core.models.capabilities import facts_of
+from studio.core.models.choice import ModelChoice
+
+_tr = partial(translate, "ImproveSearch")
+
+FEWEST_ROWS = 6
+"""Rows from which there is something for each third."""
+
+_SECTION = "section"
+_MINIBATCH = 3
+_MOST_IDLE = 3
+"""Times in a row that the proposer gives nothing, after which the search ends."""
+
+OnImproveProgress = Callable[[ImproveProgress], None]
+
+
+def gepa_module() -> ModuleType:
+    """The library of the search.
+
+    Raises:
+        ImproveError: it is not installed; the text says how to get it.
+    """
+    try:
+        import gepa.api
+    except ImportError:
+        raise ImproveError(
+            _tr("Improving needs gepa: pip install 'prompt-studio[improve]'.")
+        ) from None
+    found: ModuleType = gepa.api
+    return found
+
+
+def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
+    """The variant whose prompt is improved, from 0: the named one, else the first that can be.
+
+    Raises:
+        ImproveError: it is not there, or its prompt is no file that can be written.
+    """
+    for at, each in enumerate(plan.variants):
+        if each.name == name or (not name and _is_file(each)):
+            if not _is_file(each):
+                break
+            return at
+    names = ", ".join(each.name for each in plan.variants if _is_file(each)) or _tr("none")
+    raise ImproveError(
+        _tr("Choose a variant whose prompt is a .prompty file as it is, without `edit` or a "
+            "revision: {names}.").format(names=names)
+    )  # fmt: skip
+
+
+def _is_file(variant: PlannedVariant) -> bool:
+    entry, path = variant.entry.prompt, variant.document.source.path
+    return (
+        entry.text is None and not entry.revision and not entry.edit
+        and path is not None and path.suffix == ".prompty"
+    )  # fmt: skip
+
+
+def split_rows(
+    rows: Sequence[ExperimentRow], seed: int
+) -> tuple[tuple[ExperimentRow, ...], tuple[ExperimentRow, ...], tuple[ExperimentRow, ...]]:
+    """Rows to learn from, to choose by, and the third that decides and is never seen before.
+
+    Rows with equal values, and those of one `metadata.group`, stay on one side.
+
+    Raises:
+        ImproveError: there are too few.
+    """
+    groups: dict[str, list[ExperimentRow]] = {}
+    for row in rows:
+        group = row.case.metadata.get("group")
+        of = dict(row.case.variables) if group is None else {"group": group}
+        groups.setdefault(json.dumps(of, sort_keys=True, default=str), []).append(row)
+    if len(groups) < FEWEST_ROWS:
+        raise ImproveError(
+            _tr("There are {count} different rows; improving needs at least {least}, and some "
+                "dozens to prove anything.").format(count=len(groups), least=FEWEST_ROWS)
+        )  # fmt: skip
+    order = sorted(groups)
+    random.Random(seed).shuffle(order)
+    parts: list[list[ExperimentRow]] = [[], [], []]
+    unseen = max(2, round(len(order) / 3))
+    half = (len(order) - unseen) // 2
+    for at, key in enumerate(order):
+        parts[2 if at < unseen else 1 if at < unseen + half else 0] += groups[key]
+    learn, choose, decide = (tuple(sorted(each, key=lambda row: row.number)) for each in parts)
+    return learn, choose, decide
+
+
+def check_choices(
+    plan: ExperimentPlan, at: int, choices: ImproveChoices, proposer: ModelChoice
+) -> None:
+    """Refuse what cannot work before anything is sent.
+
+    Raises:
+        ImproveError: there is no budget, no assertion, or a price that nobody knows.
+    """
+    if not choices.is_bounded:
+        raise ImproveError(_tr("Set a budget: of money, of tokens, or of calls."))
+    if not any(row.case.assertions for row in plan.rows):
+        raise ImproveError(
+            _tr("The experiment has no assertions, so nothing says which text is better.")
+        )
+    if choices.cost is not None:
+        for choice in (plan.variants[at].choice, proposer):
+            if choice is None or not choice.connection.is_remote:
+                continue
+            connection, model = choice.connection, choice.declaration.id
+            facts = facts_of(model, corrections=connection.capabilities, connection=connection)
+            if facts.price is None:
+                raise ImproveError(
+                    _tr("The price of {model!r} is not known, so a budget of money cannot hold. "
+                        "Enter the price in its connection, or set a budget of tokens or calls."
+                        ).format(model=model or connection.name)
+                )  # fmt: skip
+
+
+class SectionSearch:
+    """One search for a better text of a section, on one event loop."""
+
+    def __init__(
+        self, plan: ExperimentPlan, at: int, choices: ImproveChoices, proposer: ModelChoice,
+        services: ExperimentServices, ledger: ExperimentLedger,
+        on_progress: OnImproveProgress = lambda _progress: None,
+    ) -> None:  # fmt: skip
+        """Take what is needed and split the rows; nothing is sent.
+
+        Args:
+            plan: the experiment.
+            at: the variant whose prompt is improved, from 0.
+            choices: the section and the budget.
+            proposer: who proposes.
+            services: what it is run with.
+            ledger: where answers are kept.
+            on_progress: told how far it is.
+
+        Raises:
+            ImproveError: it cannot work.
+            ExperimentError: there is no such section.
+            ModelError: the proposer's model cannot be opened.
+        """
+        check_choices(plan, at, choices, proposer)
+        self._variant = plan.variants[at]
+        self._before = section_text(self._variant.document, choices.section)
+        self._gepa = gepa_module()
+        self._choices = choices
+        self._ledger = ledger
+        self._tell = on_progress
+        self._learn, self._choose, self._decide = split_rows(plan.rows, choices.seed)
+        self._scorer = RowScorer(plan, at, choices, services, ledger)
+        self._scorer.reserved = 2 * len(self._decide) * plan.repeats
+        self._proposer = SectionProposer(
+            self._variant.document, choices.section, proposer, services,
+            trusted=plan.folder.trusted, wish=choices.wish,
+        )  # fmt: skip
+        self._candidates = [Candidate(0, None, self._before, "start")]
+        self._idle = 0
+        self._rounds = 0
+        self._ended = ""
+        self._is_deciding = False
+
+    def stop(self) -> None:
+        """Ask for no more; what is under way may end. To be called on the loop."""
+        self._scorer.stop()
+
+    async def close(self) -> None:
+        """Let go of a search that was not begun."""
+        await self._proposer.close()
+        await self._scorer.close()
+
+    async def run(self) -> Improvement:
+        """Search, and let the unseen rows decide.
+
+        Raises:
+            ImproveError: a row cannot be asked.
+            ModelError: a connection lacks something.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            await self._searched(loop)
+            best = self._best()
+            result = None
+            if best.number and not self._scorer.is_stopped:
+                self._is_deciding = True
+                self._say()
+                try:
+                    name = f"{self._variant.name} · {self._choices.section}"
+                    result = await self._scorer.decide(best.text, self._decide, name)
+                except SpentError as error:
+                    self._ended = str(error)
+        finally:
+            await self.close()
+        path = self._variant.document.source.path
+        report = report_of(self._ledger, result) if result is not None else None
+        return Improvement(
+            self._choices.section, str(path or ""), self._before, best.text,
+            tuple(self._candidates), (len(self._learn), len(self._choose), len(self._decide)),
+            result, report, self._scorer.spent.calls, self._scorer.tokens, self._scorer.cost,
+            self._ended,
+        )  # fmt: skip
+
+    async def _searched(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let GEPA's thread come to its end, also where nobody waits for it any more."""
+        work = asyncio.create_task(asyncio.to_thread(self._search, loop))
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            self.stop()
+            await asyncio.wait({work})
+            raise
+
+    # In GEPA's thread -----------------------------------------------------------------------------
+
+    def _search(self, loop: asyncio.AbstractEventLoop) -> None:
+        adapter = _Adapter(self, loop)
+        try:
+            self._gepa.optimize(
+                seed_candidate={_SECTION: self._before},
+                trainset=list(self._learn),
+                valset=list(self._choose),
+                adapter=adapter,
+                custom_candidate_proposer=partial(self._propose, loop),
+                reflection_minibatch_size=min(_MINIBATCH, len(self._learn)),
+                stop_callbacks=[self._is_over],
+                logger=_Silence(),
+                seed=self._choices.seed,
+                raise_on_exception=True,
+                track_best_outputs=False,
+            )
+        except SpentError as error:
+            self._ended = self._ended or str(error)
+
+    def _is_over(self, _state: object) -> bool:
+        """Whether the search ends; GEPA asks before each round."""
+        self._rounds += 1
+        if self._ended:
+            return True
+        best = self._best().score
+        if best is not None and best >= 1.0:
+            self._ended = _tr("Every row that chooses passes.")
+        elif len(self._candidates) > self._choices.proposals:
+            self._ended = _tr("{count} texts were proposed.").format(count=self._choices.proposals)
+        elif self._rounds > 4 * self._choices.proposals + 20:
+            self._ended = _tr("The rows that texts are made of pass already.")
+        else:
+            self._ended = self._scorer.refusal()
+        return bool(self._ended)
+
+    def evaluate(
+        self, loop: asyncio.AbstractEventLoop, text: str, rows: list[ExperimentRow]
+    ) -> list[AnsweredRow]:
+        """Score rows; called in GEPA's thread."""
+        at = next(at for at, each in enumerate(self._candidates) if each.text == text
+                  and each.state != "refused")  # fmt: skip
+        chosen = {row.number for row in rows} <= {row.number for row in self._choose}
+        try:
+            found = asyncio.run_coroutine_threadsafe(self._scorer.score(text, rows), loop).result()
+        except SpentError as error:
+            self._candidates[at] = replace(self._candidates[at], reason=str(error))
+            raise
+        mean = sum(each.score for each in found) / max(1, len(found))
+        if chosen:
+            state: CandidateState = "kept" if at else "start"
+            kept = replace(self._candidates[at], state=state, score=mean, reason="")
+            self._candidates[at] = kept
+        loop.call_soon_threadsafe(self._say)
+        return found
+
+    def _propose(
+        self, loop: asyncio.AbstractEventLoop, candidate: Mapping[str, str],
+        shown: Mapping[str, Sequence[Mapping[str, Any]]], _names: list[str],
+    ) -> dict[str, str]:  # fmt: skip
+        """A text that may be scored; none where the proposer gives none. Never raises."""
+        current = candidate[_SECTION]
+        rows = [each["row"] for each in shown[_SECTION]]
+        known = [each.text for each in self._candidates if each.state != "refused"]
+        asked = self._proposer.texts(current, rows, known)
+        try:
+            made = asyncio.run_coroutine_threadsafe(asked, loop).result()
+        except Exception as error:  # noqa: BLE001 - GEPA would ask once more, and be charged
+            self._ended = str(error) or type(error).__name__
+            return {}
+        finally:
+            self._scorer.other_tokens = self._proposer.tokens
+            self._scorer.other_cost = self._proposer.cost
+        parent = next(each.number for each in self._candidates if each.text == current
+                      and each.state != "refused")  # fmt: skip
+        for each in made:
+            number = len(self._candidates)
+            self._candidates.append(
+                Candidate(number, parent, each.text, "refused", reason=each.refusal)
+                if each.refusal
+                else Candidate(number, parent, each.text, "dropped",
+                               reason=_tr("It was no better on the rows it was made of."))
+            )  # fmt: skip
+        loop.call_soon_threadsafe(self._say)
+        if made and not made[-1].refusal:
+            self._idle = 0
+            return {_SECTION: made[-1].text}
+        self._idle += 1
+        if self._idle >= _MOST_IDLE:
+            self._ended = _tr("The model proposes nothing that may be used: {reason}").format(
+                reason=made[-1].refusal if made else ""
+            )
+        return {}
+
+    # The state ------------------------------------------------------------------------------------
+
+    def _best(self) -> Candidate:
+        """The one with the highest score; of equals the first."""
+        scored = [each for each in self._candidates if each.score is not None]
+        return max(scored, key=lambda each: (each.score or 0.0, -each.number),
+                   default=self._candidates[0])  # fmt: skip
+
+    def _say(self) -> None:
+        self._tell(
+            ImproveProgress(
+                len(self._candidates) - 1, self._choices.proposals, self._scorer.spent.calls,
+                self._scorer.tokens, self._scorer.cost, self._best().score, self._is_deciding,
+            )
+        )  # fmt: skip
+
+
+class _Adapter:
+    """What GEPA asks for rows; it is an object of theirs by its methods."""
+
+    propose_new_texts = None
+
+    def __init__(self, search: SectionSearch, loop: asyncio.AbstractEventLoop) -> None:
+        self._search = search
+        self._loop = loop
+
+    def evaluate(
+        self, batch: list[ExperimentRow], candidate: dict[str, str], capture_traces: bool = False
+    ) -> object:
+        from gepa.core.adapter import EvaluationBatch
+
+        found = self._search.evaluate(self._loop, candidate[_SECTION], batch)
+        return EvaluationBatch(
+            outputs=[each.answer for each in found],
+            scores=[each.score for each in found],
+            trajectories=found if capture_traces else None,
+        )
+
+    def make_reflective_dataset(
+        self, _candidate: dict[str, str], evaluated: _Evaluated, names: list[str]
+    ) -> dict[str, list[dict[str, Any]]]:
+        return {name: [{"row": each} for each in evaluated.trajectories] for name in names}
+
+
+class _Evaluated(Protocol):
+    """What `evaluate` gave, as GEPA hands it back."""
+
+    @property
+    def trajectories(self) -> Sequence[AnsweredRow]:
+        """The rows."""
+        ...
+
+
+class _Silence:
+    """Takes what GEPA would print."""
+
+    def log(self, _message: str) -> None:
+        """Nothing."""

@@ -1,0 +1,127 @@
+"""What a search found, in words, as a diff, and as a chart of where its texts come from."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from functools import partial
+
+from studio.application.experiments.charts import ChartFigure, ChartPoint
+from studio.application.experiments.improve.values import (
+    Candidate,
+    Improvement,
+    ImproveProgress,
+)
+from studio.application.experiments.report import percent
+from studio.application.words import translate
+from studio.core.experiments.statistics import wilson
+
+_tr = partial(translate, "ImproveWords")
+
+_CONTEXT = 2
+
+
+def improvement_diff(found: Improvement) -> list[str]:
+    """The lines of a unified diff of the section, without file names."""
+    lines = difflib.unified_diff(
+        found.before.splitlines(), found.after.splitlines(), lineterm="", n=_CONTEXT
+    )
+    return list(lines)[2:]
+
+
+def improvement_sentences(found: Improvement) -> Iterator[str]:
+    """What came of it, plain: the unseen rows first."""
+    learn, choose, decide = found.rows
+    if not found.found:
+        yield _tr("No text was better than the section as it is.")
+    elif found.report is None or not found.report.is_whole:
+        yield _tr("A text was better on the rows that choose, but the unseen rows were not all "
+                  "asked: nothing is proven.")  # fmt: skip
+    else:
+        yield _unseen(found)
+        yield from (each for each in found.report.sentences if each != found.report.headline)
+    yield _tr(
+        "{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end."
+    ).format(learn=learn, choose=choose, decide=decide)
+    proposed = len(found.candidates) - 1
+    kept = sum(each.state == "kept" for each in found.candidates)
+    refused = sum(each.state == "refused" for each in found.candidates)
+    yield _tr("{proposed} texts were proposed: {kept} scored, {refused} refused before they were "
+              "sent.").format(proposed=proposed, kept=kept, refused=refused)  # fmt: skip
+    cost = _tr("cost not known") if found.cost is None else f"${found.cost:.4f}"
+    yield _tr("{calls} cells asked, {tokens:,} tokens, {cost}.").format(
+        calls=found.calls, tokens=found.tokens, cost=cost
+    )
+    if found.ended:
+        yield found.ended
+
+
+def _unseen(found: Improvement) -> str:
+    """Rows won and lost on the unseen rows, with the exact p-value."""
+    report = found.report
+    assert report is not None
+    compared = next(each for each in report.variants if each.comparison is not None)
+    comparison = compared.comparison
+    assert comparison is not None
+    low, high = wilson(comparison.passed, comparison.rows)
+    told = _tr(
+        "On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, "
+        "{lost} lost, p = {p:.3f}: {verdict}"
+    )
+    clear, unclear = _tr("unlikely to be chance."), _tr("this can't be told from chance.")
+    return told.format(
+        rows=comparison.rows, after=comparison.passed, before=comparison.baseline_passed,
+        low=percent(low), high=percent(high), won=len(comparison.won), lost=len(comparison.lost),
+        p=comparison.p_value, verdict=clear if comparison.is_clear else unclear,
+    )  # fmt: skip
+
+
+def candidate_words(each: Candidate) -> str:
+    """A text of the search in one line."""
+    match each.state:
+        case "start":
+            said = _tr("as it is")
+        case "kept":
+            said = _tr("scored")
+        case "dropped":
+            said = _tr("dropped")
+        case "refused":
+            said = _tr("refused")
+    parent = "" if each.parent is None else _tr(" from #{parent}").format(parent=each.parent)
+    score = "" if each.score is None else f" {percent(each.score)}"
+    reason = f" ({each.reason})" if each.reason else ""
+    return f"#{each.number}{parent}: {said}{score}{reason}"
+
+
+def lineage_figure(found: Improvement) -> ChartFigure:
+    """The texts in the order of their making, each joined with the one that it was made of.
+
+    A text that was never scored has no height of its own: it is not among them.
+    """
+    by_number = {each.number: each for each in found.candidates}
+    points: list[ChartPoint] = []
+    for each in found.candidates:
+        if each.score is None:
+            continue
+        parent = by_number.get(each.parent) if each.parent is not None else None
+        name = f"#{each.number}"
+        words = candidate_words(each)
+        is_muted = each.text != found.after
+        if parent is not None and parent.score is not None:
+            points.append(ChartPoint(name, float(parent.number), parent.score, "", is_muted))
+        points.append(ChartPoint(name, float(each.number), each.score, words, is_muted))
+    most = max(1.0, float(len(found.candidates) - 1))
+    title = _tr("Mean score on the rows that choose, text by text")
+    return ChartFigure(title, points=tuple(points), most=most, unit="#")
+
+
+def progress_words(found: ImproveProgress) -> str:
+    """How far a search is, in one line."""
+    words = _tr("{proposals} of {most} texts · {calls} cells · {tokens:,} tokens").format(
+        proposals=found.proposals, most=found.most, calls=found.calls, tokens=found.tokens
+    )
+    if found.cost:
+        words += f" · ${found.cost:.4f}"
+    if found.best is not None:
+        words += _tr(" · best {score}").format(score=percent(found.best))
+    return words + (_tr(" · asking the unseen rows") if found.is_deciding else "")

@@ -1,0 +1,292 @@
+"""`experiment improve` and `experiment propose`: other texts for a section of a prompt."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from studio.application.experiments.improve.accept import acceptance, with_variants
+from studio.application.experiments.improve.by_hand import (
+    MOST_TEXTS,
+    propose_texts,
+    rows_to_show,
+)
+from studio.application.experiments.improve.candidates import section_text
+from studio.application.experiments.improve.search import SectionSearch, variant_to_improve
+from studio.application.experiments.improve.values import (
+    ImproveChoices,
+    ImproveError,
+    Improvement,
+    ImproveProgress,
+)
+from studio.application.experiments.improve.words import (
+    candidate_words,
+    improvement_diff,
+    improvement_sentences,
+    progress_words,
+)
+from studio.application.experiments.plan import (
+    ExperimentPlan,
+    ExperimentServices,
+    plan_experiment,
+)
+from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.providers import choice_for
+from studio.cli.arguments import add_trust
+from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UNFINISHED, USAGE
+from studio.cli.experiment.plan import open_ledger, services_of
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import ProviderEntry
+from studio.core.export.write import write_atomically
+from studio.core.models.base import ModelError
+from studio.core.models.choice import ModelChoice
+from studio.core.models.embedded.server import EmbeddedServer
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import apply_edits
+from studio.core.tools.source import ToolSourceError
+
+
+def add_improve(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `improve`."""
+    _add_common(parser)
+    parser.add_argument("--max-cost", type=float, metavar="USD", help="for everything")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="for everything")
+    parser.add_argument("--max-calls", type=int, metavar="N", help="cells that are asked at most")
+    parser.add_argument(
+        "--proposals", type=int, default=12, metavar="N", help="texts at most that are tried (12)"
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the draw of rows (1)")
+    parser.add_argument(
+        "--write", action="store_true", help="write a better text into the prompt without asking"
+    )
+    parser.set_defaults(action=_improve)
+
+
+def add_propose(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `propose`."""
+    _add_common(parser)
+    parser.add_argument(
+        "--count", type=int, default=3, metavar="N", help=f"texts, at most {MOST_TEXTS} (3)"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="add them to the experiment without asking"
+    )
+    parser.set_defaults(action=_propose)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument(
+        "--section", required=True, metavar="NAME",
+        help="what is written anew: a role such as system or user#2, or a heading",
+    )  # fmt: skip
+    parser.add_argument(
+        "--model", default="", metavar="NAME",
+        help="who proposes: a connection, or connection:model; the prompt's own where nothing "
+        "is said",
+    )  # fmt: skip
+    parser.add_argument(
+        "--variant", default="", metavar="NAME", help="whose prompt; the first where it can be"
+    )
+    parser.add_argument("--wish", default="", metavar="TEXT", help="what you want of the section")
+    parser.add_argument("--yes", action="store_true", help="send without asking")
+    add_trust(parser, "its tools and Python assertions may run, what it refers to is read")
+
+
+@dataclass(frozen=True)
+class _Task:
+    plan: ExperimentPlan
+    at: int
+    proposer: ModelChoice
+    services: ExperimentServices
+    ledger: ExperimentLedger
+
+
+def _improve(options: argparse.Namespace) -> int:
+    def improve(task: _Task) -> int:
+        choices = ImproveChoices(
+            options.section, options.max_cost, options.max_tokens, options.max_calls,
+            max(1, options.proposals), options.seed, options.wish,
+        )  # fmt: skip
+        return asyncio.run(_search(options, task, choices))
+
+    return _with_task(options, improve)
+
+
+async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoices) -> int:
+    progress = _Progress()
+    search = SectionSearch(
+        task.plan, task.at, choices, task.proposer, task.services, task.ledger, progress.show
+    )
+    bounds = [f"${choices.cost:g}" if choices.cost is not None else "",
+              f"{choices.tokens:,} tokens" if choices.tokens is not None else "",
+              f"{choices.calls} cells" if choices.calls is not None else ""]  # fmt: skip
+    variant = task.plan.variants[task.at]
+    question = (
+        f"Have {_model(task.proposer)} propose up to {choices.proposals} texts and ask "
+        f"{_model(variant.choice)} rows of {options.file.name}, at most "
+        f"{', '.join(each for each in bounds if each)}?"
+    )
+    if not _agreed(options.yes, question):
+        await search.close()
+        print("prompt-studio: nothing was sent", file=sys.stderr)
+        return PROBLEMS
+    interrupted = False
+
+    def interrupt() -> None:
+        nonlocal interrupted
+        interrupted = True
+        search.stop()
+
+    with suppress(NotImplementedError):  # Windows
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+    try:
+        found = await search.run()
+    finally:
+        progress.end()
+        if task.services.embedded is not None:
+            await task.services.embedded.stop()
+    return INTERRUPTED if interrupted else _tell(options, found)
+
+
+def _tell(options: argparse.Namespace, found: Improvement) -> int:
+    """The texts, the diff, and what the unseen rows say."""
+    for each in found.candidates:
+        print(candidate_words(each))
+    for line in improvement_diff(found):
+        print(line)
+    for sentence in improvement_sentences(found):
+        print(sentence)
+    if found.result is not None:
+        print(f"result #{found.result} holds the unseen rows: prompt-studio experiment show "
+              f"{options.file} --result {found.result}")  # fmt: skip
+    report = found.report
+    if not found.found or report is None or not report.is_whole:
+        return PROBLEMS if not found.found else UNFINISHED
+    name = Path(found.prompt).name
+    if options.write or _agreed(False, f"Write it into {name}?"):
+        try:
+            path = Path(found.prompt)
+            text = path.read_bytes().decode("utf-8")
+            edit = acceptance(parse(text, path), found)
+            write_atomically(path, apply_edits(text, [edit]))
+        except (OSError, UnicodeDecodeError, ImproveError) as error:
+            print(f"prompt-studio: {name}: {error}", file=sys.stderr)
+            return PROBLEMS
+        print(f"{name}: the section {found.section!r} is written")
+    return FINE
+
+
+def _propose(options: argparse.Namespace) -> int:
+    def propose(task: _Task) -> int:
+        variant = task.plan.variants[task.at]
+        current = section_text(variant.document, options.section)
+        count = max(1, min(options.count, MOST_TEXTS))
+        rows = rows_to_show(task.ledger, task.plan, task.at)
+        shown = f", and {len(rows)} rows of the newest result" if rows else ""
+        question = (
+            f"Send {variant.document.source.path and variant.document.source.path.name}{shown} to "
+            f"{_model(task.proposer)} for {count} texts?"
+        )
+        if not _agreed(options.yes, question):
+            print("prompt-studio: nothing was sent", file=sys.stderr)
+            return PROBLEMS
+        made, asked = asyncio.run(
+            propose_texts(variant.document, options.section, count, task.proposer, task.services,
+                          rows, trusted=task.plan.folder.trusted, wish=options.wish)
+        )  # fmt: skip
+        for each in made:
+            if each.refusal:
+                print(f"prompt-studio: refused: {each.refusal}", file=sys.stderr)
+        texts = [each.text for each in made if not each.refusal]
+        for number, text in enumerate(texts, 1):
+            print(f"--- {options.section} {number}")
+            found = Improvement(options.section, "", current, text, (), (0, 0, 0), None, None, 0,
+                                0, None, "")  # fmt: skip
+            print("\n".join(improvement_diff(found)))
+        cost = "" if asked.cost is None else f", ${asked.cost:.4f}"
+        print(f"{asked.requests} requests, {asked.tokens:,} tokens{cost}", file=sys.stderr)
+        if not texts:
+            return PROBLEMS
+        if options.write or _agreed(False, f"Add {len(texts)} variants to {options.file.name}?"):
+            before = options.file.read_bytes().decode("utf-8")
+            after = with_variants(before, variant, options.section, texts)
+            write_atomically(options.file, after)
+            print(f"{options.file.name}: {len(texts)} variants are added")
+        return FINE
+
+    return _with_task(options, propose)
+
+
+def _with_task(options: argparse.Namespace, act: object) -> int:
+    """Plan the experiment and choose who proposes; errors become sentences."""
+    assert callable(act)
+    services = replace(services_of(options), embedded=EmbeddedServer(), approve=False)
+    try:
+        with open_ledger(options.file) as ledger:
+            plan = plan_experiment(options.file, services)
+            at = variant_to_improve(plan, options.variant)
+            document = plan.variants[at].document
+            section_text(document, options.section)
+            entry = ProviderEntry(options.model)
+            proposer = choice_for(
+                entry, document, services.connections, trusted=plan.folder.trusted
+            )
+            if proposer is None:
+                raise ImproveError("`echo` proposes nothing.")
+            code = act(_Task(plan, at, proposer, services, ledger))
+            assert isinstance(code, int)
+            return code
+    except (ExperimentError, ImproveError) as error:
+        print(f"prompt-studio: {error}", file=sys.stderr)
+        return USAGE
+    except (ModelError, ToolSourceError, LedgerError, OSError) as error:
+        hint = error.hint if isinstance(error, ModelError) else ""
+        print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
+        return UNFINISHED
+
+
+def _model(choice: ModelChoice | None) -> str:
+    if choice is None:
+        return "echo"
+    return f"{choice.connection.name} {choice.declaration.id or choice.connection.model}".rstrip()
+
+
+def _agreed(yes: bool, question: str) -> bool:
+    """Whether the user says yes; without a terminal only an option does."""
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        print(f"prompt-studio: {question} Say --yes or --write where nobody can be asked.",
+              file=sys.stderr)  # fmt: skip
+        return False
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+class _Progress:
+    """One line redrawn on a terminal; else a line for each text."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._last = (-1, False)
+
+    def show(self, found: ImproveProgress) -> None:
+        """Tell how far it is."""
+        words = progress_words(found)
+        if self._is_terminal:
+            print(f"\r\x1b[K{words}", end="", file=sys.stderr, flush=True)
+        elif (found.proposals, found.is_deciding) != self._last:
+            self._last = (found.proposals, found.is_deciding)
+            print(words, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Leave the line."""
+        if self._is_terminal:
+            print(file=sys.stderr)
