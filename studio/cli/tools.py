@@ -49,12 +49,26 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     shown.set_defaults(action=_show)
     called = commands.add_parser("call", help="call one tool and print its answer")
     _add_call(called)
-    called.set_defaults(action=_call, output=None)
+    called.add_argument("--rows", type=Path, metavar="FILE",
+                        help="call it for each row of a file (CSV, JSONL, JSON, YAML); "
+                        "a line of JSON for each")  # fmt: skip
+    called.set_defaults(action=_call, output=None, called="")
     recorded = commands.add_parser("record", help="call one tool and add the call to a file")
     _add_call(recorded)
     recorded.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
                           help="the file, one call a line (JSON)")  # fmt: skip
+    recorded.add_argument("--name", dest="called", default="", help="a name for the call")
+    recorded.add_argument(
+        "--rows", type=Path, metavar="FILE", help="call it for each row of a file"
+    )
     recorded.set_defaults(action=_call)
+    tested = commands.add_parser(
+        "test", help="make saved calls again; their answers must be as they were"
+    )
+    _add_source(tested)
+    tested.add_argument("calls", type=Path, metavar="FILE",
+                        help="saved calls (.calls.jsonl, or what record wrote)")  # fmt: skip
+    tested.set_defaults(action=_test)
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
@@ -135,12 +149,30 @@ def _call(options: argparse.Namespace) -> int:
     return asyncio.run(_called(options, _arguments(options)))
 
 
+def _test(options: argparse.Namespace) -> int:
+    return asyncio.run(_tested(options))
+
+
+async def _tested(options: argparse.Namespace) -> int:
+    from studio.cli.tool_calls import check_calls
+
+    _needs(options.calls)
+    async with _opened(options) as tools:
+        return await check_calls(tools, options.calls, as_json=options.json)
+
+
 async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
     async with _opened(options) as tools:
         spec = await _wanted(tools, options.name)
+        if options.rows is not None:
+            from studio.cli.tool_calls import call_rows
+
+            _needs(options.rows)
+            return await call_rows(tools, spec, options.rows, options.output)
         outcome = await tools.call(spec.name, arguments)
+    named = {"name": options.called} if options.called else {}
     whole = {
-        "tool": spec.name, "arguments": arguments, "status": outcome.status,
+        **named, "tool": spec.name, "arguments": arguments, "status": outcome.status,
         "text": outcome.text, "value": outcome.value, "seconds": round(outcome.duration, 6),
         "truncated": outcome.truncated,
     }  # fmt: skip

@@ -109,6 +109,22 @@ def test_the_tools_of_a_server(
     assert [each["arguments"]["city"] for each in kept] == ["Oslo", "Rome"]
     assert kept[1]["text"] == "Rome: sunny for 1"
     assert kept[1]["status"] == "ok"
+    assert run_command(["tools", "test", str(servers), str(out)]) == FINE
+    assert "2 of 2 as they were" in capsys.readouterr().out
+    out.write_text(out.read_text(encoding="utf-8").replace("sunny", "rainy", 1), encoding="utf-8")
+    assert run_command(["tools", "test", str(servers), str(out)]) == PROBLEMS
+    said = capsys.readouterr().out
+    assert "not  forecast: the text is another one" in said
+    assert "ok   forecast 2" in said
+    rows = tmp_path / "rows.csv"
+    rows.write_text("city,days\nOslo,2\nRome,x\n", encoding="utf-8")
+    over = ["tools", "call", str(servers), "forecast", "--rows", str(rows)]
+    assert run_command(over) == PROBLEMS
+    printed = capsys.readouterr()
+    first, second = (json.loads(line) for line in printed.out.splitlines())
+    assert first["text"] == "Oslo: sunny for 2"
+    assert second["status"] == "error"
+    assert "2 calls, 1 failed" in printed.err
 
 
 def test_a_server_is_chosen_among_several(

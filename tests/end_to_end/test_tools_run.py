@@ -212,9 +212,9 @@ def test_answers_of_a_former_run_stand_in_for_a_tool(
     panel.form.set_values({"a": 40})
     qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
     workbench.tools_pane.request_try.emit("add", {"a": 40})
-    qtbot.waitUntil(lambda: panel.result.toPlainText() == "42")
+    qtbot.waitUntil(lambda: panel.answer.result.toPlainText() == "42")
     workbench.tools_pane.request_try.emit("add", {"a": 1})
-    qtbot.waitUntil(lambda: "no recorded answer" in panel.result.toPlainText())
+    qtbot.waitUntil(lambda: "no recorded answer" in panel.answer.result.toPlainText())
 
 
 def test_nothing_of_an_untrusted_folder_runs_or_is_read(

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.fields import NumberField
+from studio.ui.tools.calls_dialog import CallsDialog
 from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.questions import AnswerDialog
 from tests.core.tools.conftest import is_running
@@ -210,7 +211,7 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     assert isinstance(field, NumberField)
     qtbot.keyClicks(field.line, "40")
     call(qtbot, workbench)
-    assert panel.result.toPlainText() == "42"
+    assert panel.answer.result.toPlainText() == "42"
     forms = sent_forms(qtbot, workbench)
 
     # Switched to a mock with the arrow key; what is sent stays what it is.
@@ -221,7 +222,7 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     qtbot.keyClicks(pane.detail.mock.text, "1000")
     qtbot.waitUntil(lambda: tools.registry.entry("add").state == "mocked")
     call(qtbot, workbench)
-    assert panel.result.toPlainText() == "1000"
+    assert panel.answer.result.toPlainText() == "1000"
     assert sent_forms(qtbot, workbench) == forms
     for title, beginning in {
         "OpenAI chat completions, and servers like it": '"function"',
@@ -236,7 +237,7 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     qtbot.keyClick(kind, Qt.Key.Key_Up)
     qtbot.waitUntil(lambda: tools.registry.entry("add").state == "bound")
     call(qtbot, workbench)
-    assert panel.result.toPlainText() == "42"
+    assert panel.answer.result.toPlainText() == "42"
     assert not pane.detail.declare.isEnabled(), "a Python file takes no declaration"
 
 
@@ -253,7 +254,7 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
     assert isinstance(field, NumberField)
     qtbot.keyClicks(field.line, "40")
     call(qtbot, workbench)
-    assert panel.result.toPlainText() == "42"
+    assert panel.answer.result.toPlainText() == "42"
 
     # Mocked, and what each protocol sends stays the same.
     forms = [view.toPlainText() for view in pane.detail.forms.views.values()]
@@ -263,7 +264,7 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
     qtbot.keyClicks(pane.detail.mock.text, "1000")
     qtbot.waitUntil(lambda: tools.registry.entry("add").state == "mocked")
     call(qtbot, workbench)
-    assert panel.result.toPlainText() == "1000"
+    assert panel.answer.result.toPlainText() == "1000"
     assert [view.toPlainText() for view in pane.detail.forms.views.values()] == forms
     assert panel.history.count() == 2
 
@@ -275,7 +276,7 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
     qtbot.keyClicks(dialog.text, "seven")
     qtbot.mouseClick(dialog.give, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not tools.is_trying)
-    assert panel.result.toPlainText() == "seven"
+    assert panel.answer.result.toPlainText() == "seven"
     mock(workbench, "The tool itself")
 
     # Inserted into the document, as one step.
@@ -297,6 +298,54 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
     page = workbench.window.tabs.current
     assert page is not None
     assert page.editor.text().startswith("\ndef plus")
+
+
+def test_a_call_is_saved_called_again_tested_and_stands_in(
+    qtbot: QtBot, prompt: Path, open_workbench: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workbench = open_workbench(prompt)
+    trust(qtbot, workbench)
+    choose(qtbot, workbench, "add")
+    pane = workbench.tools_pane
+    panel = pane.detail.try_panel
+    panel.form.set_values({"a": 40})
+    call(qtbot, workbench)
+    panel.saved.request_save.emit()
+    file = prompt.with_name("task.calls.jsonl")
+    assert '"name": "add"' in file.read_text(encoding="utf-8")
+
+    # Called again from the menu, with its own arguments.
+    panel.form.set_values({"a": 1})
+    panel.saved.menu().aboutToShow.emit()
+    again = panel.saved.menu().actions()[0]
+    assert again.text() == "add"
+    again.trigger()
+    qtbot.waitUntil(lambda: panel.history.count() == 2)
+    assert panel.answer.result.toPlainText() == "42"
+
+    # Its answer stands in for the tool.
+    mock(workbench, "Recorded answers")
+    assert pane.detail.mock.runs.itemText(0) == "The 1 saved calls"
+    qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
+    mock(workbench, "The tool itself")
+    qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "bound")
+
+    # Tested, beside rows of a file, after the tool has become another.
+    source = prompt.with_name("tools.py")
+    source.write_text(TOOLS.replace("return a + b", "return a * b"), encoding="utf-8")
+    rows = prompt.with_name("rows.csv")
+    rows.write_text("a,b\n3,4\n5,x\n", encoding="utf-8")
+    panel.saved.request_calls.emit()
+    dialog = workbench.window.findChildren(CallsDialog)[0]
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(rows), ""))
+    dialog.rows_button.click()
+    assert len(dialog.calls) == 3
+    dialog.run_button.click()
+    qtbot.waitUntil(lambda: not workbench.tools.calls.is_running)
+    results = [dialog.table.topLevelItem(row).text(3) for row in range(3)]
+    assert results == ["$ is 80, not 42", "Done", "The arguments do not fit the schema"]
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 1, "nothing is kept unasked"
+    dialog.close()
 
 
 def test_cancel_ends_the_process_of_the_tool(
@@ -346,7 +395,7 @@ def test_hostile_tools_end_in_named_states(
             panel.form.set_values({"a": 1})
         call(qtbot, workbench)
         assert panel.status.text().startswith(words), name
-    outcome = panel.result.toPlainText()
+    outcome = panel.answer.result.toPlainText()
     assert outcome == "3"
     # The studio lives: what is typed is written and previewed.
     page = workbench.window.tabs.current

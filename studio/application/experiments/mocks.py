@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from studio.application.experiments.prompts import ExperimentError, Folder
+from studio.application.tools.saved_calls import SavedCallsError, answers_of, calls_of_text
 from studio.core.agent.loop.toolbox import RunToolbox, ToolboxAround
 from studio.core.agent.values.state import ResultOrigin
 from studio.core.prompty.yaml.reader import read_yaml
@@ -26,19 +27,21 @@ from studio.core.tools.source import ToolOutcome
 def read_mocks(stated: Mapping[str, Json], folder: Folder) -> dict[str, Mock]:
     """Stand-ins by the names of their tools.
 
-    A text may hold `{arguments}`; a list of `{args, answer}` answers by arguments, as does a file
-    of such a list; any other value is the answer.
+    A text may hold `{arguments}`; a list of `{args, answer}` answers by arguments, as do a file of
+    such a list and one of saved calls (`.jsonl`); any other value is the answer.
 
     Raises:
         ExperimentError: a file cannot be read.
     """
-    return {name: _mock(value, folder) for name, value in stated.items()}
+    return {name: _mock(name, value, folder) for name, value in stated.items()}
 
 
-def _mock(value: Json, folder: Folder) -> Mock:
+def _mock(tool: str, value: Json, folder: Folder) -> Mock:
     if isinstance(value, str) and value.startswith("file://"):
         name = value.removeprefix("file://")
         text = folder.read(name)
+        if name.endswith(".jsonl"):
+            return _saved(tool, name, text)
         read = read_yaml(text)
         if read.broken:
             raise ExperimentError(f"{name}: {read.problems[0].message}")
@@ -50,6 +53,17 @@ def _mock(value: Json, folder: Folder) -> Mock:
     if isinstance(value, str) and "{" in value:
         return TemplateMock(value)
     return FixedMock(value)
+
+
+def _saved(tool: str, name: str, text: str) -> Mock:
+    """What the saved calls of a tool were answered."""
+    try:
+        answers = answers_of(calls_of_text(text, name), tool)
+    except SavedCallsError as error:
+        raise ExperimentError(str(error)) from None
+    if not answers:
+        raise ExperimentError(f"{name}: no call of {tool!r} is in it")
+    return RecordedMock(answers)
 
 
 def _answer(item: JsonObject) -> RecordedAnswer | None:

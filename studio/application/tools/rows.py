@@ -16,6 +16,8 @@ COLUMNS = (
     marked("Tool"),
     marked("State"),
     marked("Source"),
+    marked("Method"),
+    marked("Path"),
     marked("Declared"),
     marked("Approval"),
     marked("Effects"),
@@ -27,6 +29,8 @@ COLUMN_TIPS = (
     marked("Ticked: the model is offered the tool"),
     marked("What happens when the tool is called"),
     marked("Where the tool is from"),
+    marked("HTTP method of an operation"),
+    marked("Path of an operation"),
     marked("Where the prompt declares the tool"),
     marked("When you are asked before a call"),
     marked("Whether a call changes something outside"),
@@ -70,13 +74,24 @@ def cell_text(entry: ToolEntry, column: int) -> str:
         case 2:
             return entry.source
         case 3:
-            return _declared(entry)
+            return reveal(entry.method, lines=False)
         case 4:
-            return _approval(entry)
+            return reveal(entry.route, lines=False)
         case 5:
+            return _declared(entry)
+        case 6:
+            return _approval(entry)
+        case 7:
             return _tr(effects_word(entry))
         case _:
             return _used(entry)
+
+
+def sort_key(entry: ToolEntry, column: int) -> tuple[float, str]:
+    """What a table that is sorted by a column compares: the newest use first, texts by letters."""
+    if column == len(COLUMNS) - 1:
+        return (-(entry.last_used or 0.0), "")
+    return (0.0, cell_text(entry, column).casefold())
 
 
 def effects_word(entry: ToolEntry) -> str:

@@ -23,6 +23,7 @@ from studio.core.tools.registry import (
 from studio.core.tools.schema import with_constraints, without_properties
 from studio.core.tools.trust.wants import Approval
 
+_NO_ROUTE = ("", "")
 _UNUSABLE = ("failed", "untrusted", "waiting")
 
 
@@ -116,6 +117,8 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
             change=source.changes.get(found.name),
             path=source.path,
             line=source.lines.get(found.name, 0),
+            method=source.routes.get(found.name, _NO_ROUTE)[0],
+            route=source.routes.get(found.name, _NO_ROUTE)[1],
         )
     return ToolEntry(
         spec,
@@ -143,6 +146,8 @@ def _source_entry(spec: ToolSpec, source: SourceTools, *, enabled: bool) -> Tool
         change=source.changes.get(spec.name),
         path=source.path,
         line=source.lines.get(spec.name, 0),
+        method=source.routes.get(spec.name, _NO_ROUTE)[0],
+        route=source.routes.get(spec.name, _NO_ROUTE)[1],
     )
 
 

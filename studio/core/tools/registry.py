@@ -81,6 +81,12 @@ class ToolEntry:
     line: int = 0
     """Line of its definition in `path`, from 1; 0 when unknown."""
 
+    method: str = ""
+    """HTTP method of an operation, in upper case; empty for other tools."""
+
+    route: str = ""
+    """Path template of an operation ("/pets/{id}"); empty for other tools."""
+
     @property
     def name(self) -> str:
         """The tool's name."""
@@ -181,6 +187,9 @@ class SourceTools:
     own_names: Mapping[str, str] = field(default_factory=dict)
     """Names of the source's own, by the tools' names, where those are other ones."""
 
+    routes: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Method and path template of each operation of a service."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolRegistry:
@@ -228,7 +237,7 @@ class ToolRegistry:
         """Entries in which every word of `text` occurs.
 
         Args:
-            text: words, looked for in name, description, source and state.
+            text: words, looked for in name, description, source, state, method and path.
             only: which tools are looked at.
         """
         words = text.lower().split()
@@ -260,4 +269,12 @@ def _passes(entry: ToolEntry, only: ToolFilter) -> bool:
 
 
 def _searched(entry: ToolEntry) -> str:
-    return f"{entry.name} {entry.spec.description} {entry.source} {entry.state}".lower()
+    words = (
+        entry.name,
+        entry.spec.description,
+        entry.source,
+        entry.state,
+        entry.method,
+        entry.route,
+    )
+    return " ".join(words).lower()

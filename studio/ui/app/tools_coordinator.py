@@ -28,6 +28,7 @@ from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
+from studio.ui.app.saved_calls import SavedCallsCoordinator
 from studio.ui.tools.add_server import AddServerDialog
 from studio.ui.tools.offers_dialog import OffersDialog
 from studio.ui.tools.operations_dialog import OperationsDialog
@@ -60,6 +61,7 @@ class ToolsCoordinator(QObject):
         self._window = window
         self._trust = trust
         self._own_servers = own_servers
+        self._saved_calls = SavedCallsCoordinator(pane, tools, window)
         self._connect()
 
     @property
@@ -87,6 +89,7 @@ class ToolsCoordinator(QObject):
         pane.request_forget.connect(self._forget)
         pane.request_folder_approval.connect(self._approve_folder)
         pane.request_declare.connect(self._declare)
+        pane.request_changes.connect(tools.change_all)
         pane.request_own_servers.connect(self._open_own_servers)
         pane.request_traffic.connect(self._show_traffic)
         pane.request_operations.connect(tools.list_operations)

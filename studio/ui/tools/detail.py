@@ -106,6 +106,9 @@ class ToolDetail(QWidget):
     request_declaration = Signal(ToolEntry)  # show where the document declares it
     request_recordings = Signal(str)  # tool name
     request_http_request = Signal(str, Mapping)  # name, arguments
+    request_saved_calls = Signal(str)  # tool name
+    request_save_call = Signal(ToolTrial)
+    request_calls = Signal(str)  # tool name
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -224,6 +227,9 @@ class ToolDetail(QWidget):
             lambda: self.request_recordings.emit(self._entry.name if self._entry else "")
         )
         self.try_panel.request_http_request.connect(self.request_http_request)
+        self.try_panel.request_saved.connect(self.request_saved_calls)
+        self.try_panel.request_save.connect(self.request_save_call)
+        self.try_panel.request_calls.connect(self.request_calls)
         self.try_panel.request_try.connect(self.request_try)
         self.try_panel.request_cancel.connect(self.request_cancel)
 

@@ -18,6 +18,7 @@ from studio.core.tools.mock import (
     AskMock,
     FixedMock,
     Mock,
+    RecordedAnswer,
     RecordedMock,
     SequenceMock,
     TemplateMock,
@@ -48,6 +49,7 @@ class MockEditor(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown: Mock | None = None
+        self._saved: tuple[RecordedAnswer, ...] = ()
         self.kind = QComboBox()
         self.kind.setAccessibleName(self.tr("What answers the calls"))
         for kind in _KINDS:
@@ -101,23 +103,33 @@ class MockEditor(QWidget):
             f"QPlainTextEdit:focus {{ border-color: {theme.accent}; }}"
         )
 
+    def offer_saved(self, answers: tuple[RecordedAnswer, ...]) -> None:
+        """Offer what the tool's saved calls were answered, before the runs."""
+        self._saved = answers
+        if answers:
+            self.show_recordings(())
+
     def show_recordings(self, found: tuple[ToolRecording, ...]) -> None:
         """Offer the runs in which the tool answered; the first one is taken at once."""
         if self.kind.currentIndex() != _KINDS.index(RecordedMock):
             return
         self.runs.clear()
+        if self._saved:
+            words = self.tr("The {count} saved calls").format(count=len(self._saved))
+            self.runs.addItem(words, RecordedMock(self._saved))
         for each in found:
             when = time.strftime("%d %b %H:%M", time.localtime(each.started))
             words = self.tr("{when}: {count} answers, {question}").format(
                 when=when, count=len(each.answers), question=" ".join(each.question.split())
             )
             self.runs.addItem(words[:120], RecordedMock(each.answers))
-        self.runs.setEnabled(bool(found))
-        if not found:
+        self.runs.setEnabled(bool(self.runs.count()))
+        if not self.runs.count():
             self.runs.addItem(self.tr("No former run has an answer of this tool"))
             self._tell(RecordedMock(()))
             return
-        held = next((row for row, each in enumerate(found) if _holds(self._shown, each)), None)
+        rows = range(self.runs.count())
+        held = next((row for row in rows if self.runs.itemData(row) == self._shown), None)
         self.runs.setCurrentIndex(held or 0)
         if held is None:
             self._run_chosen(0)
@@ -172,10 +184,6 @@ def _mock_of(kind: type[Mock] | None, text: str) -> Mock | None:
     if kind is RecordedMock:
         return RecordedMock(())
     return AskMock() if kind is AskMock else None
-
-
-def _holds(mock: Mock | None, recording: ToolRecording) -> bool:
-    return isinstance(mock, RecordedMock) and mock.answers == recording.answers
 
 
 def _read(text: str) -> Json:

@@ -15,9 +15,11 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.recorded import ToolRecording
+from studio.application.tools.saved_calls import SavedCall
 from studio.core.text.invisible import reveal
 from studio.core.text.span import Span
 from studio.core.tools.mcp.asking import InputGiven
+from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.style.theme import Theme
@@ -42,6 +44,7 @@ class ToolsPane(QWidget):
     """Shows a `ToolRegistry`; asks for changes, calls, trust."""
 
     request_change = Signal(str, Mapping)  # tool name, fields of its entry to set
+    request_changes = Signal(tuple, Mapping)  # names of tools, fields of their entries to set
     request_try = Signal(str, Mapping)  # tool name, arguments
     request_cancel = Signal()
     request_trust = Signal(Path)  # Path of a folder; the user has agreed
@@ -51,6 +54,9 @@ class ToolsPane(QWidget):
     request_declare = Signal(ToolEntry)  # ToolEntry, to be written into the document
     request_recordings = Signal(str)  # tool, whose answers of former runs are wanted
     request_http_request = Signal(str, Mapping)  # tool name, arguments: the HTTP request is wanted
+    request_saved_calls = Signal(str)  # tool whose saved calls are wanted
+    request_save_call = Signal(ToolTrial)  # to be saved with its answer
+    request_calls = Signal(str)  # tool, whose saved calls or rows are to be made at once
     request_restart = Signal(str)  # key of a source
     request_start = Signal(str)  # key of a server
     request_allow = Signal(str)  # key of a source that waits; the user has agreed
@@ -118,6 +124,7 @@ class ToolsPane(QWidget):
         self.banners.request_open.connect(self.request_open)
         self.banners.request_sources.connect(self.show_sources)
         self.table.request_enabled.connect(self._enable)
+        self.table.request_changes.connect(self.request_changes)
         self.table.chosen.connect(self._choose)
         self.table.entered.connect(self._enter)
         self.detail.request_change.connect(self.request_change)
@@ -129,6 +136,9 @@ class ToolsPane(QWidget):
         self.detail.request_declaration.connect(self._go_to_declaration)
         self.detail.request_recordings.connect(self.request_recordings)
         self.detail.request_http_request.connect(self.request_http_request)
+        self.detail.request_saved_calls.connect(self.request_saved_calls)
+        self.detail.request_save_call.connect(self.request_save_call)
+        self.detail.request_calls.connect(self.request_calls)
         self.sources.request_restart.connect(self.request_restart)
         self.sources.request_start.connect(self.request_start)
         self.sources.request_allow.connect(self.offer_source)
@@ -155,7 +165,9 @@ class ToolsPane(QWidget):
         self.empty.say(*why_no_tools(registry.sources))
         self.sources.show_sources(registry.sources)
         self._filter()
-        self.table.measure({entry.source for entry in registry.entries})
+        entries = registry.entries
+        has_routes = any(entry.route for entry in entries)
+        self.table.measure({entry.source for entry in entries}, has_routes=has_routes)
 
     def show_trial(self, trial: ToolTrial) -> None:
         """Show a call that began or ended."""
@@ -186,6 +198,15 @@ class ToolsPane(QWidget):
         """Offer what a tool answered in former runs."""
         if self.detail.entry is not None and self.detail.entry.name == name:
             self.detail.mock.show_recordings(found)
+
+    def offer_saved_answers(self, name: str, answers: tuple[RecordedAnswer, ...]) -> None:
+        """Offer what a tool's saved calls were answered, beside the answers of former runs."""
+        if self.detail.entry is not None and self.detail.entry.name == name:
+            self.detail.mock.offer_saved(answers)
+
+    def show_saved_calls(self, name: str, calls: tuple[SavedCall, ...]) -> None:
+        """List the saved calls of a tool."""
+        self.detail.try_panel.show_saved(name, calls)
 
     def show_request(self, name: str, text: str) -> None:
         """Show the HTTP request that a call would send."""

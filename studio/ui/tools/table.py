@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import partial
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
+from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
+from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.tools.registry import ToolEntry
 from studio.viewmodels.tools.model import ToolsModel
 
-_COLUMN_WIDTHS = {2: 320, 3: 640, 4: 440, 5: 720, 6: 540}
+_COLUMN_WIDTHS = {2: 320, 3: 500, 4: 600, 5: 900, 6: 440, 7: 900, 8: 540}
 """Width of the table, in pixels, from which a column is shown."""
 
-_SOURCE = 2
+_SOURCE, _METHOD, _PATH = 2, 3, 4
 _CELL_MARGIN = 16
 _WIDEST_SOURCE = 180
+_WIDEST_PATH = 260
 
 
 class ToolTable(QTreeView):
@@ -25,18 +28,21 @@ class ToolTable(QTreeView):
     chosen = Signal(ToolEntry)  # ToolEntry of the current row
     entered = Signal(ToolEntry)  # ToolEntry that was clicked, or opened with Enter
     request_enabled = Signal(str, bool)  # tool name, whether the model is to be offered it
+    request_changes = Signal(tuple, Mapping)  # names of tools, fields of their entries to set
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows = ToolsModel(self)
         self._ticked = False
         self._source_width = 0
+        self._width = 0
+        self._has_routes = False
         self.setModel(self.rows)
         self.setAccessibleName(self.tr("Tools"))
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setAllColumnsShowFocus(True)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setMinimumHeight(84)
         header = self.header()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
@@ -46,6 +52,9 @@ class ToolTable(QTreeView):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column in range(1, self.rows.columnCount()):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        header.setSortIndicatorClearable(True)  # a third click: as the registry has them
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.setSortingEnabled(True)
         self.rows.request_enabled.connect(self._on_ticked)
         self.selectionModel().currentChanged.connect(self._on_current)
         self.clicked.connect(self._on_clicked)
@@ -53,24 +62,36 @@ class ToolTable(QTreeView):
     def choose(self, name: str) -> bool:
         """Make a tool the current one; whether it is listed."""
         row = self.rows.row_of(name)
-        if row >= 0:
+        if row >= 0 and row != self.currentIndex().row():  # what else is selected stays
             self.setCurrentIndex(self.rows.index(row, 0))
         return row >= 0
 
     def fit(self, width: int) -> None:
         """Show the columns that a width has room for: in a narrow dock names come first."""
+        self._width = width
         hidden = [self.isColumnHidden(column) for column in _COLUMN_WIDTHS]
         for column, least in _COLUMN_WIDTHS.items():
-            self.setColumnHidden(column, width < least)
+            is_empty = column in (_METHOD, _PATH) and not self._has_routes
+            self.setColumnHidden(column, width < least or is_empty)
         if hidden != [self.isColumnHidden(column) for column in _COLUMN_WIDTHS]:
             self._measure()  # a hidden column has no width of its own
 
-    def measure(self, sources: Iterable[str]) -> None:
+    @property
+    def selected(self) -> tuple[ToolEntry, ...]:
+        """The tools of the selected rows, from the top down."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return tuple(entry for row in rows if (entry := self.rows.entry(row)) is not None)
+
+    def measure(self, sources: Iterable[str], *, has_routes: bool = False) -> None:
         """Make each column as wide as its texts; not at every key of a search, it takes long.
 
         Args:
             sources: All sources there are: a search that shows others must find room for them.
+            has_routes: whether some tools have a method and a path to show.
         """
+        if has_routes != self._has_routes:
+            self._has_routes = has_routes
+            self.fit(self._width)
         metrics = self.fontMetrics()
         widest = max((metrics.horizontalAdvance(each) for each in sources), default=0)
         self._source_width = min(widest + _CELL_MARGIN, _WIDEST_SOURCE)
@@ -81,13 +102,48 @@ class ToolTable(QTreeView):
             self.resizeColumnToContents(column)
         if not self.isColumnHidden(_SOURCE):
             self.setColumnWidth(_SOURCE, max(self.columnWidth(_SOURCE), self._source_width))
+        if not self.isColumnHidden(_PATH):
+            self.setColumnWidth(_PATH, min(self.columnWidth(_PATH), _WIDEST_PATH))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter shows the tool whole."""
+        """Enter shows the tool whole; Space ticks all that are selected as the first is not."""
+        selected = self.selected
+        if event.key() == Qt.Key.Key_Space and len(selected) > 1:
+            self._change_selected({"enabled": not selected[0].enabled})
+            return
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._enter(self.currentIndex())
             return
         super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer for all that are selected what the boxes and the page of one tool offer."""
+        if self.selected:
+            menu = self.menu()
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """What can be done with the selected tools."""
+        menu = QMenu(self)
+        for words, changes in (
+            (self.tr("Offer to the model"), {"enabled": True}),
+            (self.tr("Do not offer to the model"), {"enabled": False}),
+        ):
+            menu.addAction(words).triggered.connect(partial(self._change_selected, changes))
+        menu.addSeparator()
+        for approval, word in APPROVAL_WORDS.items():
+            said = QCoreApplication.translate("ToolsModel", word)
+            action = menu.addAction(self.tr("Calls: {approval}").format(approval=said))
+            action.triggered.connect(partial(self._change_selected, {"approval": approval}))
+        menu.addSeparator()
+        menu.addAction(self.tr("Select all"), self.selectAll)
+        return menu
+
+    def _change_selected(self, changes: Mapping[str, object], _: bool = False) -> None:
+        names = tuple(entry.name for entry in self.selected)
+        if names:
+            self.request_changes.emit(names, changes)
 
     def _on_ticked(self, name: str, enabled: bool) -> None:
         self._ticked = True

@@ -1,25 +1,26 @@
-"""Trying a tool: its arguments as a form, one call, its result."""
+"""Trying a tool: its arguments as a form, one call, and beside it the answer."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QCoreApplication, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QScrollArea,
+    QSplitter,
     QVBoxLayout,
     QWidget,
 )
 
+from studio.application.tools.saved_calls import SavedCall
 from studio.core.text.invisible import reveal
 from studio.core.text.values import Json
 from studio.core.tools.registry import ToolEntry
@@ -27,14 +28,15 @@ from studio.core.tools.source import ToolOutcome
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
-from studio.ui.preview.cards.part_views import pretty_json
-from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
-from studio.ui.tools.pictures import PicturesView
+from studio.ui.tools.tool_answer import ToolAnswer
+from studio.ui.tools.saved_menu import SavedCallsButton
 from studio.viewmodels.tools.controller import ToolTrial
 
 _MOST_PAST = 30
-_REVEAL_MS = 50
+_ROOM_BESIDE = 560
+"""Width of the panel, in pixels, from which the answer stands beside the form."""
 
 _STATUS_WORDS = {
     "ok": QT_TRANSLATE_NOOP("TryPanel", "Done"),
@@ -47,12 +49,20 @@ _STATUS_WORDS = {
 }
 
 
+def status_words(outcome: ToolOutcome) -> str:
+    """How a call ended, in words."""
+    return QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status])
+
+
 class TryPanel(QWidget):
     """A form, a button, and what came of it; each tool keeps its own values and result."""
 
     request_try = Signal(str, Mapping)  # tool name, arguments
     request_cancel = Signal()
     request_http_request = Signal(str, Mapping)  # tool name, arguments: the request of such a call
+    request_saved = Signal(str)  # tool whose saved calls are wanted
+    request_save = Signal(ToolTrial)  # a call that ended, to be saved
+    request_calls = Signal(str)  # tool whose saved calls, or rows, are to be made at once
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,14 +71,40 @@ class TryPanel(QWidget):
         self._held: dict[str, dict[str, Json]] = {}
         self._trials: dict[str, ToolTrial] = {}
         self._past: dict[str, list[ToolTrial]] = {}
-        self.history = QComboBox(self)
-        self.history.setAccessibleName(self.tr("Calls tried before"))
-        self.history.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        self._running = ""
+        self._began = 0.0
+        self.form = SchemaForm(theme)
+        self._make_request(theme)
+        self._make_history()
+        self.answer = ToolAnswer(theme)
+        self.call_button = QPushButton(self.tr("Call"))
+        self.call_button.setProperty("primary", True)
+        self.call_button.setToolTip(self.tr("Call the tool with these arguments"))
+        self.call_button.clicked.connect(self._call)
+        self.cancel_button = QPushButton(self.tr("Cancel"))
+        self.cancel_button.clicked.connect(self.request_cancel)
+        self.cancel_button.hide()
+        self.saved = SavedCallsButton()
+        self.saved.request_saved.connect(
+            lambda: self.request_saved.emit(self._entry.name if self._entry else "")
         )
-        self.history.setMinimumContentsLength(16)
-        self.history.activated.connect(self._show_past)
-        self.history.hide()
+        self.saved.chosen.connect(self._take)
+        self.saved.request_save.connect(self._save)
+        self.saved.request_calls.connect(
+            lambda: self.request_calls.emit(self._entry.name if self._entry else "")
+        )
+        self.status = QLabel()
+        self.status.setWordWrap(True)
+        self.form.values_changed.connect(self._on_values)
+        self._splitter = QSplitter(Qt.Orientation.Vertical)
+        self._arrange()
+        self._clock = QTimer(self)
+        self._clock.setInterval(100)
+        self._clock.timeout.connect(self._tick)
+        self.set_theme(theme)
+        self._show_trial(None)
+
+    def _make_request(self, theme: Theme) -> None:
         self.request = JsonView(theme, self, colored=False)
         self.request.setAccessibleName(self.tr("The request that will be sent"))
         self.request.grow(12)
@@ -77,65 +113,47 @@ class TryPanel(QWidget):
         self._request_timer.setSingleShot(True)
         self._request_timer.setInterval(150)
         self._request_timer.timeout.connect(self._ask_request)
-        self._running = ""
-        self._began = 0.0
-        self._area = QScrollArea(self)
-        self.form = SchemaForm(theme)
-        self.call_button = QPushButton(self.tr("Call"))
-        self.call_button.setProperty("primary", True)
-        self.call_button.setToolTip(self.tr("Call the tool with these arguments"))
-        self.call_button.clicked.connect(self._call)
-        self.cancel_button = QPushButton(self.tr("Cancel"))
-        self.cancel_button.clicked.connect(self.request_cancel)
-        self.cancel_button.hide()
-        self.status = QLabel()
-        self.status.setWordWrap(True)
-        self._make_result(theme)
-        self.form.values_changed.connect(self._on_values)
-        self._arrange()
-        self._reveal_result = QTimer(self)  # once the result has its size
-        self._reveal_result.setSingleShot(True)
-        self._reveal_result.setInterval(_REVEAL_MS)
-        self._reveal_result.timeout.connect(self._show_result)
-        self._clock = QTimer(self)
-        self._clock.setInterval(100)
-        self._clock.timeout.connect(self._tick)
-        self.set_theme(theme)
-        self._show_trial(None)
 
-    def _make_result(self, theme: Theme) -> None:
-        self.result = JsonView(theme)
-        self.result.setAccessibleName(self.tr("Result of the call"))
-        self.result.grow(24)
-        self.head = QLabel()
-        self.head.setTextFormat(Qt.TextFormat.PlainText)
-        self.head.setWordWrap(True)
-        self.head.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.head.setAccessibleName(self.tr("Status and headers of the answer"))
-        self.pictures = PicturesView()
-        self.errors = QPlainTextEdit()
-        self.errors.setReadOnly(True)
-        self.errors.setFrameShape(QFrame.Shape.NoFrame)
-        self.errors.setAccessibleName(self.tr("What the tool printed"))
-        self.errors.setFont(fixed_font(self.font()))
-        self.errors.setMaximumHeight(110)
-        self._errors_title = QLabel(self.tr("Printed by the tool"))
+    def _make_history(self) -> None:
+        self.history = QComboBox(self)
+        self.history.setAccessibleName(self.tr("Calls tried before"))
+        self.history.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
+        self.history.setMinimumContentsLength(12)
+        self.history.activated.connect(self._show_past)
+        self.again_button = QPushButton(self.tr("Call again"), self)
+        self.again_button.setToolTip(self.tr("Call the tool with the arguments of this call"))
+        self.again_button.clicked.connect(self._call_again)
 
     def _arrange(self) -> None:
         page = QWidget()
         inside = QVBoxLayout(page)
         inside.setContentsMargins(12, 12, 12, 12)
         inside.setSpacing(12)
-        for part in (
-            self.form, self._request_title, self.request, self.history, self.result,
-            self.pictures, self.head, self._errors_title, self.errors,
-        ):  # fmt: skip
+        for part in (self.form, self._request_title, self.request):
             inside.addWidget(part)
         inside.addStretch(1)
-        self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._area.setWidgetResizable(True)
-        self._area.setWidget(page)
-        self._inside = page
+        area = QScrollArea(self)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(page)
+        self._beside = QWidget()
+        past = QHBoxLayout()
+        past.setContentsMargins(12, 8, 12, 0)
+        past.setSpacing(8)
+        past.addWidget(self.history, 1)
+        past.addWidget(self.again_button)
+        side = QVBoxLayout(self._beside)
+        side.setContentsMargins(0, 0, 0, 0)
+        side.setSpacing(0)
+        side.addLayout(past)
+        side.addWidget(self.answer, 1)
+        self._splitter.addWidget(area)
+        self._splitter.addWidget(self._beside)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setStretchFactor(1, 1)
         # Below what scrolls: however long the form, the button and what came of it are in sight.
         buttons = QHBoxLayout()
         buttons.setContentsMargins(12, 6, 12, 8)
@@ -143,17 +161,26 @@ class TryPanel(QWidget):
         buttons.addWidget(self.call_button)
         buttons.addWidget(self.cancel_button)
         buttons.addWidget(self.status, 1)
+        buttons.addWidget(self.saved)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addWidget(self._area, 1)
+        layout.addWidget(self._splitter, 1)
         layout.addLayout(buttons)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing is brought into sight, or asked for, of what is not looked at."""
+        """Nothing is asked for of what is not looked at."""
         super().hideEvent(event)
-        self._reveal_result.stop()
         self._request_timer.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The answer stands beside the form; where that is too narrow, each has half the height."""
+        super().resizeEvent(event)
+        is_wide = self.width() >= _ROOM_BESIDE
+        wanted = Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical
+        if self._splitter.orientation() != wanted:
+            self._splitter.setOrientation(wanted)
+            self._splitter.setSizes([1000, 1000])
 
     def show_entry(self, entry: ToolEntry | None) -> None:
         """Show a tool's form; values typed for it before come back."""
@@ -193,29 +220,26 @@ class TryPanel(QWidget):
             self._list_past()
         if self._entry is not None and trial.name == self._entry.name:
             self._show_trial(trial)
-            if trial.outcome is not None and self.isVisible():
-                self._reveal_result.start()
         self._allow()
 
     def show_said(self, text: str) -> None:
         """Show what the running call has said so far."""
-        if self._entry is None or self._entry.name != self._running:
-            return
-        if text and text != self.errors.toPlainText():
-            self.errors.setPlainText(text)
-            bar = self.errors.verticalScrollBar()
-            bar.setValue(bar.maximum())
-        self.errors.setVisible(bool(text))
-        self._errors_title.setVisible(bool(text))
+        if self._entry is not None and self._entry.name == self._running:
+            self.answer.show_said(text)
+            self._beside.setVisible(bool(text) or self._beside.isVisibleTo(self))
+
+    def show_saved(self, tool: str, calls: Sequence[SavedCall]) -> None:
+        """List a tool's saved calls."""
+        if self._entry is not None and self._entry.name == tool:
+            self.saved.show_calls([call for call in calls if call.tool == tool])
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colours of a theme."""
         self._theme = theme
         self.form.set_theme(theme)
-        self.result.set_theme(theme)
+        self.answer.set_theme(theme)
         self.request.set_theme(theme)
         paint_text(self._request_title, theme.muted)
-        paint_text(self._errors_title, theme.muted)
         trial = self._trials.get(self._entry.name) if self._entry is not None else None
         self._show_trial(trial)
 
@@ -232,25 +256,41 @@ class TryPanel(QWidget):
         if self._entry is not None and self.request.isVisibleTo(self):
             self._request_timer.start()
 
+    @property
+    def _tried(self) -> list[ToolTrial]:
+        return self._past.get(self._entry.name, []) if self._entry is not None else []
+
     def _list_past(self) -> None:
-        past = self._past.get(self._entry.name, []) if self._entry is not None else []
         self.history.clear()
-        for trial in past:
+        for trial in self._tried:
             when = time.strftime("%H:%M:%S", time.localtime(trial.when))
-            ended = (
-                QCoreApplication.translate("TryPanel", _STATUS_WORDS[trial.outcome.status])
-                if trial.outcome
-                else ""
-            )
+            ended = status_words(trial.outcome) if trial.outcome else ""
             given = json.dumps(trial.arguments, ensure_ascii=False)
-            self.history.addItem(f"{when}  {ended}  {given}"[:160])
-        self.history.setVisible(len(past) > 1)
+            self.history.addItem(f"{when}  {ended}  {reveal(given, lines=False)}"[:160])
 
     def _show_past(self, row: int) -> None:
-        past = self._past.get(self._entry.name, []) if self._entry is not None else []
+        past = self._tried
         if row < len(past):
             self.form.set_values(dict(past[row].arguments))
             self._show_trial(past[row])
+
+    def _call_again(self) -> None:
+        """Make the call that is looked at once more, whatever the form says by now."""
+        past, row = self._tried, self.history.currentIndex()
+        if self._entry is not None and not self._running and 0 <= row < len(past):
+            self.form.set_values(dict(past[row].arguments))
+            self.request_try.emit(self._entry.name, dict(past[row].arguments))
+
+    def _take(self, call: SavedCall) -> None:
+        """Put a saved call into the form, and call it."""
+        if self._entry is not None and not self._running:
+            self.form.set_values(dict(call.arguments))
+            self._call()
+
+    def _save(self) -> None:
+        past, row = self._tried, max(0, self.history.currentIndex())
+        if row < len(past):
+            self.request_save.emit(past[row])
 
     def _call(self) -> None:
         if self._entry is None or self._running:
@@ -262,7 +302,9 @@ class TryPanel(QWidget):
 
     def _allow(self) -> None:
         self.call_button.setEnabled(not self._running)
+        self.again_button.setEnabled(not self._running)
         self.cancel_button.setVisible(bool(self._running))
+        self.saved.allow_saving(bool(self._tried))
 
     def _tick(self) -> None:
         if self._entry is not None and self._entry.name == self._running:
@@ -271,33 +313,19 @@ class TryPanel(QWidget):
                 self._theme.muted,
             )
 
-    def _show_result(self) -> None:
-        """Bring the top of the result into sight, below a long form."""
-        top = self.result.mapTo(self._inside, QPoint(0, 0)).y()
-        bar = self._area.verticalScrollBar()
-        if top + min(self.result.height(), 60) > bar.value() + self._area.viewport().height():
-            bar.setValue(max(0, top - 12))
-
     def _show_trial(self, trial: ToolTrial | None) -> None:
         outcome = trial.outcome if trial is not None else None
-        self.result.setVisible(outcome is not None)
-        head = outcome.head if outcome is not None else ""
-        paint_text(self.head, self._theme.muted)
-        self.head.setText(reveal(head))
-        self.head.setVisible(bool(head))
-        self.pictures.show_pictures(outcome.pictures if outcome is not None else ())
-        stderr = outcome.stderr.strip() if outcome is not None else ""
-        self.errors.setPlainText(stderr)
-        self.errors.setVisible(bool(stderr))
-        self._errors_title.setVisible(bool(stderr))
+        self.answer.show_outcome(outcome)
+        # What is beside the form keeps its place while a call runs.
+        self._beside.setVisible(outcome is not None or bool(self._tried))
         if trial is None:
             self._say("", self._theme.muted)
         elif outcome is None:
             self._say(self.tr("Running"), self._theme.muted)
         else:
-            self._show_outcome(outcome)
+            self._say_outcome(outcome)
 
-    def _show_outcome(self, outcome: ToolOutcome) -> None:
+    def _say_outcome(self, outcome: ToolOutcome) -> None:
         color = self._theme.error if outcome.is_error else self._theme.success
         cut = self.tr(", cut at the limit") if outcome.truncated else ""
         if outcome.whole:
@@ -305,20 +333,17 @@ class TryPanel(QWidget):
                 count=f"{len(outcome.text):,}"
             )
         took = (
-            self.tr(" in {duration}").format(duration=_duration(outcome.duration))
+            self.tr(" in {duration}").format(duration=duration_words(outcome.duration))
             if outcome.duration
             else ""
         )
-        self._say(
-            QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status]) + took + cut,
-            color,
-        )
-        self.result.show_json(pretty_json(outcome.text))
+        self._say(status_words(outcome) + took + cut, color)
 
     def _say(self, text: str, color: str) -> None:
         paint_text(self.status, color)
         self.status.setText(text)
 
 
-def _duration(seconds: float) -> str:
+def duration_words(seconds: float) -> str:
+    """How long a call took."""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -26,6 +26,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.tools.calls import ToolCalls
 from studio.viewmodels.tools.questions import ToolQuestions
 
 _SETTLE_MS = 150
@@ -162,6 +163,7 @@ class ToolsController(QObject):
         self._session = ToolSession(
             trust, limits, own_servers, masker, self.questions.ask_for_input
         )
+        self.calls = ToolCalls(background, self.call, self)
         self._own_servers = own_servers
         self._history = history
         self._untrusted: Path | None = None
@@ -247,6 +249,17 @@ class ToolsController(QObject):
 
         async def change() -> ToolRegistry:
             return self._session.change(name, **changes)
+
+        self._background.start(change(), self._changed)
+
+    def change_all(self, names: Iterable[str], changes: Mapping[str, object]) -> None:
+        """Set the same of many tools, told as one change."""
+        wanted = tuple(names)
+
+        async def change() -> ToolRegistry:
+            for name in wanted:
+                self._session.change(name, **changes)
+            return self._session.registry
 
         self._background.start(change(), self._changed)
 
@@ -380,9 +393,13 @@ class ToolsController(QObject):
         self.trial_changed.emit(self._trial)
         self._listening.start()
         self._call = self._background.start(
-            self._session.try_tool(name, arguments, self._inputs, self.questions.ask),
+            self.call(name, arguments),
             self._tried,
         )
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+        """Call a tool because the user asked for it; to be awaited in the loop."""
+        return await self._session.try_tool(name, arguments, self._inputs, self.questions.ask)
 
     def _read_said(self) -> None:
         """Show what the running call has said so far."""
@@ -405,6 +422,7 @@ class ToolsController(QObject):
         self._listening.stop()
         self._saved.watch(())
         self._searching.drop()
+        self.calls.cancel()
         self.cancel_trial()
         if self._load is not None:
             self._load.cancel()

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from studio.application.tools.rows import COLUMNS, cell_text, cell_tip, column_head, column_tip
+from studio.application.tools.rows import (
+    COLUMNS,
+    cell_text,
+    cell_tip,
+    column_head,
+    column_tip,
+    sort_key,
+)
 from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.core.tools.registry import ToolEntry
@@ -27,10 +34,42 @@ class ToolsModel(RowTable[ToolEntry]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(len(COLUMNS), parent)
+        self._entries: tuple[ToolEntry, ...] = ()
+        self._sorted_by = -1
+        self._order = Qt.SortOrder.AscendingOrder
 
     def show_entries(self, entries: Sequence[ToolEntry]) -> None:
         """Show entries; rows that stay keep their selection."""
-        self.show_rows(tuple(entries), lambda entry: entry.name)
+        self._entries = tuple(entries)
+        self.show_rows(self._in_order(), lambda entry: entry.name)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; by none (-1) they stand as the registry has them."""
+        if (column, order) == (self._sorted_by, self._order):
+            return
+        self._sorted_by, self._order = column, order
+        self.layoutAboutToBeChanged.emit()
+        kept = self.persistentIndexList()
+        names = [self._rows[index.row()].name for index in kept]
+        self._rows = self._in_order()
+        places = {entry.name: row for row, entry in enumerate(self._rows)}
+        moved = [
+            self.index(places[name], index.column())
+            for name, index in zip(names, kept, strict=True)
+        ]
+        self.changePersistentIndexList(kept, moved)
+        self.layoutChanged.emit()
+
+    def _in_order(self) -> tuple[ToolEntry, ...]:
+        if self._sorted_by < 0:
+            return self._entries
+        return tuple(
+            sorted(
+                self._entries,
+                key=lambda entry: sort_key(entry, self._sorted_by),
+                reverse=self._order == Qt.SortOrder.DescendingOrder,
+            )
+        )
 
     def entry(self, row: int) -> ToolEntry | None:
         """The tool of a row."""

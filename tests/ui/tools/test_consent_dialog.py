@@ -124,10 +124,10 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     note = pane.detail.change
     assert note.isVisibleTo(pane)
     assert "--all" in note.difference.toPlainText()
-    assert pane.model.index(0, 4).data() == "changed: asks"
+    assert pane.model.index(0, 6).data() == "changed: asks"
     qtbot.mouseClick(note.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not note.isVisibleTo(pane))
-    assert pane.model.index(0, 4).data() == "ask once"
+    assert pane.model.index(0, 6).data() == "ask once"
 
 
 def test_what_is_covered_hides_nothing(tmp_path: Path) -> None:

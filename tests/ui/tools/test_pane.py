@@ -12,13 +12,14 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
+from studio.core.tools.source import ToolOutcome
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.inputs.fields import NumberField
 from studio.ui.style.theme import DARK, LIGHT
 from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.tools.controller import ToolsController
+from studio.viewmodels.tools.controller import ToolsController, ToolTrial
 from tests.support.counted import calls_of
 from tests.support.modal import answering
 
@@ -108,14 +109,14 @@ def test_trust_try_and_mock_a_python_tool(
     qtbot.keyClicks(field.line, "40")
     qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: panel.status.text().startswith("Done"))
-    assert panel.result.toPlainText() == "42"
+    assert panel.answer.result.toPlainText() == "42"
     mock = pane.detail.mock
     mock.kind.setCurrentIndex(1)
     mock.kind.activated.emit(1)
     qtbot.keyClicks(mock.text, "1000")
     qtbot.waitUntil(lambda: pane.model.index(0, 1).data() == "mocked")
     qtbot.mouseClick(panel.call_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: panel.result.toPlainText() == "1000")
+    qtbot.waitUntil(lambda: panel.answer.result.toPlainText() == "1000")
     assert mock.text.toPlainText() == "1000"
     mock.kind.setCurrentIndex(0)
     mock.kind.activated.emit(0)
@@ -294,7 +295,56 @@ def test_columns_come_with_the_room_for_them(bench: Bench) -> None:
     pane = bench.pane
     pane.show_registry(ToolRegistry((ToolEntry(ToolSpec("one")),)))
     pane.resize(pane.minimumWidth(), 760)
-    shown = [not pane.table.isColumnHidden(column) for column in range(7)]
-    assert shown == [True, True, True, False, False, False, False]
+    shown = [not pane.table.isColumnHidden(column) for column in range(9)]
+    assert shown == [True, True, True, *[False] * 6]
     pane.resize(1000, 760)
-    assert not any(pane.table.isColumnHidden(column) for column in range(7))
+    shown = [not pane.table.isColumnHidden(column) for column in range(9)]
+    assert shown == [True, True, True, False, False, *[True] * 4], "no tool has a path"
+    entry = ToolEntry(ToolSpec("getPet"), method="GET", route="/pets/{id}")
+    pane.show_registry(ToolRegistry((entry,)))
+    assert not any(pane.table.isColumnHidden(column) for column in range(9))
+    assert [pane.model.index(0, column).data() for column in (3, 4)] == ["GET", "/pets/{id}"]
+
+
+def test_several_tools_are_switched_at_once(bench: Bench, qtbot: QtBot) -> None:
+    pane, controller = bench.pane, bench.controller
+    pane.request_changes.connect(controller.change_all)
+    (bench.folder / "tools.py").write_text(
+        "def a(): ...\ndef b(): ...\ndef c(): ...\n", encoding="utf-8"
+    )
+    controller.trust_folder(bench.folder)
+    with qtbot.waitSignal(controller.registry_changed):
+        controller.set_document(parse(DOC, bench.folder / "a.prompty"))
+    pane.table.setFocus()
+    pane.table.selectAll()
+    with qtbot.waitSignal(controller.registry_changed):
+        qtbot.keyClick(pane.table, Qt.Key.Key_Space)
+    assert [entry.enabled for entry in controller.registry.entries] == [False] * 3
+    assert len(pane.table.selected) == 3, "what is selected stays"
+    menu = pane.table.menu()
+    words = {action.text(): action for action in menu.actions()}
+    with qtbot.waitSignal(controller.registry_changed):
+        words["Calls: always ask"].trigger()
+    assert [entry.approval for entry in controller.registry.entries] == ["always"] * 3
+    menu.deleteLater()
+
+
+def test_the_answer_stands_beside_the_form_where_there_is_room(bench: Bench, qtbot: QtBot) -> None:
+    panel = bench.pane.detail.try_panel
+    bench.pane.show_registry(ToolRegistry((ToolEntry(ToolSpec("add")),)))
+    bench.pane.resize(900, 760)
+    assert not panel.answer.isVisible()
+    panel.show_trial(ToolTrial("add", {}, ToolOutcome("long\n" * 200, "ok"), 1.0))
+    qtbot.waitUntil(lambda: panel.answer.result.isVisible() and panel.answer.width() > 200)
+
+    def left_of_answer() -> bool:
+        return panel.answer.mapTo(panel, QPoint(0, 0)).x() > panel.form.width() // 2
+
+    assert left_of_answer()
+    assert panel.answer.result.height() > 200
+    bench.pane.resize(400, 760)
+    qtbot.waitUntil(lambda: not left_of_answer())
+    assert panel.answer.isVisible()
+    with qtbot.waitSignal(panel.request_try) as asked:
+        panel.again_button.click()
+    assert asked.args == ["add", {}]

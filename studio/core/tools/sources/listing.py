@@ -81,6 +81,10 @@ async def list_source(
     if isinstance(source, OpenApiSource):
         remarks = (remark, _too_many(specs), *source.problems[:_MOST_PROBLEMS])
         status = replace(status, message="; ".join(filter(None, remarks)))
+        routes = {
+            names[each.spec.name]: (each.method.upper(), each.path) for each in source.operations
+        }
+        offered = replace(offered, routes=routes)
     if isinstance(source, McpSource):
         message = "; ".join((*filter(None, (remark,)), *source.problems[:_MOST_PROBLEMS]))
         status = replace(

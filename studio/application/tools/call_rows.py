@@ -1,0 +1,70 @@
+"""A file of rows as calls of one tool: each column is the argument of its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from studio.application.tools.saved_calls import SavedCall, SavedCallsError
+from studio.core.experiments.datasets import DatasetError, read_dataset
+from studio.core.experiments.values import DatasetReference, ExperimentCase
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
+
+_OWN_COLUMNS = ("id", "expected", "tags")
+"""Columns that mean something in a file of rows, and may be arguments too."""
+
+
+def calls_of_rows(path: Path, tool: str, schema: JsonObject) -> tuple[SavedCall, ...]:
+    """The calls that the rows of a CSV, JSONL, JSON or YAML file ask for.
+
+    Args:
+        path: the file.
+        tool: the tool's name.
+        schema: of its arguments; a text of a CSV file becomes what the schema wants there.
+
+    Raises:
+        SavedCallsError: the file cannot be read, or no column of it is an argument.
+    """
+    try:
+        cases = read_dataset(DatasetReference(path.name), path).cases
+    except DatasetError as error:
+        raise SavedCallsError(str(error)) from None
+    listed = schema.get("properties")
+    properties = listed if isinstance(listed, Mapping) else {}
+    calls = []
+    for number, case in enumerate(cases, 1):
+        values = _values(case, properties)
+        arguments = {
+            name: _typed(value, properties[name])
+            for name, value in values.items()
+            if name in properties and value != ""
+        }
+        calls.append(SavedCall(case.id or f"{path.stem} {number}", tool, arguments))
+    if not any(call.arguments for call in calls):
+        names = ", ".join(properties) or "none"
+        raise SavedCallsError(
+            f"{path.name}: no column is an argument of {tool}; its arguments are {names}"
+        )
+    return tuple(calls)
+
+
+def _values(case: ExperimentCase, properties: Mapping[str, Json]) -> dict[str, Json]:
+    """The cells of a row by column, also those that mean something else in an experiment."""
+    own: dict[str, Json] = {"id": case.id, "expected": case.expected, "tags": list(case.tags)}
+    found = {name: own[name] for name in _OWN_COLUMNS if name in properties and own[name]}
+    return {**found, **case.variables}
+
+
+def _typed(value: Json, schema: Json) -> Json:
+    """A text as the JSON that it is, where the schema wants something else than a text."""
+    if not isinstance(value, str) or not isinstance(schema, Mapping):
+        return value
+    kinds = schema.get("type")
+    wanted = kinds if isinstance(kinds, list) else [kinds]
+    if "string" in wanted or (wanted == [None] and "enum" in schema):
+        return value
+    try:
+        return parse_json(value)
+    except ValueError:
+        return value

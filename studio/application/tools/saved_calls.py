@@ -1,0 +1,237 @@
+"""Calls of tools that are kept with names: called again, as tests, and as stand-ins.
+
+They stand in a file beside the prompt, one a line, as `prompt-studio tools record` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from studio.application.words import translate
+from studio.core.export.write import write_atomically
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.mock import RecordedAnswer
+from studio.core.tools.source import ToolOutcome
+
+_tr = partial(translate, "SavedCalls")
+
+CALLS_SUFFIX = ".calls.jsonl"
+
+Comparison: TypeAlias = Literal["answer", "shape", "status"]
+"""What of a new answer must be as it was: all of it; its names and kinds of values, where it is
+JSON; or only how the call ended."""
+
+_OWN_KEYS = ("name", "tool", "arguments", "status", "text", "compare")
+_LONGEST_SHOWN = 60
+
+
+class SavedCallsError(Exception):
+    """A file of calls that cannot be used; the text says which line, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedCall:
+    """A call with the answer that it is to have."""
+
+    name: str
+    """The user's name for it; no other call of the file has it."""
+
+    tool: str
+    """The tool."""
+
+    arguments: JsonObject
+    """Its arguments."""
+
+    status: str = "ok"
+    """How it ended (`ToolOutcome.status`)."""
+
+    text: str = ""
+    """The answer."""
+
+    compare: Comparison = "answer"
+    """What of a new answer must be as it was."""
+
+    more: JsonObject = field(default_factory=dict)
+    """What else its line says; kept as it is."""
+
+
+def calls_file(document: Path) -> Path:
+    """Where the calls of a prompt, or of a Python file of tools, are kept."""
+    return document.with_name(document.stem + CALLS_SUFFIX)
+
+
+def read_calls(path: Path) -> tuple[SavedCall, ...]:
+    """The calls of a file; none where there is no such file.
+
+    Raises:
+        SavedCallsError: it cannot be read, or a line of it is no call.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SavedCallsError(f"{path.name} cannot be read: {error}") from None
+    return calls_of_text(text, path.name)
+
+
+def calls_of_text(text: str, name: str) -> tuple[SavedCall, ...]:
+    """The calls of a file's text.
+
+    Raises:
+        SavedCallsError: a line of it is no call.
+    """
+    return with_own_names(
+        _read_line(line, f"{name}, line {number}")
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    )
+
+
+def write_calls(path: Path, calls: Iterable[SavedCall]) -> None:
+    """Write a file of calls anew.
+
+    Raises:
+        SavedCallsError: it cannot be written; the old file is as it was.
+    """
+    text = "".join(f"{json.dumps(call_line(call), ensure_ascii=False)}\n" for call in calls)
+    try:
+        write_atomically(path, text)
+    except (OSError, UnicodeEncodeError) as error:
+        raise SavedCallsError(f"{path.name} cannot be written: {error}") from None
+
+
+def call_line(call: SavedCall) -> dict[str, Json]:
+    """A call as its line has it."""
+    line: dict[str, Json] = {
+        "name": call.name, "tool": call.tool, "arguments": call.arguments, "status": call.status,
+        "text": call.text,
+    }  # fmt: skip
+    if call.compare != "answer":
+        line["compare"] = call.compare
+    return {**line, **call.more}
+
+
+def with_own_names(calls: Iterable[SavedCall]) -> tuple[SavedCall, ...]:
+    """Calls of which each has a name that no other has."""
+    taken: set[str] = set()
+    named: list[SavedCall] = []
+    for call in calls:
+        wanted = call.name.strip() or call.tool
+        name, count = wanted, 2
+        while name in taken:
+            name, count = f"{wanted} {count}", count + 1
+        taken.add(name)
+        named.append(call if name == call.name else replace(call, name=name))
+    return tuple(named)
+
+
+def saved(call: SavedCall, outcome: ToolOutcome) -> SavedCall:
+    """A call with the answer that it has now."""
+    more = {key: value for key, value in call.more.items() if key not in ("value", "seconds")}
+    return replace(call, status=outcome.status, text=outcome.whole or outcome.text, more=more)
+
+
+def answers_of(calls: Iterable[SavedCall], tool: str) -> tuple[RecordedAnswer, ...]:
+    """What a stand-in for a tool answers: what its saved calls were answered."""
+    return tuple(
+        RecordedAnswer(call.arguments, call.text, call.status != "ok")
+        for call in calls
+        if call.tool == tool
+    )
+
+
+def difference(call: SavedCall, outcome: ToolOutcome) -> str:
+    """What of a new answer is not as it was, in a sentence; empty where all is."""
+    if outcome.status != call.status:
+        return _tr("it ended as {now}, not as {before}").format(
+            now=outcome.status, before=call.status
+        )
+    if call.compare == "status":
+        return ""
+    text = outcome.whole or outcome.text
+    if text == call.text:
+        return ""
+    try:
+        before, now = parse_json(call.text), parse_json(text)
+    except ValueError:
+        return "" if call.compare == "shape" else _tr("the text is another one")
+    return _different(before, now, "$", by_shape=call.compare == "shape")
+
+
+def _different(before: Json, now: Json, place: str, *, by_shape: bool) -> str:
+    """The first place at which two values differ, and how."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        for name in {**before, **now}:
+            inner = f"{place}.{name}"
+            if name not in now:
+                return _tr("{place} is gone").format(place=inner)
+            if name not in before:
+                return _tr("{place} is new").format(place=inner)
+            found = _different(before[name], now[name], inner, by_shape=by_shape)
+            if found:
+                return found
+        return ""
+    if isinstance(before, list) and isinstance(now, list):
+        if len(before) != len(now) and not by_shape:
+            return _tr("{place} has {now} items, not {before}").format(
+                place=place, now=len(now), before=len(before)
+            )
+        pairs = enumerate(zip(before, now, strict=False))
+        inner_ones = (
+            _different(old, new, f"{place}[{number}]", by_shape=by_shape)
+            for number, (old, new) in pairs
+        )
+        return next(filter(None, inner_ones), "")
+    is_same = _kind(before) == _kind(now) and (by_shape or before == now)
+    if is_same:
+        return ""
+    return _tr("{place} is {now}, not {before}").format(
+        place=place, now=_shown(now), before=_shown(before)
+    )
+
+
+def _kind(value: Json) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return type(value).__name__
+
+
+def _shown(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
+def _read_line(line: str, where: str) -> SavedCall:
+    try:
+        whole = parse_json(line)
+    except ValueError as error:
+        raise SavedCallsError(f"{where}: it is no JSON: {error}") from None
+    if not isinstance(whole, Mapping):
+        raise SavedCallsError(f"{where}: a call is an object")
+    tool, arguments = whole.get("tool"), whole.get("arguments", {})
+    if not isinstance(tool, str) or not tool:
+        raise SavedCallsError(f"{where}: 'tool' is missing")
+    if not isinstance(arguments, Mapping):
+        raise SavedCallsError(f"{where}: 'arguments' is no object")
+    compare = next((each for each in get_args(Comparison) if each == whole.get("compare")), None)
+    if compare is None and "compare" in whole:
+        raise SavedCallsError(f"{where}: 'compare' is one of {', '.join(get_args(Comparison))}")
+    text = whole.get("text", "")
+    return SavedCall(
+        str(whole.get("name") or ""),
+        tool,
+        arguments,
+        str(whole.get("status") or "ok"),
+        text if isinstance(text, str) else json.dumps(text, ensure_ascii=False),
+        compare or "answer",
+        {key: value for key, value in whole.items() if key not in _OWN_KEYS},
+    )

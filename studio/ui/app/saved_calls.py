@@ -1,0 +1,141 @@
+"""Saved calls of tools at work: read and written beside the prompt, made again, rows of a file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
+
+from studio.application.tools.call_rows import calls_of_rows
+from studio.application.tools.saved_calls import (
+    SavedCall,
+    SavedCallsError,
+    answers_of,
+    calls_file,
+    read_calls,
+    saved,
+    with_own_names,
+    write_calls,
+)
+from studio.core.tools.source import ToolOutcome
+from studio.ui.tools.calls_dialog import CallsDialog
+from studio.ui.tools.pane import ToolsPane
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.tools.controller import ToolsController, ToolTrial
+
+
+class SavedCallsCoordinator(QObject):
+    """Joins the tools pane to the file of saved calls, and to the calls that are made at once."""
+
+    def __init__(self, pane: ToolsPane, tools: ToolsController, window: WindowParts) -> None:
+        super().__init__(window.widget)
+        self._pane, self._tools, self._window = pane, tools, window
+        pane.request_saved_calls.connect(self._show)
+        pane.request_save_call.connect(self._save)
+        pane.request_calls.connect(self._open)
+        pane.request_recordings.connect(self._offer_answers)
+
+    @property
+    def _file(self) -> Path | None:
+        document = self._window.tabs.document
+        path = document.source.path if document is not None else None
+        return calls_file(path) if path is not None else None
+
+    def _read(self) -> tuple[SavedCall, ...]:
+        """The saved calls; what is wrong with their file is said."""
+        path = self._file
+        try:
+            return read_calls(path) if path is not None else ()
+        except SavedCallsError as error:
+            self._window.services.messages.error(str(error), where=str(path))
+            return ()
+
+    def _write(self, path: Path | None, calls: tuple[SavedCall, ...]) -> None:
+        if path is None:
+            self._window.services.messages.info(
+                self.tr("Save the prompt first: its calls are kept in a file beside it.")
+            )
+            return
+        try:
+            write_calls(path, calls)
+        except SavedCallsError as error:
+            self._window.services.messages.error(str(error), where=str(path))
+
+    def _show(self, tool: str) -> None:
+        self._pane.show_saved_calls(tool, self._read())
+
+    def _offer_answers(self, tool: str) -> None:
+        """A tool's saved calls can stand in for it."""
+        self._pane.offer_saved_answers(tool, answers_of(self._read(), tool))
+
+    def _save(self, trial: ToolTrial) -> None:
+        path = self._file
+        if trial.outcome is None:
+            return
+        try:  # a file that cannot be read is not written over
+            before = read_calls(path) if path is not None else ()
+        except SavedCallsError as error:
+            self._window.services.messages.error(str(error), where=str(path))
+            return
+        fresh = saved(SavedCall("", trial.name, trial.arguments), trial.outcome)
+        calls = with_own_names((*before, fresh))
+        self._write(path, calls)
+        if path is not None:
+            self._window.services.messages.info(
+                self.tr("Saved as {name!r} in {file}.").format(name=calls[-1].name, file=path.name)
+            )
+
+    def _open(self, tool: str) -> None:
+        """Show the saved calls, to be made again, and rows of a file."""
+        registry = self._tools.registry
+        changing = frozenset(
+            entry.name
+            for entry in registry.entries
+            if entry.spec.has_effects and entry.mock is None
+        )
+        path = self._file
+        try:
+            found = read_calls(path) if path is not None else ()
+        except SavedCallsError as error:
+            self._window.services.messages.error(str(error), where=str(path))
+            return
+        dialog = CallsDialog(tool, found, changing, self._window.themes.value, self._pane.window())
+        dialog.request_make.connect(self._tools.calls.make)
+        dialog.request_cancel.connect(self._tools.calls.cancel)
+        dialog.finished.connect(self._tools.calls.cancel)
+        dialog.request_write.connect(partial(self._write, path))
+        dialog.request_rows.connect(lambda name: self._take_rows(dialog, name))
+        dialog.request_export.connect(lambda ended: self._export(dialog, ended))
+        self._tools.calls.call_began.connect(dialog.show_began)
+        self._tools.calls.call_ended.connect(dialog.show_ended)
+        self._tools.calls.calls_ended.connect(dialog.show_all_ended)
+        dialog.show()
+
+    def _take_rows(self, dialog: CallsDialog, tool: str) -> None:
+        entry = self._tools.registry.entry(tool)
+        start = str(self._file.parent) if self._file is not None else ""
+        name, _ = QFileDialog.getOpenFileName(
+            dialog, self.tr("Rows"), start, self.tr("Rows (*.csv *.jsonl *.json *.yaml *.yml)")
+        )
+        if not name or entry is None:
+            return
+        try:
+            dialog.add_rows(calls_of_rows(Path(name), tool, entry.spec.parameters))
+        except SavedCallsError as error:
+            self._window.services.messages.error(str(error), where=name)
+
+    def _export(
+        self, dialog: CallsDialog, ended: tuple[tuple[SavedCall, ToolOutcome], ...]
+    ) -> None:
+        start = str(self._file.parent / "answers.jsonl") if self._file is not None else ""
+        name, _ = QFileDialog.getSaveFileName(
+            dialog, self.tr("Write the answers"), start, self.tr("JSON lines (*.jsonl)")
+        )
+        if not name:
+            return
+        try:
+            write_calls(Path(name), (saved(call, outcome) for call, outcome in ended))
+        except SavedCallsError as error:
+            self._window.services.messages.error(str(error), where=name)
