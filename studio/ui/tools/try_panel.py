@@ -30,8 +30,8 @@ from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import Theme
-from studio.ui.tools.tool_answer import ToolAnswer
 from studio.ui.tools.saved_menu import SavedCallsButton
+from studio.ui.tools.tool_answer import ToolAnswer
 from studio.viewmodels.tools.controller import ToolTrial
 
 _MOST_PAST = 30
