@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QKeySequence
 
 from studio.ui.style.icons import icon
+from studio.ui.window.examples import bundled
 from studio.ui.window.palette import CommandPalette, PaletteItem
-from studio.ui.window.welcome import bundled
 
 if TYPE_CHECKING:
     from studio.core.text.span import Span

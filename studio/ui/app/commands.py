@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from studio.core.resource_files import resource
@@ -20,6 +20,7 @@ from studio.ui.app.navigation import Navigation
 from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
+from studio.ui.window.examples import bundled
 from studio.viewmodels.app.notifications import Notification, NotificationAction
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Commands(QObject):
         self._window = window
         self._panes = panes
         self._mirror = EnabledMirror(self)
+        self._runs_when_read = False
+        window.tabs.parsed.connect(self._on_parsed)
         self._editing = EditorCommands(window, self)
         window.tabs.saved_over.connect(self._keep_earlier)
         self.navigation = Navigation(window.tabs, self)
@@ -258,6 +261,29 @@ class Commands(QObject):
             )
             folder = example.parent
         self._window.tabs.open(folder / example.name)
+
+    def run_example(self, example: object) -> None:
+        """Open an example and run it."""
+        self.open_example(example)
+        self.run_open()
+
+    def run_open(self) -> None:
+        """Run the open prompt as soon as it is read; the first example where none is open."""
+        tabs, start = self._window.tabs, self._window.actions["run.start"]
+        if tabs.current is None:
+            self.open_example(bundled("examples")[0].path)
+        tabs.show_tabs()
+        if tabs.document is not None:
+            start.trigger()
+        elif tabs.current is not None:
+            self._runs_when_read = True
+
+    def _on_parsed(self) -> None:
+        """A prompt that was opened to be run is read, and the panes are about to show it."""
+        if self._runs_when_read:
+            self._runs_when_read = False
+            start = self._window.actions["run.start"]
+            QTimer.singleShot(0, start, start.trigger)
 
     def ask_folder(self) -> None:
         """Choose the workspace folder."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from studio.application.connections.model import RequestedModel
 from studio.core.models.choice import ModelChoice
@@ -24,6 +25,7 @@ from studio.viewmodels.connections.trials import ConnectionTrial
 if TYPE_CHECKING:
     from studio.ui.connections.dialog import ConnectionsDialog
     from studio.ui.connections.manual_dialog import ManualDialog
+    from studio.ui.connections.provider_dialog import ProviderDialog
 
 MANAGE = "\0manage"
 """Stands among the connections of the toolbar for the dialog; no connection has such a name."""
@@ -37,6 +39,8 @@ _TOY = QT_TRANSLATE_NOOP(
 class ConnectionCoordinator(QObject):
     """Joins the connections' controller and the window."""
 
+    request_run = Signal()  # the model is chosen: run the open prompt, or an example
+
     def __init__(
         self, controller: ConnectionsController, window: WindowParts, messages: Notifications
     ) -> None:
@@ -45,6 +49,7 @@ class ConnectionCoordinator(QObject):
         self._window = window
         self._messages = messages
         self._dialog: ConnectionsDialog | None = None
+        self._provider: ProviderDialog | None = None
         self._speed: Speed | None = None
         self._questions: dict[ManualQuestion, ManualDialog] = {}
         choices = window.run_choices
@@ -52,6 +57,7 @@ class ConnectionCoordinator(QObject):
         choices.model_chosen.connect(self._on_model)
         choices.request_models.connect(controller.list_models)
         window.actions["run.connections"].triggered.connect(self.manage)
+        window.actions["run.provider"].triggered.connect(self.connect_provider)
         window.themes.changed.connect(self._on_theme)
         controller.changed.connect(self.show_choice)
         controller.trials.changed.connect(self._on_trial)
@@ -78,6 +84,20 @@ class ConnectionCoordinator(QObject):
             dialog.open()
         self._dialog.activateWindow()
         return self._dialog
+
+    def connect_provider(self) -> ProviderDialog:
+        """Open the way from no provider to an answer of one's own."""
+        from studio.ui.connections.provider_dialog import ProviderDialog
+
+        dialog = ProviderDialog(
+            self._controller, os.environ, self._window.themes.value, self._window.widget
+        )
+        dialog.request_run.connect(self.request_run)
+        dialog.request_settings.connect(lambda name: self.manage().show_connection(name))
+        dialog.finished.connect(self._on_provider_closed)
+        self._provider = dialog
+        dialog.open()
+        return dialog
 
     def asks_first(self, then: Callable[[], None], asked: RequestedModel | None = None) -> bool:
         """Ask about the endpoint that a prompt chose, where that is needed.
@@ -108,8 +128,9 @@ class ConnectionCoordinator(QObject):
         """Close what stands open; questions are left without a reply."""
         for dialog in tuple(self._questions.values()):
             dialog.end()
-        if self._dialog is not None:
-            self._dialog.close()
+        for each in (self._provider, self._dialog):
+            if each is not None:
+                each.close()
 
     def show_choice(self, choice: ModelChoice) -> None:
         """Show above what the document is answered by, and in the status bar how fast."""
@@ -229,6 +250,9 @@ class ConnectionCoordinator(QObject):
 
     def _on_dialog_closed(self) -> None:
         self._dialog = None
+
+    def _on_provider_closed(self) -> None:
+        self._provider = None
 
 
 def _answer(question: ManualQuestion, reply: Reply) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
     QKeyEvent,
+    QKeySequence,
     QResizeEvent,
     QShowEvent,
 )
@@ -89,7 +90,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self._fit_screen()
         self.actions_by_id = ActionSet(self, services.settings.value.shortcuts)
-        self.welcome = WelcomePage()
+        self.welcome = WelcomePage(self._keys_of)
         self.tabs = EditorTabs(
             self.welcome, services.messages, services.swaps, services.settings, self.theme
         )
@@ -153,9 +154,7 @@ class MainWindow(QMainWindow):
         self.welcome.request_open.connect(tabs.open)
         self.welcome.request_example.connect(self.commands.open_example)
         self.welcome.request_template.connect(self.commands.new_from)
-        self.welcome.request_new.connect(self.commands.new)
-        self.welcome.request_open_dialog.connect(tabs.ask_open)
-        self.welcome.request_folder.connect(self.commands.ask_folder)
+        self.welcome.request_run.connect(self.commands.run_example)
         self.welcome.request_action.connect(lambda each: self.actions_by_id[each].trigger())
         self.status.request_line.connect(self.actions_by_id["edit.line"].trigger)
         self.status.request_problems.connect(lambda: self.docks.show("problems"))
@@ -179,6 +178,10 @@ class MainWindow(QMainWindow):
             self.caret_moved.connect(self.panes.preview.show_caret)
         if self.panes.run is not None:
             self.commands.connect_run(self.panes.run)
+
+    def _keys_of(self, action: str) -> str:
+        keys = self.actions_by_id[action].shortcut()
+        return keys.toString(QKeySequence.SequenceFormat.NativeText)
 
     def _room(self) -> QWidget | None:
         return QWidget() if self._keep_places else None

@@ -147,6 +147,13 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.pause", "Pause", "F6", "pause", "Stop before the next step"),
     ActionSpec("run.stop", "Stop", "Shift+F5", "square", "End the run; it stays in History"),
     ActionSpec("run.connections", "Connections…", "Ctrl+Shift+L", "plug", "Where models answer"),
+    ActionSpec(
+        "run.provider",
+        "Connect a provider…",
+        "",
+        "key",
+        "OpenAI, Anthropic, Gemini, Azure, Ollama or another: its key, a model, and run",
+    ),
     ActionSpec("run.breakpoint", "Breakpoint", "F9", "circle-dot"),
     ActionSpec("run.breakpoints", "All breakpoints…", "Ctrl+Shift+F9", "circle-dot"),
     ActionSpec("run.go", "Go to the run", "Ctrl+3", "list-ordered"),
@@ -232,7 +239,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
          "run.approve", "run.pause",
          "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go",
          "run.console", "run.find", "run.branches", "run.rerun", "run.replay", "run.export",
-         SEPARATOR, "prompt.experiment", "run.keep_row", SEPARATOR, "run.connections"),
+         SEPARATOR, "prompt.experiment", "run.keep_row", SEPARATOR, "run.provider",
+         "run.connections"),
     ),
     ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
     (

@@ -127,7 +127,7 @@ QGroupBox::title { subcontrol-origin: margin; left: 10px; padding: 0 4px; color:
 QFrame#separator { color: $border; }
 QLabel[muted="true"] { color: $muted; }
 QLabel[accent="true"] { color: $accent; }
-QLabel[scale="display"] { font-size: ${display}pt; }
+QLabel[scale="display"] { font-size: ${display}pt; font-weight: 600; }
 QLabel[scale="heading"] { font-size: ${heading}pt; font-weight: 600; }
 QLabel[scale="section"] { font-size: ${section}pt; font-weight: 600; }
 QFrame#palette, QFrame#popup { background: $surface; border: 1px solid $border;
@@ -137,11 +137,16 @@ QWidget#diskBar { background: $raised; border-bottom: 1px solid $border; }
 QPushButton#card { background: $surface; border: 1px solid $border; border-radius: 8px;
     padding: 0; }
 QPushButton#card:hover, QPushButton#card:focus { border-color: $accent; }
+QPushButton#card:checked { border-color: $accent; background: $selection; }
 QPushButton#line { background: transparent; border: 1px solid transparent; text-align: left;
     padding: 4px 6px; }
 QPushButton#line:hover { background: $raised; }
 QPushButton#line:focus { border-color: $accent; }
 QLabel[title="true"] { font-weight: 600; }
+QLabel#keycap { color: $muted; background: $raised; border: 1px solid $border;
+    border-radius: 4px; padding: 1px 6px; font-size: ${key}pt; }
+QScrollArea#welcome, QScrollArea#welcome > QWidget > QWidget { background: $surface; }
+QFrame#promise { background: $raised; border: 1px solid $border; border-radius: 8px; }
 """)
 
 
@@ -159,6 +164,7 @@ def stylesheet(theme: Theme, points: float) -> str:
         on_accent=theme.on_accent,
         selection=theme.selection,
         handle=handle,
+        key=0.85 * points,
         display=2.2 * points,
         heading=1.35 * points,
         section=1.2 * points,

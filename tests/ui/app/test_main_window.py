@@ -14,7 +14,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.theme import DARK, LIGHT
-from studio.ui.window.welcome import bundled
+from studio.ui.window.examples import bundled
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 from tests.support.errors import has_errors
 

@@ -1,0 +1,227 @@
+"""The first connection to a provider: what is asked of the user, and what the environment says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal, TypeAlias
+
+from studio.application.connections.check import problems_of
+from studio.application.connections.listing import unique_name, with_added, with_changed
+from studio.application.words import translate
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import PRESETS, Connection, Preset, address_of
+from studio.core.models.probe import Probe
+from studio.core.models.secrets import KEYRING, environment_name
+from studio.core.text.values import JsonObject
+
+_tr = partial(translate, "ProviderStart")
+
+Ask: TypeAlias = Literal["address", "key", "deployment"]
+"""Something that the user is asked for before a provider can be connected."""
+
+_OFFERED = ("openai", "anthropic", "gemini", "azure", "ollama", "compatible")
+_KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "azure": ("AZURE_OPENAI_API_KEY",),
+}
+# As each provider's own package reads them.
+_ADDRESS_VARIABLES: Mapping[str, str] = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "gemini": "GOOGLE_GEMINI_BASE_URL",
+    "azure": "AZURE_OPENAI_ENDPOINT",
+    "ollama": "OLLAMA_HOST",
+}
+_NO_CHAT = (
+    "embed", "whisper", "tts", "dall-e", "moderation", "image", "realtime", "transcribe", "rerank",
+    "sora", "veo-", "speech", "lyria", "aqa",
+)  # fmt: skip
+_CHAT_METHODS = ("generateContent", "completion")
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderStart:
+    """A provider that the user can connect, and how far that is settled already."""
+
+    id: str
+    """Identifier of its preset."""
+
+    connection: Connection
+    """What would be saved, without its model: its name is free, or its own from an earlier time."""
+
+    variable: str
+    """The environment variable that holds a key; empty where none is set."""
+
+    hint: str
+    """What the user must have or do."""
+
+    asks: tuple[Ask, ...]
+    """What is asked for, in order."""
+
+    is_known: bool
+    """Whether the user has this connection already."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing has to be written before it can be tried."""
+        has_key = bool(self.variable) or self.is_known
+        return not self.asks or (self.asks == ("key",) and has_key)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderAnswers:
+    """What the user wrote."""
+
+    address: str = ""
+    """Address of the API."""
+
+    key: str = ""
+    """A pasted key; empty for the one that is there."""
+
+    model: str = ""
+    """Id of the model; of Azure the name of the deployment."""
+
+
+def provider_starts(
+    environment: Mapping[str, str], connections: Connections
+) -> tuple[ProviderStart, ...]:
+    """Every provider that is offered, in order.
+
+    Args:
+        environment: the variables of the process.
+        connections: what the user has set up.
+    """
+    presets = {preset.id: preset for preset in PRESETS}
+    return tuple(_start(presets[each], environment, connections) for each in _OFFERED)
+
+
+def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] | None:
+    """The first thing that is still to be written, and the sentence that says so."""
+    address = answers.address.strip()
+    if "address" in start.asks:
+        if not address:
+            return "address", _tr("Enter the address first. {hint}").format(hint=start.hint)
+        wrong = problems_of(replace(start.connection, base_url=address), ()).get("base_url")
+        if wrong:
+            return "address", wrong
+    has_key = answers.key.strip() or start.variable or start.is_known
+    if "key" in start.asks and not has_key and start.id != "compatible":
+        return "key", _tr("Paste a key first. {hint}").format(hint=start.hint)
+    if "deployment" in start.asks and not answers.model.strip():
+        return "deployment", _tr(
+            "Enter the name of your deployment first: Azure calls a model by it."
+        )
+    return None
+
+
+def connection_of(start: ProviderStart, answers: ProviderAnswers) -> Connection:
+    """What is tried and saved, with what the user wrote."""
+    draft = start.connection
+    key = KEYRING if answers.key.strip() else draft.key
+    if start.id == "compatible" and not answers.key.strip() and not start.is_known:
+        key = ""  # many servers of one's own ask for none
+    address = answers.address.strip() if "address" in start.asks else draft.base_url
+    return replace(draft, key=key, base_url=address, model=answers.model.strip())
+
+
+def with_provider(connections: Connections, connection: Connection) -> Connections:
+    """The list with a connected provider, which answers every prompt that names no other."""
+    known = connections.named(connection.name)
+    if known is None:
+        changed = with_added(connections, connection)
+    else:
+        changed = with_changed(connections, known.name, connection)
+    return replace(changed, default=connection.name)
+
+
+def offered_models(probe: Probe) -> tuple[str, ...]:
+    """The models that were listed: those that chat first, the newest first where that is said."""
+    described = {str(each.get("id")): each for each in probe.listed}
+    models = sorted(probe.models)
+    models.sort(key=lambda model: _made(described.get(model, {})), reverse=True)
+    models.sort(key=lambda model: not _chats(model, described.get(model, {})))
+    return tuple(models)
+
+
+def next_step(start: ProviderStart, probe: Probe) -> str:
+    """What to do after a trial, in one sentence; empty where a model is to be chosen."""
+    if not probe.works:
+        return ""  # its own hint says it
+    if not probe.models and start.id == "ollama":
+        return _tr("It has no model yet: run `ollama pull llama3.2`, then connect again.")
+    if not probe.models and not start.connection.model:
+        return _tr("It lists no models: type the id of one.")
+    return ""
+
+
+def _start(
+    preset: Preset, environment: Mapping[str, str], connections: Connections
+) -> ProviderStart:
+    variables = _KEY_VARIABLES.get(preset.id, ())
+    variable = next((each for each in variables if environment.get(each, "").strip()), "")
+    address = _address(preset.id, environment.get(_ADDRESS_VARIABLES.get(preset.id, ""), ""))
+    draft = replace(preset.connection, base_url=address or preset.connection.base_url)
+    known = next(
+        (
+            each
+            for each in connections.connections
+            if each.kind == draft.kind
+            and (draft.kind == "azure" or address_of(each) == address_of(draft))
+        ),
+        None,
+    )
+    if preset.id == "compatible":
+        known = None  # another server each time
+    names = [each.name for each in connections.connections]
+    if known is not None:
+        draft = replace(known, base_url=draft.base_url or known.base_url)
+    else:
+        draft = replace(draft, name=unique_name(draft.name, names))
+    if known is not None:
+        variable = environment_name(known.key) or ""
+    elif variable:
+        draft = replace(draft, key=f"${{env:{variable}}}")
+    elif preset.id in _KEY_VARIABLES:
+        draft = replace(draft, key=KEYRING)
+    return ProviderStart(
+        preset.id, draft, variable, preset.hint, tuple(_asks(preset.id)), known is not None
+    )
+
+
+def _asks(identifier: str) -> Iterator[Ask]:
+    if identifier in ("azure", "compatible"):
+        yield "address"
+    if identifier != "ollama":
+        yield "key"
+    if identifier == "azure":
+        yield "deployment"
+
+
+def _address(identifier: str, written: str) -> str:
+    """An address as it is written in a variable; Ollama's may be a host alone, or all of them."""
+    address = written.strip()
+    if identifier != "ollama" or not address:
+        return address
+    scheme, mark, host = address.rpartition("://")
+    host = host.rstrip("/").replace("0.0.0.0", "127.0.0.1")  # where it listens
+    if not mark and ":" not in host:
+        host += ":11434"
+    return f"{scheme or 'http'}://{host}"
+
+
+def _chats(model: str, described: JsonObject) -> bool:
+    for field in ("supportedGenerationMethods", "capabilities"):
+        methods = described.get(field)
+        if isinstance(methods, Sequence) and not isinstance(methods, str):
+            return any(each in methods for each in _CHAT_METHODS)
+    return not any(part in model.lower() for part in _NO_CHAT)
+
+
+def _made(described: JsonObject) -> str:
+    """When a model was made, in a form that can be compared within one list."""
+    created = described.get("created", described.get("created_at", ""))
+    return f"{created:020}" if isinstance(created, int) else str(created)

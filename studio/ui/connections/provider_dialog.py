@@ -1,0 +1,315 @@
+"""From no provider to an answer of one's own: choose one, give its key, choose a model, run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.connections.provider_start import (
+    ProviderStart,
+    connection_of,
+    missing,
+    next_step,
+    offered_models,
+    provider_starts,
+    with_provider,
+)
+from studio.core.models.connections import Connection
+from studio.core.models.secrets import KEYRING
+from studio.ui.connections.kinds import ICONS, name_of
+from studio.ui.connections.provider_fields import ProviderFields
+from studio.ui.connections.trial_bar import TrialBar
+from studio.ui.parts.drawing import Drawing
+from studio.ui.style.theme import Theme
+from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.connections.keys import KeyState
+from studio.viewmodels.connections.trials import ConnectionTrial
+
+
+class ProviderDialog(QDialog):
+    """Nothing is saved before a model is taken; what is still missing is said beside the button."""
+
+    request_run = Signal()
+    request_settings = Signal(str)  # name of the connection whose other settings are wanted
+
+    def __init__(
+        self,
+        controller: ConnectionsController,
+        environment: Mapping[str, str],
+        theme: Theme,
+        parent: QWidget,
+    ) -> None:
+        """Show every provider.
+
+        Args:
+            controller: keeps the connections and tries them.
+            environment: variables that may hold keys and addresses.
+            theme: the colors.
+            parent: the window.
+        """
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Connect a provider"))
+        self.resize(800, 540)
+        self._controller = controller
+        self.starts = provider_starts(environment, controller.connections)
+        self._start: ProviderStart | None = None
+        self._tried: Connection | None = None
+        self._pasted: set[str] = set()
+        """Names under which a key was kept here, for connections that may come to nothing."""
+        self.choices = {start.id: _Choice(start) for start in self.starts}
+        self.fields = ProviderFields()
+        self.trial = TrialBar()
+        self.run = QPushButton(self.tr("Run it"))
+        self.take = QPushButton(self.tr("Use it"))
+        self.settings = QPushButton(self.tr("More settings…"))
+        self._lay_out()
+        self.trial.set_theme(theme)
+        self._connect()
+        self._look_for_ollama()
+        self._show_nothing()
+
+    def choose(self, identifier: str) -> None:
+        """Show a provider; one that needs nothing more is tried at once."""
+        start = next(each for each in self.starts if each.id == identifier)
+        self._start, self._tried = start, None
+        self.choices[identifier].setChecked(True)
+        self.fields.show_start(start)
+        self.trial.show_trial(ConnectionTrial())
+        self.trial.setVisible(True)
+        self._show_ready()
+        if start.is_ready:
+            self.connect_provider()
+        else:
+            self.fields.focus_on(start.asks[0])
+
+    def connect_provider(self) -> None:
+        """Try what was written; says what is still missing instead."""
+        if self._start is None:
+            return
+        answers = self.fields.answers()
+        wanted = missing(self._start, answers)
+        self.fields.say(wanted[1] if wanted is not None else "")
+        if wanted is not None:
+            self.fields.focus_on(wanted[0])
+            return
+        connection = connection_of(self._start, answers)
+        if answers.key:
+            self._controller.keys.keep(connection.name, answers.key, only_session=False)
+            self._pasted.add(connection.name)
+        self._tried = connection
+        self._controller.trials.start(connection)
+
+    # -- slots ----------------------------------------------------------------------------------
+
+    def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
+        self._show_ollama(name, trial)
+        start = self._start
+        if start is None or self._tried is None or name != self._tried.name:
+            return
+        probe = trial.probe
+        if probe is not None and probe.works:
+            step = next_step(start, probe)
+            trial = replace(trial, probe=replace(probe, hint=step or self.tr("Choose a model.")))
+            self.fields.show_models(offered_models(probe), start.connection.model)
+        elif probe is not None:
+            self.fields.show_models((), "", may_be_typed=start.id == "compatible")
+        self.trial.show_trial(trial)
+        self._show_ready()
+
+    def _on_key(self, name: str, state: KeyState) -> None:
+        """A key that could not go into the store is said: it is gone when the studio ends."""
+        if name in self._pasted and state.place == "session" and state.reason:
+            self.fields.say(
+                self.tr("The key is held for this session only: {reason}.").format(
+                    reason=state.reason
+                )
+            )
+
+    def _on_take(self, *, runs: bool) -> None:
+        if self._save():
+            self.accept()
+            if runs:
+                self.request_run.emit()
+
+    def _save(self) -> bool:
+        """Keep the connection with its model, as the one that answers from now on."""
+        model, tried = self.fields.answers().model, self._tried
+        if tried is None or not model:
+            return False
+        made = replace(tried, model=model)
+        controller = self._controller
+        try:
+            controller.save(with_provider(controller.connections, made))
+            if controller.choice.connection.name != made.name:
+                controller.choose(made.name)
+            if controller.choice.declaration.id != model:
+                controller.choose_model(model)
+        except (OSError, ValueError) as error:
+            self.fields.say(self.tr("This cannot be saved: {reason}.").format(reason=error))
+            return False
+        self._pasted.discard(made.name)
+        return True
+
+    def _on_settings(self) -> None:
+        if self._save():
+            name = self._tried.name if self._tried is not None else ""
+            self.accept()
+            self.request_settings.emit(name)
+
+    def done(self, result: int) -> None:
+        """Break a try off; a key of what came to nothing is forgotten."""
+        for start in self.starts:
+            self._controller.trials.cancel(start.connection.name)
+        for name in self._pasted:
+            if self._controller.connections.named(name) is None:
+                self._controller.keys.forget(name)
+        super().done(result)
+
+    # -- what is shown --------------------------------------------------------------------------
+
+    def _show_nothing(self) -> None:
+        self.trial.hide()
+        self._show_ready()
+
+    def _show_ready(self) -> None:
+        tried = self._tried
+        works = tried is not None and self._controller.trials.of(tried).state == "works"
+        is_ready = works and bool(self.fields.answers().model)
+        for button in (self.run, self.take, self.settings):
+            button.setEnabled(is_ready)
+        self.trial.test.setEnabled(self._start is not None)
+        self.trial.test.setProperty("primary", not works)
+        self.trial.test.style().polish(self.trial.test)
+
+    def _look_for_ollama(self) -> None:
+        """Ask this machine's own server whether it is there; nothing leaves the machine."""
+        ollama = next(each for each in self.starts if each.id == "ollama").connection
+        self.choices["ollama"].say(self.tr("looking for it …"))
+        self._controller.trials.start(ollama)
+
+    def _show_ollama(self, name: str, trial: ConnectionTrial) -> None:
+        ollama = next(each for each in self.starts if each.id == "ollama").connection
+        if name != ollama.name or trial.probe is None:
+            return
+        count = len(trial.probe.models)
+        running = self.tr("running, {count} models").format(count=count)
+        if count == 1:
+            running = self.tr("running, 1 model")
+        self.choices["ollama"].say(running if trial.probe.works else self.tr("not running here"))
+
+    # -- building -------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        left = QVBoxLayout()
+        left.setContentsMargins(16, 16, 8, 16)
+        left.setSpacing(8)
+        self._group = QButtonGroup(self)
+        for choice in self.choices.values():
+            self._group.addButton(choice)
+            left.addWidget(choice)
+        left.addStretch(1)
+        right = QVBoxLayout()
+        right.setContentsMargins(8, 16, 16, 16)
+        right.setSpacing(12)
+        right.addWidget(self.fields, 1)
+        self.trial.setContentsMargins(-20, -8, -20, -8)  # its own are for the foot of a form
+        self.trial.test.setText(self.tr("Connect"))
+        self.trial.test.setToolTip(self.tr("Ask the provider for its models"))
+        right.addWidget(self.trial)
+        columns = QHBoxLayout()
+        columns.setSpacing(8)
+        columns.addLayout(left, 2)
+        columns.addLayout(right, 3)
+        close = QPushButton(self.tr("Cancel"))
+        close.clicked.connect(self.reject)
+        footer = QHBoxLayout()
+        footer.setContentsMargins(16, 0, 16, 16)
+        footer.setSpacing(8)
+        footer.addWidget(self.settings)
+        footer.addStretch(1)
+        for button in (close, self.take, self.run):
+            footer.addWidget(button)
+        for button in (close, self.settings, self.take, self.run, self.trial.test):
+            button.setAutoDefault(False)
+        self.run.setProperty("primary", True)
+        self.run.setToolTip(self.tr("Use this model and run the prompt with it"))
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addLayout(columns, 1)
+        box.addLayout(footer)
+
+    def _connect(self) -> None:
+        for identifier, choice in self.choices.items():
+            choice.clicked.connect(lambda _=False, each=identifier: self.choose(each))
+        self.fields.changed.connect(self._show_ready)
+        self.fields.entered.connect(self.connect_provider)
+        self.fields.model_taken.connect(lambda: self._on_take(runs=True))
+        self.trial.request_test.connect(self.connect_provider)
+        self.trial.request_cancel.connect(self._on_cancel)
+        self.run.clicked.connect(lambda: self._on_take(runs=True))
+        self.take.clicked.connect(lambda: self._on_take(runs=False))
+        self.settings.clicked.connect(self._on_settings)
+        self._controller.trials.changed.connect(self._on_trial)
+        self._controller.keys.found.connect(self._on_key)
+
+    def _on_cancel(self) -> None:
+        if self._tried is not None:
+            self._controller.trials.cancel(self._tried.name)
+
+
+class _Choice(QPushButton):
+    """A provider with what is known of it."""
+
+    def __init__(self, start: ProviderStart) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self.setCheckable(True)
+        self.setAutoDefault(False)
+        self.setMinimumHeight(56)
+        self._name = (
+            self.tr("Other server") if start.id == "compatible" else name_of(start.connection.kind)
+        )
+        picture = Drawing(ICONS[start.connection.kind])
+        name = QLabel(self._name)
+        name.setProperty("title", True)
+        self._said = QLabel()
+        self._said.setProperty("muted", True)
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(name)
+        words.addWidget(self._said)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(12)
+        row.addWidget(picture)
+        row.addLayout(words, 1)
+        for label in (picture, name, self._said):
+            label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.say(self._known(start))
+
+    def say(self, text: str) -> None:
+        """What is known of it, in few words."""
+        self._said.setText(text)
+        self.setAccessibleName(f"{self._name}, {text}" if text else self._name)
+
+    def _known(self, start: ProviderStart) -> str:
+        if start.variable:
+            return self.tr("key in {variable}").format(variable=start.variable)
+        if start.is_known and start.connection.key == KEYRING:
+            return self.tr("connected before")
+        if start.id == "compatible":
+            return self.tr("any that speaks OpenAI's API")
+        return self.tr("needs a key")

@@ -1,0 +1,187 @@
+"""What a provider needs, and the models that it offers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.connections.provider_start import Ask, ProviderAnswers, ProviderStart
+
+
+class ProviderFields(QWidget):
+    """A line for each thing that is asked for, and below them the list of models."""
+
+    changed = Signal()
+    entered = Signal()  # Return was pressed in a line: all that is needed may stand there
+    model_taken = Signal()  # a model was chosen for good: double click, or Return
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._listed: tuple[str, ...] = ()
+        self._start: ProviderStart | None = None
+        self.hint = _words()
+        self.hint.setText(self.tr("Choose where your model answers."))
+        self.address, self.key, self.deployment = QLineEdit(), QLineEdit(), QLineEdit()
+        self.address.setPlaceholderText("https://host/v1")
+        self.address.setAccessibleName(self.tr("Address"))
+        self.key.setEchoMode(QLineEdit.EchoMode.Password)
+        self.key.setAccessibleName(self.tr("Key"))
+        self.deployment.setAccessibleName(self.tr("Deployment"))
+        self.deployment.setPlaceholderText(self.tr("Name of the deployment"))
+        self.note = _words()
+        self.model = QLineEdit()
+        self.model.setAccessibleName(self.tr("Model"))
+        self.model.setPlaceholderText(self.tr("Filter the list, or type the id of a model"))
+        self.models = QListWidget()
+        self.models.setAccessibleName(self.tr("Models"))
+        self.form = QFormLayout()
+        self.form.setHorizontalSpacing(12)
+        self.form.setVerticalSpacing(8)
+        for text, field in (
+            (self.tr("Address"), self.address),
+            (self.tr("Key"), self.key),
+            (self.tr("Deployment"), self.deployment),
+            (self.tr("Model"), self.model),
+        ):
+            self.form.addRow(text, field)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(self.hint)
+        column.addLayout(self.form)
+        column.addWidget(self.note)
+        column.addWidget(self.models, 1)
+        self._place = QWidget()
+        column.addWidget(self._place, 1)
+        self._connect()
+        self._show_lines(())
+
+    def show_start(self, start: ProviderStart) -> None:
+        """Ask for what a provider needs."""
+        self._start = start
+        for field in (self.address, self.key, self.deployment, self.model):
+            field.clear()
+        self.address.setText(start.connection.base_url)
+        self.hint.setText(self._hint(start))
+        self.key.setPlaceholderText(
+            self.tr("The one in {variable}; paste another to use that").format(
+                variable=start.variable
+            )
+            if start.variable
+            else self.tr("Paste it here: it goes into the system's key store")
+        )
+        self.say("")
+        self.show_models((), "", may_be_typed=False)
+        self._show_lines(start.asks)
+
+    def focus_on(self, ask: Ask) -> None:
+        """Put the keyboard where something is to be written."""
+        {"address": self.address, "key": self.key, "deployment": self.deployment}[ask].setFocus()
+
+    def answers(self) -> ProviderAnswers:
+        """What is written."""
+        is_azure = self._start is not None and "deployment" in self._start.asks
+        model = (self.deployment if is_azure else self.model).text().strip()
+        if not is_azure and self._listed and model not in self._listed:
+            model = ""  # words that the list is filtered by
+        return ProviderAnswers(self.address.text().strip(), self.key.text().strip(), model)
+
+    def say(self, text: str) -> None:
+        """Say what is missing; empty for nothing."""
+        self.note.setText(text)
+        self.note.setVisible(bool(text))
+
+    def show_models(self, models: Sequence[str], usual: str, *, may_be_typed: bool = True) -> None:
+        """Offer models.
+
+        Args:
+            models: their ids, in order.
+            usual: the one that was used before; taken where it is offered.
+            may_be_typed: whether an id can be written though none is listed.
+        """
+        self._listed = tuple(models)
+        is_azure = self._start is not None and "deployment" in self._start.asks
+        is_shown = not is_azure and (bool(models) or may_be_typed)
+        self.form.setRowVisible(self.model, is_shown)
+        self.models.setVisible(is_shown and bool(models))
+        self._place.setVisible(not self.models.isVisibleTo(self))
+        only = models[0] if len(models) == 1 else ""
+        if models and self.model.text() not in models:
+            self.model.setText(usual if usual in models else only)
+        self._filter("")
+        if is_shown:
+            self.model.setFocus()
+        self.changed.emit()
+
+    def _hint(self, start: ProviderStart) -> str:
+        parts = [start.hint]
+        address = start.connection.base_url
+        if address and "address" not in start.asks:
+            parts.append(self.tr("Its address is {address}.").format(address=address))
+        return " ".join(parts)
+
+    def _show_lines(self, asks: Sequence[Ask]) -> None:
+        self.form.setRowVisible(self.address, "address" in asks)
+        self.form.setRowVisible(self.key, "key" in asks)
+        self.form.setRowVisible(self.deployment, "deployment" in asks)
+        if self._start is None:
+            self.form.setRowVisible(self.model, False)
+            self.models.hide()
+            self.note.hide()
+
+    def _filter(self, words: str) -> None:
+        """Show the models that hold what is typed; the chosen one is marked."""
+        chosen = self.model.text().strip()
+        self.models.clear()
+        for model in self._listed:
+            if words.lower() in model.lower():
+                item = QListWidgetItem(model, self.models)
+                if model == chosen:
+                    self.models.setCurrentItem(item)
+
+    def _on_edited(self, text: str) -> None:
+        self._filter(text.strip())
+        self.changed.emit()
+
+    def _on_picked(self, item: QListWidgetItem | None) -> None:
+        if item is not None and self.models.hasFocus():
+            self._take(item)
+
+    def _take(self, item: QListWidgetItem) -> None:
+        self.model.setText(item.text())
+        self.changed.emit()
+
+    def _on_model_return(self) -> None:
+        if self._listed and self.model.text().strip() in self._listed:
+            self.model_taken.emit()
+        elif not self._listed:
+            self.entered.emit()
+        elif self.models.count() == 1:
+            self._take(self.models.item(0))
+
+    def _connect(self) -> None:
+        for field in (self.address, self.key, self.deployment):
+            field.textEdited.connect(self.changed)
+            field.returnPressed.connect(self.entered)
+        self.model.textEdited.connect(self._on_edited)
+        self.model.returnPressed.connect(self._on_model_return)
+        self.models.itemClicked.connect(self._take)
+        self.models.currentItemChanged.connect(self._on_picked)
+        self.models.itemActivated.connect(self.model_taken)
+
+
+def _words() -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    return label
