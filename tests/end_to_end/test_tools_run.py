@@ -293,3 +293,51 @@ def test_variables_alone_are_said_to_be_unread(
     workbench.tools.trust_folder(path.parent)
     qtbot.waitUntil(lambda: not workbench.tools_pane.banners.shown)
     assert not [item for item in workbench.window.notices.notices if item.key == "trust"]
+
+
+SLOW = '''
+import time
+
+
+def wait(name: str, until: str) -> str:
+    """Wait for a file."""
+    print("waiting for", name)
+    while not __import__("pathlib").Path(until).exists():
+        time.sleep(0.02)
+    return f"{name} came"
+
+
+wait.has_effects = False
+'''
+
+
+def test_calls_at_once_are_seen_at_work_and_stopped_one_by_one(
+    qtbot: QtBot, tmp_path: Path, open_workbench: Open, scripted: Scripted
+) -> None:
+    path = write_prompt(
+        tmp_path / "work",
+        "metadata:\n  agent:\n    tools: [tools.py]\n    parallel_tool_calls: true\n",
+    )
+    path.with_name("tools.py").write_text(SLOW, encoding="utf-8")
+    come = tmp_path / "come"
+    calls = [
+        {"id": name, "name": "wait", "arguments": json.dumps({"name": name, "until": str(until)})}
+        for name, until in (("never", tmp_path / "none"), ("soon", come))
+    ]
+    scripted({"tool_calls": calls}, "Done.")
+    workbench = open_workbench(path)
+    load(qtbot, workbench, "wait")
+    rows = workbench.run_pane.side.running.rows
+    run(qtbot, workbench)
+    qtbot.waitUntil(lambda: len(rows) == 2)
+    for number, name in enumerate(("never", "soon")):
+        said = rows[number].said
+        qtbot.waitUntil(lambda said=said, name=name: said.whole == f"waiting for {name}")
+    assert rows[0].isVisible()
+    assert rows[0].clock.text().endswith(" s")
+    qtbot.mouseClick(rows[0].stop_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: [*rows] == [1])
+    come.write_text("", encoding="utf-8")
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
+    assert observations(workbench) == ["Error: The user stopped this call.", "soon came"]
+    assert not workbench.run_pane.side.running.isVisible()

@@ -103,6 +103,14 @@ class RunView:
         )
 
     @property
+    def running_calls(self) -> tuple[int, ...]:
+        """Rows of the calls that are under way, each of which can be stopped by itself."""
+        if not self.is_busy or self.state is None:
+            return ()
+        calls = enumerate(self.state.step.calls)
+        return tuple(row for row, call in calls if call.status == "running")
+
+    @property
     def is_busy(self) -> bool:
         """Whether something is under way that can be paused."""
         return self.is_live and not self.is_waiting

@@ -61,7 +61,6 @@ from studio.core.tools.trust.review import ToolReview
 from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
 from studio.core.tools.trust.wants import Approval
 
-_LONGEST_SAID = 20_000
 """Letters of what a running call says that are shown."""
 
 
@@ -92,7 +91,7 @@ class DocumentTools:
             ask_input: asks the user for what an MCP server wants to know.
         """
         self._ask_input = ask_input
-        self._said = ""
+        self._tried: Toolbox | None = None
         self._masker = masker if masker is not None else Masker()
         self._secrets = ToolSecrets(self._masker)
         self._folder = path.parent if path is not None else None
@@ -211,15 +210,12 @@ class DocumentTools:
             secrets=self._secrets,
             rule=lambda: self._rule,
         )
-        self._said = ""
-        return await box.call(name, arguments, tell=self._hear)
+        self._tried = box
+        return await box.call(name, arguments)
 
     async def read_said(self) -> str:
         """What the call that is tried has said so far (the newest part), without secrets."""
-        return self._secrets.masked(self._said)
-
-    def _hear(self, text: str) -> None:
-        self._said = (self._said + text)[-_LONGEST_SAID:]
+        return self._tried.said() if self._tried is not None else ""
 
     def change(self, name: str, **changes: object) -> ToolRegistry:
         """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""

@@ -21,12 +21,16 @@ from studio.core.tools.mock import Mock, RecordedMock, mock_answer
 from studio.core.tools.output_rule import USUAL_RULE, OutputRule, limited
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import LiveSource, Tell, ToolOutcome, ToolSource
+from studio.core.tools.source import LiveSource, ToolOutcome, ToolSource
 from studio.core.tools.trust.definitions import change_text
 
 AskPerson: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
 """(tool, arguments) → the user's answer, for the mock "ask me"."""
 
+
+_LONGEST_SAID = 20_000
+"""Characters of what a call under way has said that are shown; twice as many are held, so that a
+secret which is cut in two is never among those that are shown."""
 
 _NO_VALUE = (
     "The call was not made: a secret in its arguments has no value here. Set the variable that "
@@ -71,6 +75,7 @@ class Toolbox:
         self._told_of_approval = approved
         self._approved: set[str] = set()
         self._mocked: Counter[str] = Counter()
+        self._said: dict[str, str] = {}
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -133,7 +138,6 @@ class Toolbox:
         arguments: JsonObject,
         call_id: str = "",
         released: AbstractSet[str] = frozenset(),
-        tell: Tell | None = None,
     ) -> ToolOutcome:
         """Call a tool; a failure is an outcome, and cancelling the task stops the tool.
 
@@ -142,7 +146,6 @@ class Toolbox:
             arguments: as the model gave them; bound ones are put in here.
             call_id: the call's identifier, for sources that keep one.
             released: the references of secrets in the arguments whose values the tool gets.
-            tell: is told what the call says while it runs; secrets are not taken out.
         """
         entry = self._registry().entry(name)
         problems = self.check(name, arguments, released)
@@ -162,11 +165,26 @@ class Toolbox:
         if sent is None:
             return ToolOutcome(_NO_VALUE, "error")
         whole = inject_bindings(entry.spec, sent, self._inputs)
-        if tell is not None and isinstance(source, LiveSource):
-            outcome = await source.call_told(entry.source_name, whole, tell)
-        else:
-            outcome = await source.call(entry.source_name, whole)
+        self._said[call_id] = ""
+        try:
+            outcome = await self._called(source, entry.source_name, whole, call_id)
+        finally:
+            self._said.pop(call_id, None)
         return limited(self._secrets.outcome(outcome), self._rule())
+
+    def said(self, call_id: str = "") -> str:
+        """What a call under way has printed, or said of its progress (the newest part)."""
+        return self._secrets.masked(self._said.get(call_id, ""))[-_LONGEST_SAID:]
+
+    async def _called(
+        self, source: ToolSource, name: str, arguments: JsonObject, call_id: str
+    ) -> ToolOutcome:
+        def hear(text: str) -> None:
+            self._said[call_id] = (self._said.get(call_id, "") + text)[-2 * _LONGEST_SAID :]
+
+        if isinstance(source, LiveSource):
+            return await source.call_told(name, arguments, hear)
+        return await source.call(name, arguments)
 
     async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:
         key = name

@@ -15,6 +15,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
+from studio.ui.run.running_calls import RunningCalls
 from studio.ui.run.state.panel import StatePanel
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.theme import Theme
@@ -71,6 +72,7 @@ class SidePanel(QWidget):
         self._chatting = False
         self.actions_bar = ActionBar()
         self.request = HttpRequestView()
+        self.running = RunningCalls()
         self.inspector = Inspector()
         self.editor = EditInPlace()
         self.state_panel = StatePanel()
@@ -85,8 +87,10 @@ class SidePanel(QWidget):
         column.setSpacing(0)
         column.addWidget(self.actions_bar)
         column.addWidget(self.request)
+        column.addWidget(self.running)
         column.addWidget(self._pages, 1)
         column.addWidget(self.state_panel)
+        self.running.command_given.connect(self.command_given)
         self.state_panel.command_given.connect(self.command_given)
         self.state_panel.folded.connect(self._on_folded)
         self.actions_bar.offer_taken.connect(self._on_offer)
@@ -96,7 +100,10 @@ class SidePanel(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Paint in these colours."""
-        for part in (self.actions_bar, self.request, self.inspector, self.editor, self.state_panel):
+        for part in (
+            self.actions_bar, self.request, self.running, self.inspector, self.editor,
+            self.state_panel,
+        ):  # fmt: skip
             part.set_theme(theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -114,6 +121,7 @@ class SidePanel(QWidget):
     def show_view(self, view: RunView) -> None:
         """Show what can be done; what is being written is closed where that is another thing."""
         before, self._view = self._view, view
+        self.running.show_view(view)
         if view.state is not before.state:
             self.inspector.watch.set_names(names_for(view.state))
         if view.offers != before.offers:

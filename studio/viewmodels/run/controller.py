@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import assert_never
@@ -32,6 +32,9 @@ from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 DRAIN_MS = 33
 """How often what happened is shown: thirty times a second, whatever the model's speed."""
 
+_SAID_MS = 150
+"""Between two looks at what the calls under way say."""
+
 _MOST_FOLDED = 2000
 """Events up to which an earlier moment is folded for the watches."""
 
@@ -51,6 +54,7 @@ class RunController(QObject):
     repeated = Signal(RunComparison)  # Comparison with the run that was gone through again
     worked_out = Signal(tuple)  # ConsoleLines: an expression and its value
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
+    calls_said = Signal(Mapping)  # what each call under way has said so far, by its row
     refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
 
     def __init__(
@@ -76,6 +80,9 @@ class RunController(QObject):
         self._drain = QTimer(self)
         self._drain.setInterval(DRAIN_MS)
         self._drain.timeout.connect(self._take)
+        self._listening = QTimer(self)
+        self._listening.setInterval(_SAID_MS)
+        self._listening.timeout.connect(self._read_said)
         self.breakpoints.changed.connect(self._on_breakpoints)
 
     @property
@@ -181,6 +188,7 @@ class RunController(QObject):
 
     def _abandon(self) -> None:
         self._drain.stop()
+        self._listening.stop()
         if self._driving is not None:
             self._driving.cancel()
         self._driving = None
@@ -367,6 +375,19 @@ class RunController(QObject):
             self.inspect(self._wanted)
             self.streamed.emit(self._shown.streaming.text)
 
+    def _read_said(self) -> None:
+        """Show what the calls under way have said by now."""
+        session = self._session
+        if session is None or not self._view.running_calls:
+            self._listening.stop()
+            return
+
+        def done(future: Future[Mapping[int, str]]) -> None:
+            if not future.cancelled() and self._session is session:
+                self.calls_said.emit(future.result())
+
+        self._background.start(session.read_said(), done)
+
     def _leave_here(self, arrivals: Iterable[object]) -> None:
         """Once the run stands still, the place that it was to run to is no breakpoint any more."""
         state, here = self._shown.state, self._here
@@ -384,6 +405,8 @@ class RunController(QObject):
             starting=self._driving is not None and self._shown.state is None,
         )
         self.state_changed.emit(self._view)
+        if self._view.running_calls and not self._listening.isActive():
+            self._listening.start()
 
     def _announce(self, *, over: bool) -> None:
         run = self._shown.run

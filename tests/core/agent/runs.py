@@ -129,6 +129,9 @@ class Functions:
         result = await made if isinstance(made, Awaitable) else made
         return result if isinstance(result, ToolOutcome) else ToolOutcome(str(result), "ok")
 
+    def said(self, call_id: str) -> str:
+        return f"{call_id} is at it"
+
 
 def search(query: str) -> str:
     """Find something."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Mapping
 
 from studio.application.run.start.begin import begin_run, tool_scores_of, tools_of
 from studio.application.run.start.plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
@@ -85,6 +86,14 @@ class RunSession:
         while run.is_working and run.state.pause is not None:
             await asyncio.sleep(0)
         return not run.state.is_over and (run.state.error is None or run.state.error is before)
+
+    async def read_said(self) -> Mapping[int, str]:
+        """What each call that is under way has said so far, by its row in the step."""
+        run = self._run
+        if run is None:
+            return {}
+        calls = enumerate(run.state.step.calls)
+        return {row: run.said(row) for row, call in calls if call.status == "running"}
 
     async def set_options(self, plan: RunPlan) -> None:
         """Breakpoints and filters were changed while the run goes."""

@@ -64,6 +64,10 @@ class RunToolbox(Protocol):
         """
         ...
 
+    def said(self, call_id: str) -> str:
+        """What a call that is under way has printed, or said of its progress, without secrets."""
+        ...
+
 
 class ToolboxAround:
     """A toolbox in front of another, whose word counts where this one says nothing."""
@@ -90,6 +94,10 @@ class ToolboxAround:
     def approve(self, name: str) -> None:
         """Note that a call was allowed."""
         self._inner.approve(name)
+
+    def said(self, call_id: str) -> str:
+        """What a call that is under way has said."""
+        return self._inner.said(call_id)
 
 
 class NoTools:
@@ -127,3 +135,7 @@ class NoTools:
     ) -> ToolOutcome:
         """No tool exists."""
         return ToolOutcome(f"there is no tool {name!r}", "unknown-tool")
+
+    def said(self, call_id: str) -> str:
+        """Nothing runs."""
+        return ""

@@ -133,6 +133,12 @@ class Performer:
     ran: AbstractSet[tuple[str, str]] = frozenset()
     """Calls made on any branch; those with effects are asked about before they are made again."""
 
+    _calls: dict[int, asyncio.Future[ToolOutcome]] = field(default_factory=dict)
+    """The calls that were begun, by their rows."""
+
+    _stopped: set[int] = field(default_factory=set)
+    """Rows of the calls that the user stopped."""
+
     # Prompt ---------------------------------------------------------------------------------------
 
     def render(self, state: RunState) -> None:
@@ -300,15 +306,27 @@ class Performer:
         started = time.monotonic()
         try:
             self.secrets.look_up(state.released)
-            outcome = await self.toolbox.call(
-                call.tool, call.arguments or {}, call.id, state.released
+            work = self._calls[index] = asyncio.ensure_future(
+                self.toolbox.call(call.tool, call.arguments or {}, call.id, state.released)
             )
+            outcome = await work
+        except asyncio.CancelledError:
+            if index not in self._stopped:
+                raise
+            outcome = ToolOutcome("The user stopped this call.", "cancelled", _since(started))
         except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
             text = f"Error: {type(error).__name__}: {error}"
             outcome = ToolOutcome(text, "error", _since(started))
         # The journal keeps what the model reads, which is told of pictures in words.
         outcome = replace(outcome, duration=outcome.duration or _since(started), pictures=())
         self.emit(ToolEnded(index, outcome, self.toolbox.origin(call.tool)))
+
+    def stop_call(self, index: int) -> None:
+        """End a call that is under way; its siblings go on."""
+        work = self._calls.get(index)
+        if work is not None and not work.done():
+            self._stopped.add(index)
+            work.cancel()
 
     def check_answer(self, state: RunState, answer: str) -> None:
         """Say what is wrong with the answer: how it ended, and what the outputs declare."""

@@ -27,6 +27,7 @@ from studio.core.agent.values.commands import (
     SkipCall,
     Steer,
     StepOn,
+    StopCall,
     StopRun,
     TakeRepair,
     TellOutcome,
@@ -86,7 +87,8 @@ _WORDS: dict[type, str] = {
     TakeRepair: "a repair", TreatAsFinal: "taking what came as the answer",
     TellOutcome: "telling what became of a call", SendBack: "a message after the answer",
     ForkFrom: "going back", Continue: "going on", StepOn: "a step", RunTo: "running to a place",
-    PauseRun: "a pause", StopRun: "stopping", Steer: "a message before the next step",
+    PauseRun: "a pause", StopRun: "stopping", StopCall: "stopping a call",
+    Steer: "a message before the next step",
     RaiseLimit: "raising a limit",
 }  # fmt: skip
 """What a command does, for the sentence that refuses it."""
@@ -127,6 +129,8 @@ def allowed(state: RunState) -> frozenset[type]:
         return frozenset({ForkFrom, SendBack} if has_answer else {ForkFrom})
     always: set[type] = {PauseRun, StopRun, Steer, RaiseLimit}
     if state.pause is None:
+        if any(call.status == "running" for call in state.step.calls):
+            always.add(StopCall)
         return frozenset(always)
     found = {kind for kind, points in _POINTS.items() if state.place in points}
     error = state.error
@@ -166,6 +170,9 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
         raise NotAllowedError(f"{_WORDS[type(command)]} is not possible here ({where})")
     match command:
         case Continue() | StepOn() | RunTo() | PauseRun() | StopRun():
+            return ()
+        case StopCall(call=call):
+            _row(state, call, "running")
             return ()
         case EditMessages(messages=messages):
             return (MessagesEdited(messages),)

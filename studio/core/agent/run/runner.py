@@ -116,6 +116,15 @@ class Run:
         """Whether an effect is under way."""
         return self._work.is_running
 
+    def said(self, call: int) -> str:
+        """What a call that is under way has printed, or said of its progress.
+
+        Args:
+            call: its row in the step.
+        """
+        calls = self.state.step.calls
+        return self._dependencies.toolbox.said(calls[call].id) if call < len(calls) else ""
+
     # Going ----------------------------------------------------------------------------------------
 
     async def go(self, *first: Command) -> RunState:
@@ -367,6 +376,8 @@ class Run:
         match command:
             case commands.StopRun():
                 self._stopping = True
+            case commands.StopCall(call=call):
+                self._performer.stop_call(call)
             case commands.PauseRun(abort=abort):
                 self.gate.wants_pause = True
                 is_asking = self.is_working and self.state.step.reply is None

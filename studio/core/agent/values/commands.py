@@ -54,6 +54,14 @@ class StopRun:
 
 
 @dataclass(frozen=True, slots=True)
+class StopCall:
+    """End one call that is under way; the model is told, its siblings and the run go on."""
+
+    call: int
+    """The row of the step's calls."""
+
+
+@dataclass(frozen=True, slots=True)
 class EditMessages:
     """At `BEFORE_REQUEST`: send these instead."""
 
@@ -195,7 +203,7 @@ class ForkFrom:
 
 
 Command: TypeAlias = (
-    Continue | StepOn | RunTo | PauseRun | StopRun | EditMessages | EditReply | EditCall
+    Continue | StepOn | RunTo | PauseRun | StopRun | StopCall | EditMessages | EditReply | EditCall
     | EditObservation | EditErrorObservation | EditAnswer | Approve | Reject | AnswerCall
     | SkipCall | TakeRepair | TreatAsFinal | RaiseLimit | TellOutcome | Steer | SendBack | ForkFrom
 )  # fmt: skip

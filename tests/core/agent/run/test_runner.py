@@ -32,6 +32,7 @@ from studio.core.agent.values.commands import (
     SkipCall,
     Steer,
     StepOn,
+    StopCall,
     StopRun,
     TakeRepair,
     TellOutcome,
@@ -159,6 +160,36 @@ async def test_parallel_calls_overlap_and_keep_their_order():
     state = await asyncio.wait_for(run.go(), patience.SECONDS)
     assert state.status == "done"
     assert [message.text for message in model.requests[1].messages[-2:]] == ["1", "2"]
+
+
+async def test_one_of_several_calls_is_stopped_and_its_siblings_go_on():
+    go = asyncio.Event()
+
+    async def wait(query: str) -> str:
+        await (asyncio.Event() if query == "1" else go).wait()
+        return query
+
+    two = calling(call("wait", '{"query": "1"}', "1"), call("wait", '{"query": "2"}', "2"))
+    session = Session.over(
+        NATIVE, [two, "ok"], tools=Functions(wait), options=RunOptions(parallel=True)
+    )
+    run = session.run
+    ended = asyncio.create_task(session.until_still())
+    await session.until(lambda: [each.status for each in run.state.step.calls] == ["running"] * 2)
+    assert StopCall in allowed(run.state)
+    assert run.said(0) == "1 is at it"
+    run.send(StopCall(0))
+    await session.until(lambda: run.state.step.calls[0].status != "running")
+    assert run.state.step.calls[1].status == "running"
+    with pytest.raises(NotAllowedError, match="not running"):
+        run.send(StopCall(0))
+    go.set()
+    assert await ended == "done"
+    calls = run.state.steps[0].calls
+    assert [each.observation for each in calls] == ["Error: The user stopped this call.", "2"]
+    assert calls[0].outcome is not None
+    assert calls[0].outcome.status == "cancelled"
+    assert fold(run.events) == run.state
 
 
 async def test_calls_wait_for_one_another_where_one_of_them_asks():
