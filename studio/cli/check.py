@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from studio.application.document.checked_file import CheckedFile, check_text, fix_all
+from studio.application.document.project_settings import (
+    CheckSettings,
+    SettingsError,
+    settings_for,
+)
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.arguments import add_trust, read_text, trust_of
 from studio.cli.check_formats import FORMATS, as_text, unreadable
-from studio.cli.check_settings import CheckSettings, settings_for
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.text.problem import Severity
 from studio.core.tools.trust.store import TrustStore
@@ -51,6 +56,11 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "--fix", action="store_true", help="make the first fix of each finding, and say the rest"
     )
     parser.add_argument(
+        "--portability",
+        action="store_true",
+        help="say as well what Prompty's runtimes for TypeScript and C# would render otherwise",
+    )
+    parser.add_argument(
         "--exclude", action="append", metavar="PATTERN", help="leave out, as in a .gitignore"
     )
     parser.add_argument(
@@ -61,24 +71,37 @@ def add_check(parser: argparse.ArgumentParser) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    settings = _settings(options)
+    settings_of = cache(partial(_settings, options))
     trust = trust_of(options, *(path for path in options.files if path != _STDIN))
     found = []
-    for path in _files(options, settings):
-        one = _fixed(path, settings, trust) if options.fix else _look(path, options, trust)
-        shown = tuple(problem for problem in one.problems if settings.shows(problem))
-        found.append(replace(one, problems=shown))
+    is_counted = False
+    for path in _files(options, settings_of):
+        name = (options.stdin_name or Path("stdin")) if path == _STDIN else path
+        settings = settings_of(name.resolve().parent)
+        one = (
+            _fixed(path, settings, trust) if options.fix else _look(path, options, settings, trust)
+        )
+        found.append(one)
+        is_counted = is_counted or any(settings.counts(problem) for problem in one.problems)
     if options.format == "text":
         sys.stdout.write(as_text(found, color=_has_colors()))
     else:
         sys.stdout.write(FORMATS[options.format](found))
-    counted = any(settings.counts(problem) for one in found for problem in one.problems)
-    return PROBLEMS if counted and not options.exit_zero else FINE
+    return PROBLEMS if is_counted and not options.exit_zero else FINE
 
 
-def _settings(options: argparse.Namespace) -> CheckSettings:
-    """The project's settings, with what the arguments say in place of theirs."""
-    settings = settings_for(Path.cwd())
+def _settings(options: argparse.Namespace, folder: Path) -> CheckSettings:
+    """The settings of a folder's project, with what the arguments say in place of theirs.
+
+    Raises:
+        UsageError: they cannot be read.
+    """
+    try:
+        settings = settings_for(folder)
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
+    if options.portability:
+        settings = replace(settings, portability=True)
     if options.select is not None:
         settings = replace(settings, select=_codes(options.select))
     if options.ignore is not None:
@@ -94,7 +117,9 @@ def _codes(text: str) -> tuple[str, ...]:
     return tuple(code.strip() for code in text.split(",") if code.strip())
 
 
-def _files(options: argparse.Namespace, settings: CheckSettings) -> Iterator[Path]:
+def _files(
+    options: argparse.Namespace, settings_of: Callable[[Path], CheckSettings]
+) -> Iterator[Path]:
     """The files that are named, and those of the folders.
 
     Raises:
@@ -106,39 +131,40 @@ def _files(options: argparse.Namespace, settings: CheckSettings) -> Iterator[Pat
                 raise UsageError("--fix changes files; there is none on stdin")
             yield path
         elif path.is_dir():
-            yield from prompt_files(
-                [path], settings.exclude, ignored=options.no_ignore, agent_files=True
-            )
+            exclude = settings_of(path.resolve()).exclude
+            yield from prompt_files([path], exclude, ignored=options.no_ignore, agent_files=True)
         elif path.exists():
             yield path
         else:
             raise UsageError(f"{path}: no such file")
 
 
-def _look(path: Path, options: argparse.Namespace, trust: TrustStore) -> CheckedFile:
+def _look(
+    path: Path, options: argparse.Namespace, settings: CheckSettings, trust: TrustStore
+) -> CheckedFile:
     if path == _STDIN:
         name = options.stdin_name.resolve() if options.stdin_name else None
         try:
-            return check_text(sys.stdin.buffer.read().decode("utf-8"), name, trust)
+            return check_text(sys.stdin.buffer.read().decode("utf-8"), name, trust, settings)
         except UnicodeDecodeError:
             return unreadable(name or _STDIN, "the text on stdin is not UTF-8")
-    return _read_file(path, trust)
+    return _read_file(path, settings, trust)
 
 
-def _read_file(path: Path, trust: TrustStore) -> CheckedFile:
+def _read_file(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFile:
     try:
         text = read_text(path)
     except UsageError as error:
         return unreadable(path, str(error).partition(": ")[2] or str(error))
-    return check_text(text, path.resolve(), trust)
+    return check_text(text, path.resolve(), trust, settings)
 
 
 def _fixed(path: Path, settings: CheckSettings, trust: TrustStore) -> CheckedFile:
     """Make the fixes of a file that are shown, and write it where one was made."""
     from studio.core.export.write import write_atomically
 
-    before = _read_file(path, trust)
-    one, made = fix_all(before, trust, settings.shows)
+    before = _read_file(path, settings, trust)
+    one, made = fix_all(before, trust, settings.shows, settings=settings)
     if made:
         write_atomically(path, one.source.text)
     return one

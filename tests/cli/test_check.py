@@ -128,6 +128,23 @@ def test_a_project_says_it_once(
     assert run_command(["check", "--severity", "warning", "."]) == PROBLEMS
 
 
+def test_other_runtimes_are_asked_about_on_request(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "x.prompty").write_text(f"{WARNED}{{{{ b | title }}}}\n", encoding="utf-8")
+
+    def told(*options: str) -> list[str]:
+        run_command(["check", *options, "x.prompty"])
+        return codes(capsys.readouterr().out)
+
+    usual = ["unused-input", "undeclared-variable"]
+    assert told() == usual
+    assert told("--portability") == [*usual, "portable-filter"]
+    assert told("--select", "portability") == ["portable-filter"]
+    assert told("--select", "portable-*,unused-input") == ["unused-input", "portable-filter"]
+    assert told("--portability", "--ignore", "portability") == usual
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.application.document.findings import findings_of
+from studio.application.document.project_settings import CheckSettings
 from studio.application.document.reading import read_document
 from studio.core.text.problem import Problem, TextEdit, apply_edits
 from studio.core.text.source import SourceText
@@ -28,16 +29,19 @@ class CheckedFile:
     """The findings, in source order."""
 
 
-def check_text(text: str, path: Path | None, trust: TrustStore) -> CheckedFile:
+def check_text(
+    text: str, path: Path | None, trust: TrustStore, settings: CheckSettings | None = None
+) -> CheckedFile:
     """Check the text of a prompt file.
 
     Args:
         text: the text.
         path: its whole path; None for a text without a file.
         trust: folders whose files and variables may be read.
+        settings: what is looked for and told; None for what the file's project says.
     """
     document = read_document(text, path)
-    return CheckedFile(document.source, findings_of(document, trust))
+    return CheckedFile(document.source, findings_of(document, trust, settings))
 
 
 def fix_all(
@@ -45,6 +49,7 @@ def fix_all(
     trust: TrustStore,
     wanted: Callable[[Problem], bool],
     rounds: int = MOST_ROUNDS,
+    settings: CheckSettings | None = None,
 ) -> tuple[CheckedFile, tuple[str, ...]]:
     """Make the first fix of each finding until none is left.
 
@@ -53,6 +58,7 @@ def fix_all(
         trust: folders whose files and variables may be read.
         wanted: which findings are fixed.
         rounds: how often what is left is looked at again.
+        settings: what is looked for; None for what the file's project says.
 
     Returns:
         The file with its fixes made, and the titles of these in order.
@@ -63,7 +69,7 @@ def fix_all(
         if text == one.source.text:
             break
         made += titles
-        one = check_text(text, one.source.path, trust)
+        one = check_text(text, one.source.path, trust, settings)
     return one, tuple(made)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from studio.application.document.project_settings import CheckSettings, project_findings
 from studio.application.trust import references_of
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared, prepare
@@ -12,18 +13,23 @@ from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.request import NO_MESSAGE, message_problems, provider_of, to_request
 
 
-def findings_of(document: PromptDocument, trust: TrustStore) -> tuple[Problem, ...]:
+def findings_of(
+    document: PromptDocument, trust: TrustStore, settings: CheckSettings | None = None
+) -> tuple[Problem, ...]:
     """The problems of a file, of its messages with samples in place, and of its provider.
 
     Args:
         document: the parsed file.
         trust: folders whose files and variables may be read.
+        settings: which of them are told; None for what the file's project says.
     """
-    if not document.is_prompt:
-        return document.problems
-    context = references_of(document.source.path, trust, masked=True)
-    prepared = prepare(document, {}, references=context, preview=True)
-    return merged(document.problems, prepared.problems, provider_problems(prepared))
+    project = project_findings(document, settings)
+    found = merged(document.problems, project.problems)
+    if document.is_prompt:
+        context = references_of(document.source.path, trust, masked=True)
+        prepared = prepare(document, {}, references=context, preview=True)
+        found = merged(found, prepared.problems, provider_problems(prepared))
+    return tuple(problem for problem in found if project.settings.shows(problem))
 
 
 def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:

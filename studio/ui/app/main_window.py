@@ -291,7 +291,7 @@ class MainWindow(QMainWindow):
         known = {(problem.code, problem.span) for problem in document.problems}
         extra = dict.fromkeys(self._extra)
         more = tuple(each for each in extra if (each.code, each.span) not in known)
-        problems = (*document.problems, *more)
+        problems = page.controller.findings((*document.problems, *more))
         if problems != page.editor.problems:
             page.editor.set_problems(problems)
         self.problems.set_problems(problems, document.source)

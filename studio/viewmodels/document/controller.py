@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, thread_time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
@@ -20,9 +21,13 @@ from studio.application.document.files import (
     write_file,
 )
 from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Problem
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.document.swap import SwapFolder, make_swap
+
+if TYPE_CHECKING:
+    from studio.application.document.project_settings import ProjectFindings
 
 _SWAP_MS = 600  # typed text is on disk within a second
 _PARSE_MS = 25  # keys that come in one burst are parsed once
@@ -70,9 +75,10 @@ class DocumentController(QObject):
         self._dirty = False
         self._held = False
         self._document: PromptDocument | None = None
+        self._project: ProjectFindings | None = None
         self._parse_seconds = 0.0
         self._unread_since = 0.0
-        self._parsing: LatestJob[tuple[PromptDocument, float]] = LatestJob(self)
+        self._parsing: LatestJob[tuple[PromptDocument, ProjectFindings, float]] = LatestJob(self)
         self._swapping: LatestJob[None] = LatestJob(self)
         self._watcher = QFileSystemWatcher(self)
         self._parse_timer = self._timer(_PARSE_MS, self._parse)
@@ -125,6 +131,17 @@ class DocumentController(QObject):
     def document(self) -> PromptDocument | None:
         """The newest parsed document."""
         return self._document
+
+    def findings(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Those problems that the file's project wants to be told, with what it asks for beside.
+
+        Args:
+            problems: of the newest document, and what later stages found.
+        """
+        if self._project is None:
+            return tuple(problems)
+        found = dict.fromkeys((*problems, *self._project.problems))
+        return tuple(problem for problem in found if self._project.settings.shows(problem))
 
     # -- begin ----------------------------------------------------------------------------------
 
@@ -332,8 +349,8 @@ class DocumentController(QObject):
         self._unread_since = 0.0
         self._parsing.submit(lambda: _parse(text, path))
 
-    def _on_parsed(self, parsed: tuple[PromptDocument, float]) -> None:
-        document, self._parse_seconds = parsed
+    def _on_parsed(self, parsed: tuple[PromptDocument, ProjectFindings, float]) -> None:
+        document, self._project, self._parse_seconds = parsed
         self._document = document
         self.parsed.emit(document)
 
@@ -363,9 +380,11 @@ class DocumentController(QObject):
         )
 
 
-def _parse(text: str, path: Path | None) -> tuple[PromptDocument, float]:
-    """The document, and the processor's seconds that reading it took."""
+def _parse(text: str, path: Path | None) -> tuple[PromptDocument, ProjectFindings, float]:
+    """The document, what its project says of it, and the seconds of the processor it took."""
+    from studio.application.document.project_settings import project_findings
     from studio.application.document.reading import read_document
 
     began = thread_time()
-    return read_document(text, path), thread_time() - began
+    document = read_document(text, path)
+    return document, project_findings(document), thread_time() - began

@@ -45,8 +45,8 @@ def test_page_lists_every_code() -> None:
     for chapter in page.split("\n## "):  # one code may matter in a file and in a request
         assert len(row.findall(chapter)) == len(set(row.findall(chapter)))
     used = set()
-    for room in ("prompty", "wire", "export"):
-        for path in (ROOT / "studio" / "core" / room).rglob("*.py"):
+    for room in ("core/prompty", "core/wire", "core/export", "application/document"):
+        for path in (ROOT / "studio" / room).rglob("*.py"):
             used |= codes_in(path)
     assert len(used) > 60
     assert set(listed) == used

@@ -122,7 +122,11 @@ async def test_findings_are_those_of_check(tmp_path: Path, user_home: Path) -> N
         "empty": "",
         "carriage": "---\r\ninputs:\r\n  a: {kind: sting}\r\n---\r\nuser:\r\n{{ b }}\r\n",
         "section": '![wrong](thing.xyz)\nuser[name="a b"]:\n{{ open\n',
+        "portable": "---\ninputs:\n  a: {kind: boolean}\n  b: {}\n---\n{{ a }}{% set c = 1 %}\n",
     }
+    (tmp_path / "prompt-studio.toml").write_text(
+        '[check]\nportability = true\nignore = ["unused-input"]\n', encoding="utf-8"
+    )
     for name, text in texts.items():
         (tmp_path / f"{name}.prompty").write_bytes(text.encode())
     asked = subprocess.run(
@@ -138,6 +142,8 @@ async def test_findings_are_those_of_check(tmp_path: Path, user_home: Path) -> N
         for name in texts
     }
     assert sum(map(len, expected.values())) >= 6
+    assert {code for _, code in expected["portable"]} >= {"portable-value", "portable-statement"}
+    assert "unused-input" not in {code for _, code in expected["portable"]}
     async with started(tmp_path) as editor:
         for name in texts:
             uri = editor.open(tmp_path / f"{name}.prompty")

@@ -83,6 +83,18 @@ def test_typing_shows_problems_outline_status_and_dirty_mark(
     assert window.windowTitle().startswith("a.prompty")
 
 
+def test_a_project_says_which_problems_are_shown(
+    window: MainWindow, prompt: Path, qtbot: QtBot
+) -> None:
+    (prompt.parent / "prompt-studio.toml").write_text(
+        '[check]\nportability = true\nignore = ["undeclared-variable"]\n', encoding="utf-8"
+    )
+    prompt.write_text("---\nname: a\n---\nsystem:\nHi {{ town | title }}\n", encoding="utf-8")
+    page = open_and_parse(window, prompt, qtbot)
+    assert [item.code for item in page.editor.problems] == ["portable-filter"]
+    assert window.problems._list.topLevelItemCount() == 1
+
+
 def test_a_problem_leads_to_its_place(window: MainWindow, prompt: Path, qtbot: QtBot) -> None:
     open_and_parse(window, prompt, qtbot)
     window.problems._list.itemActivated.emit(window.problems._list.topLevelItem(0), 0)

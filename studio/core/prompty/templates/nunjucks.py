@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-_FILTERS = frozenset((
+FILTERS = frozenset((
     "abs", "batch", "capitalize", "center", "d", "default", "dictsort", "e", "escape", "first",
     "float", "forceescape", "groupby", "indent", "int", "join", "last", "length", "list", "lower",
     "random", "reject", "rejectattr", "replace", "reverse", "round", "safe", "select",
@@ -13,7 +13,7 @@ _FILTERS = frozenset((
 ))  # fmt: skip
 """Filters of Jinja2 that it has too."""
 
-_TESTS = frozenset((
+TESTS = frozenset((
     "callable", "defined", "divisibleby", "eq", "equalto", "escaped", "even", "ge", "greaterthan",
     "gt", "iterable", "le", "lessthan", "lower", "lt", "mapping", "ne", "number", "odd", "sameas",
     "string", "undefined", "upper",
@@ -34,9 +34,9 @@ def nunjucks_losses(texts: Iterable[str]) -> Iterator[str]:
             continue  # the document's own problems say so
         for node in tree.find_all((nodes.Filter, nodes.Test, nodes.Call, nodes.With)):
             match node:
-                case nodes.Filter(name=name) if name not in _FILTERS:
+                case nodes.Filter(name=name) if name not in FILTERS:
                     found[f"the filter {name!r}"] = None
-                case nodes.Test(name=name) if name not in _TESTS:
+                case nodes.Test(name=name) if name not in TESTS:
                     found[f"the test {name!r}"] = None
                 case nodes.Call(node=nodes.Getattr(attr=name)):
                     found[f"the method {name}()"] = None

@@ -34,6 +34,9 @@ class Program:
     error: SyntaxFault | None = None
     """What is wrong; `body` then holds what stands whole before it."""
 
+    raw_blocks: tuple[Span, ...] = ()
+    """The opening tag of every `{% raw %}`."""
+
     def tag_at(self, offset: int) -> Span:
         """The tag that holds an offset in the template."""
         offset += self.base
@@ -86,7 +89,7 @@ def read_program(
             parser.outermost(tokens.tag_start),
         )
     else:
-        return Program(body, tuple(tokens.tags), base)
+        return Program(body, tuple(tokens.tags), base, raw_blocks=tuple(tokens.raw_blocks))
     fault = fault.shift(base)
     if fault.cut >= len(source):
         return Program([], (), base, fault)

@@ -38,6 +38,8 @@ class JinjaTokens:
         self._base = base
         self.tags: list[Span] = []
         """Every tag that Jinja parses, in order, in the document's offsets."""
+        self.raw_blocks: list[Span] = []
+        """Every `{% raw %}` up to the end of its tag, in the document's offsets."""
         self._run: list[Literal | PlainExpression] = []
         self.tag_start = 0
         """Where the tag begins that is being read."""
@@ -105,6 +107,9 @@ class JinjaTokens:
         end = _RAW_END.search(self._source, position)
         if end is None:
             raise TemplateSyntaxError("this raw block is never closed by '{% endraw %}'", start)
+        self.raw_blocks.append(
+            Span(start + self._base, self._source.index("%}", start) + 2 + self._base)
+        )
         self._literal(position, end.start(), trims=end[1] == "-")
         return end.end()
 

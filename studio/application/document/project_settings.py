@@ -1,4 +1,4 @@
-"""What a project says of `check`: `[tool.prompt-studio.check]` or `prompt-studio.toml`."""
+"""What a project says of findings: `[tool.prompt-studio.check]` or `prompt-studio.toml`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from studio.cli.exit_codes import UsageError
+from studio.core.prompty.checks.portability import CODES, GROUP, check_portability
+from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Problem, Severity
+from studio.core.text.span import Span
 
 OWN_FILE = "prompt-studio.toml"
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.HINT)
+
+
+class SettingsError(Exception):
+    """The settings cannot be read; the text says what, where, and what can stand there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,16 @@ class CheckSettings:
     severity: Severity = Severity.WARNING
     """The least severity that makes the exit code 1."""
 
+    portability: bool = False
+    """Whether the templates are also compared between Prompty's runtimes."""
+
+    @property
+    def wants_portability(self) -> bool:
+        """Whether the group is switched on, or selected by name."""
+        return self.portability or any(
+            each == GROUP or each.startswith(CODES) for each in self.select
+        )
+
     def shows(self, problem: Problem) -> bool:
         """Whether a finding is shown."""
         chosen = not self.select or _matches(problem.code, self.select)
@@ -42,14 +58,50 @@ class CheckSettings:
 
 
 def _matches(code: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatch.fnmatchcase(code, pattern) for pattern in patterns)
+    return any(
+        code.startswith(CODES) if pattern == GROUP else fnmatch.fnmatchcase(code, pattern)
+        for pattern in patterns
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFindings:
+    """What a file's project asks to be told and not to be told."""
+
+    settings: CheckSettings
+    """Its settings."""
+
+    problems: tuple[Problem, ...]
+    """What is found because the project asks for it, and what is wrong with the settings."""
+
+
+def project_findings(
+    document: PromptDocument, settings: CheckSettings | None = None
+) -> ProjectFindings:
+    """What the project of a file adds to its problems.
+
+    Args:
+        document: the parsed file.
+        settings: what counts in place of the project's settings.
+    """
+    found: tuple[Problem, ...] = ()
+    if settings is None:
+        path = document.source.path
+        try:
+            settings = settings_for(path.parent) if path is not None else CheckSettings()
+        except SettingsError as error:
+            settings = CheckSettings()
+            found = (Problem("project-settings", Severity.WARNING, f"{error}.", Span(0, 0)),)
+    if settings.wants_portability:
+        found = (*found, *check_portability(document))
+    return ProjectFindings(settings, found)
 
 
 def settings_for(start: Path) -> CheckSettings:
     """The settings of the nearest folder at or above `start` that has some.
 
     Raises:
-        UsageError: they cannot be read; the text says what, where, and what can stand there.
+        SettingsError: they cannot be read.
     """
     for folder in (start, *start.parents):
         own = folder / OWN_FILE
@@ -68,23 +120,26 @@ def _table(path: Path) -> Mapping[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path}: {error}") from None
+        raise SettingsError(f"{path}: {error}") from None
 
 
 def _read(path: Path, table: object) -> CheckSettings:
     if not isinstance(table, Mapping):
-        raise UsageError(f"{path}: 'check' is a table")
+        raise SettingsError(f"{path}: 'check' is a table")
     known = CheckSettings.__dataclass_fields__
     for key in table:
         if key not in known:
-            raise UsageError(f"{path}: 'check' has no {key!r}; it knows {', '.join(known)}")
+            raise SettingsError(f"{path}: 'check' has no {key!r}; it knows {', '.join(known)}")
     lists: dict[str, tuple[str, ...]] = {}
     for key in ("select", "ignore", "exclude"):
         value = table.get(key, [])
         if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-            raise UsageError(f"{path}: 'check.{key}' is a list of texts")
+            raise SettingsError(f"{path}: 'check.{key}' is a list of texts")
         lists[key] = tuple(value)
     severity = table.get("severity", Severity.WARNING.value)
     if severity not in {each.value for each in Severity}:
-        raise UsageError(f"{path}: 'check.severity' is error, warning or hint")
-    return CheckSettings(**lists, severity=Severity(str(severity)))
+        raise SettingsError(f"{path}: 'check.severity' is error, warning or hint")
+    portability = table.get("portability", False)
+    if not isinstance(portability, bool):
+        raise SettingsError(f"{path}: 'check.portability' is true or false")
+    return CheckSettings(**lists, severity=Severity(str(severity)), portability=portability)

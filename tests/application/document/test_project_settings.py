@@ -9,8 +9,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from studio.cli.check_settings import OWN_FILE, CheckSettings, settings_for
-from studio.cli.exit_codes import UsageError
+from studio.application.document.project_settings import (
+    OWN_FILE,
+    CheckSettings,
+    SettingsError,
+    settings_for,
+)
 from studio.core.resource_files import resource
 
 SCHEMA = json.loads((resource("schema") / "prompt-studio.schema.json").read_text("utf-8"))
@@ -34,6 +38,8 @@ def test_it_knows_every_setting() -> None:
         ('[check]\nselect = "unused-input"\n', False),
         ("[check]\nexclude = [1]\n", False),
         ('[check]\nseverity = "bad"\n', False),
+        ("[check]\nportability = true\n", True),
+        ("[check]\nportability = 1\n", False),
         ("check = 1\n", False),
     ],
 )
@@ -43,5 +49,5 @@ def test_schema_and_program_agree(text: str, is_taken: bool, tmp_path: Path) -> 
     if is_taken:
         settings_for(tmp_path)
     else:
-        with pytest.raises(UsageError, match="check"):
+        with pytest.raises(SettingsError, match="check"):
             settings_for(tmp_path)
