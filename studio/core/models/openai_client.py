@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from studio.core.masking.masker import Masker, key_reference
 from studio.core.models.base import ModelError
@@ -40,6 +40,9 @@ KeySource: TypeAlias = Callable[[], Awaitable[SecretLookup]]
 
 _CONNECT_SECONDS = 10.0
 _LIST_SECONDS = 20.0
+_SEND_SECONDS = 600.0
+"""The longest that a file of requests may take to be sent."""
+
 _MOST_WAITING = 1000
 _LAST_BYTES_SECONDS = 0.05
 """How long the last bytes after `[DONE]` may take; a connection that was read to its end serves
@@ -312,6 +315,104 @@ class OpenAIClient:
         if len(vectors) != len(texts) or len(set(map(len, vectors))) != 1:
             raise self.bad_reply("it holds no vector for each text")
         return vectors
+
+    async def exchange(
+        self, method: Literal["get", "post", "delete"], path: str, body: JsonObject | bytes = b""
+    ) -> JsonObject:
+        """Ask for something that is no reply of a model, and is answered by an object.
+
+        Args:
+            method: of HTTP.
+            path: below the connection's address.
+            body: of a `post`; bytes are JSON already.
+
+        Raises:
+            ModelError: the server cannot be reached, refuses, or answers something else.
+        """
+        client = await self._client()
+        options, answer = self._options(), None
+        try:
+            async with asyncio.timeout(_SEND_SECONDS):
+                match method:
+                    case "get":
+                        answer = await client.get(path, cast_to=object, options=options)
+                    case "delete":
+                        answer = await client.delete(path, cast_to=object, options=options)
+                    case "post" if isinstance(body, bytes):
+                        kind = {"Content-Type": "application/json"}
+                        options["headers"] = {**options.get("headers", {}), **kind}
+                        answer = await client.post(
+                            path, cast_to=object, content=body or None, options=options
+                        )
+                    case "post":
+                        answer = await client.post(
+                            path, cast_to=object, body=dict(body), options=options
+                        )
+        except _raised() as error:
+            raise self.fault(error) from None
+        if not isinstance(answer, Mapping):
+            raise self.bad_reply("its answer is not an object")
+        return answer
+
+    async def upload(
+        self, path: str, fields: Mapping[str, str], name: str, data: bytes
+    ) -> JsonObject:
+        """Send a file.
+
+        Raises:
+            ModelError: the server cannot be reached, refuses, or answers something else.
+        """
+        client = await self._client()
+        options = self._options()
+        form = {"Content-Type": "multipart/form-data"}
+        options["headers"] = {**options.get("headers", {}), **form}
+        try:
+            async with asyncio.timeout(_SEND_SECONDS):
+                answer: object = await client.post(
+                    path, cast_to=object, body=dict(fields), options=options,
+                    files=[("file", (name, data, "application/jsonl"))],
+                )  # fmt: skip
+        except _raised() as error:
+            raise self.fault(error) from None
+        if not isinstance(answer, Mapping):
+            raise self.bad_reply("its answer is not an object")
+        return answer
+
+    async def lines(self, path: str) -> AsyncGenerator[JsonObject, None]:
+        """The objects of a file that has one in each line, while it comes.
+
+        Raises:
+            ModelError: the server cannot be reached or refuses, or the file breaks off.
+        """
+        client = await self._client()
+        from openai import AsyncStream
+
+        splitter = LineSplitter()
+        try:
+            async with asyncio.timeout(_SEND_SECONDS):
+                stream = await client.get(
+                    path, cast_to=object, options=self._options(), stream=True,
+                    stream_cls=AsyncStream[object],
+                )  # fmt: skip
+        except _raised() as error:
+            raise self.fault(error) from None
+        try:
+            pieces = stream.response.aiter_bytes()
+            while True:
+                try:
+                    async with asyncio.timeout(self._connection.stall_seconds):
+                        piece = await anext(pieces, b"")
+                    found = [*splitter.feed(piece)] if piece else [splitter.close()]
+                    read = [parse_json(each.data) for each in found if each is not None]
+                except _raised() as error:
+                    raise self.fault(error) from None
+                for each in read:
+                    if isinstance(each, Mapping):
+                        yield each
+                if not piece:
+                    return
+        finally:
+            await stream.close()
 
     async def close(self) -> None:
         """Close the connections."""

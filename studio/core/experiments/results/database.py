@@ -58,6 +58,17 @@ CREATE TABLE IF NOT EXISTS rating (
   variant INTEGER NOT NULL, points INTEGER, passed INTEGER, note TEXT NOT NULL DEFAULT '',
   rated REAL NOT NULL, PRIMARY KEY (experiment, repeat, row, variant)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS batch (
+  id INTEGER PRIMARY KEY, experiment INTEGER NOT NULL, connection TEXT NOT NULL,
+  model TEXT NOT NULL, mark TEXT NOT NULL, noted REAL NOT NULL, file TEXT NOT NULL DEFAULT '',
+  remote TEXT NOT NULL DEFAULT '', state TEXT NOT NULL DEFAULT 'open', requests INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS batch_request (
+  experiment INTEGER NOT NULL, repeat INTEGER NOT NULL, row INTEGER NOT NULL,
+  variant INTEGER NOT NULL, name TEXT NOT NULL, hash BLOB NOT NULL, batch INTEGER NOT NULL,
+  response BLOB, PRIMARY KEY (experiment, repeat, row, variant, name)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS batch_member ON batch_request (batch);
 CREATE TABLE IF NOT EXISTS blob (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, data BLOB);
 """
 

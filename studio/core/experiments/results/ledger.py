@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from studio.core.experiments.assertions.marking import results_as_json, results_of_json
+from studio.core.experiments.results.batch_store import BatchStore, forget_requests
 from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
@@ -58,6 +59,8 @@ class ExperimentLedger:
         self.owner = uuid.uuid4().hex[:12]
         """The name under which this process leases."""
         self._database = LedgerDatabase(path)
+        self.batches = BatchStore(self._database)
+        """What is under way in batches."""
         self._transaction = self._database.transaction
         self._read, self._scan = self._database.read, self._database.scan
         try:
@@ -125,7 +128,8 @@ class ExperimentLedger:
     def delete(self, experiment: int) -> None:
         """Forget a result."""
         with self._transaction() as run:
-            for table in ("mark", "journal", "rating", "total", "cell", "row", "variant"):
+            for table in ("mark", "journal", "rating", "total", "batch_request", "batch", "cell",
+                          "row", "variant"):  # fmt: skip
                 run.execute(f"DELETE FROM {table} WHERE experiment = ?", (experiment,))
             run.execute("DELETE FROM experiment WHERE id = ?", (experiment,))
 
@@ -232,6 +236,7 @@ class ExperimentLedger:
                 )
             if journal is not None:
                 keep_journal(run, where, journal)
+            forget_requests(run, where)
             if before >= CellState.DONE:  # somebody else finished it too
                 sum_up(run, experiment)
             else:

@@ -1,0 +1,173 @@
+"""What a result has under way in batches: which requests were sent in which, and what came back.
+
+Every step is written before the next one is taken, in the ledger's own file, so that a process that
+is killed at any of them asks nothing twice. A cell that is over takes its requests with it, in the
+transaction that finishes it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.database import LedgerDatabase
+from studio.core.experiments.results.kept_texts import packed, unpacked
+from studio.core.text.values import JsonObject
+
+_COLUMNS = "id, connection, model, mark, noted, file, remote, state, requests"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBatch:
+    """One batch."""
+
+    id: int
+    """Its number in the ledger."""
+
+    connection: str
+    """The name of the connection that it goes to."""
+
+    model: str
+    """The model that answers it."""
+
+    mark: str
+    """Its hash."""
+
+    noted: float
+    """When it was noted, in seconds since 1970."""
+
+    file: str
+    """The file of requests at the provider; empty where none was sent (yet)."""
+
+    remote: str
+    """Its identifier at the provider; empty while nobody knows whether it was sent."""
+
+    is_over: bool
+    """Whether all that came back was read."""
+
+    requests: int
+    """How many it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRequest:
+    """One request of a cell."""
+
+    hash: bytes
+    """Of its body."""
+
+    batch: KeptBatch
+    """Where it was sent."""
+
+    response: JsonObject | None
+    """What came back; None where nothing did (yet)."""
+
+
+class BatchStore:
+    """The batches in one ledger."""
+
+    def __init__(self, database: LedgerDatabase) -> None:
+        """Take the open file."""
+        self._database = database
+
+    def note(
+        self, experiment: int, connection: str, model: str, mark: str,
+        requests: Sequence[tuple[CellKey, str, bytes]],
+    ) -> KeptBatch:  # fmt: skip
+        """Note a batch that will be sent now, with the cell, name and hash of each request."""
+        now = time.time()
+        with self._database.transaction() as run:
+            cursor = run.execute(
+                "INSERT INTO batch (experiment, connection, model, mark, noted, requests)"
+                " VALUES (?,?,?,?,?,?)", (experiment, connection, model, mark, now, len(requests)),
+            )  # fmt: skip
+            number = int(cursor.lastrowid or 0)
+            run.executemany(
+                "INSERT OR REPLACE INTO batch_request VALUES (?,?,?,?,?,?,?,NULL)",
+                [(experiment, key.repeat, key.row, key.variant, name, hash_, number)
+                 for key, name, hash_ in requests],
+            )  # fmt: skip
+        return KeptBatch(number, connection, model, mark, now, "", "", False, len(requests))
+
+    def note_file(self, batch: int, file: str) -> None:
+        """Note the file of requests at the provider."""
+        self._set(batch, "file", file)
+
+    def note_sent(self, batch: int, remote: str) -> None:
+        """Note the identifier at the provider: it was sent."""
+        self._set(batch, "remote", remote)
+
+    def note_over(self, batch: int) -> None:
+        """Note that all that came back was read, or that it was never sent."""
+        self._set(batch, "state", "over")
+
+    def _set(self, batch: int, column: str, value: str) -> None:
+        with self._database.transaction() as run:
+            run.execute(f"UPDATE batch SET {column} = ? WHERE id = ?", (value, batch))
+
+    def keep(
+        self, experiment: int, replies: Iterable[tuple[CellKey, str, JsonObject]], batch: int
+    ) -> None:
+        """Keep what came back; of a cell that is over already nothing is kept."""
+        with self._database.transaction() as run:
+            run.executemany(
+                "UPDATE batch_request SET response = ? WHERE experiment = ? AND repeat = ?"
+                " AND row = ? AND variant = ? AND name = ? AND batch = ?",
+                [(packed(json.dumps(response, ensure_ascii=False)), experiment, key.repeat,
+                  key.row, key.variant, name, batch) for key, name, response in replies],
+            )  # fmt: skip
+
+    def request(self, experiment: int, key: CellKey, name: str) -> KeptRequest | None:
+        """What is known of a cell's request; None where it was never sent."""
+        found = self._database.read(
+            f"SELECT r.hash, r.response, {', '.join(f'b.{each}' for each in _COLUMNS.split(', '))}"
+            " FROM batch_request r JOIN batch b ON b.id = r.batch WHERE r.experiment = ?"
+            " AND r.repeat = ? AND r.row = ? AND r.variant = ? AND r.name = ?",
+            experiment, key.repeat, key.row, key.variant, name,
+        )  # fmt: skip
+        if not found:
+            return None
+        hash_, response, *batch = found[0]
+        held = json.loads(unpacked(response)) if response is not None else None
+        return KeptRequest(bytes(hash_), _batch(*batch), held)
+
+    def batches(self, experiment: int) -> list[KeptBatch]:
+        """All batches of a result, the oldest first."""
+        found = self._database.read(
+            f"SELECT {_COLUMNS} FROM batch WHERE experiment = ? ORDER BY id", experiment
+        )
+        return [_batch(*each) for each in found]
+
+    def under_way(self, experiment: int) -> list[KeptBatch]:
+        """Batches of a result that may still be answered, or were not read to their end."""
+        return [each for each in self.batches(experiment) if not each.is_over]
+
+    def members(self, batch: int) -> list[tuple[CellKey, str]]:
+        """Cell and name of each request of a batch whose cell is not over."""
+        return [
+            (CellKey(repeat, row, variant), name)
+            for repeat, row, variant, name in self._database.read(
+                "SELECT repeat, row, variant, name FROM batch_request WHERE batch = ?", batch
+            )
+        ]
+
+
+def forget_requests(run: sqlite3.Connection, where: tuple[int, int, int, int]) -> None:
+    """Forget the requests of a cell that is over, within the transaction that finishes it."""
+    run.execute(
+        "DELETE FROM batch_request WHERE experiment = ? AND repeat = ? AND row = ?"
+        " AND variant = ?", where,
+    )  # fmt: skip
+
+
+def _batch(
+    number: int, connection: str, model: str, mark: str, noted: float, file: str, remote: str,
+    state: str, requests: int,
+) -> KeptBatch:  # fmt: skip
+    return KeptBatch(
+        number, connection, model, mark, noted, file, remote, state == "over", requests
+    )

@@ -1,0 +1,189 @@
+"""OpenAI's batches, which other servers have too: a file of requests, and files of replies."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import suppress
+from typing import Literal
+
+from studio.core.models.base import ModelError
+from studio.core.models.batches.values import (
+    BatchBounds,
+    BatchPart,
+    BatchReply,
+    BatchRequest,
+    BatchStatus,
+    NotedBatch,
+    RemoteBatch,
+    Unanswered,
+    as_line,
+)
+from studio.core.models.faults import Endpoint, status_fault
+from studio.core.models.openai_client import OpenAIClient
+from studio.core.text.values import Json, JsonObject
+
+BatchEndpoint = Literal["/v1/chat/completions", "/v1/responses", "/chat/completions"]
+"""Where each request would go; the last is what Azure calls it."""
+
+MARK = "prompt_studio"
+"""The key of a batch's `metadata` that holds its hash."""
+
+_BOUNDS = BatchBounds(50_000, 190 * 1024**2)
+"""OpenAI takes 50,000 requests and 200 MB in one file."""
+
+_MOST_PAGES = 20
+_CLOCKS_DIFFER = 3600.0
+"""Seconds by which the clocks of both sides may differ."""
+
+_STATUS: Mapping[str, BatchStatus] = {
+    "completed": "completed", "failed": "failed", "expired": "expired", "cancelled": "cancelled",
+}  # fmt: skip
+_UNANSWERED: Mapping[str, Unanswered] = {
+    "batch_expired": "expired", "batch_cancelled": "cancelled", "batch_canceled": "cancelled",
+}  # fmt: skip
+_FULL = ("token_limit_exceeded", "token_limit", "request_limit_exceeded", "rate_limit_exceeded")
+
+
+class OpenAIBatches:
+    """The batches of one server for one path."""
+
+    def __init__(self, client: OpenAIClient, target: Endpoint, endpoint: BatchEndpoint) -> None:
+        """Take where; nothing is opened yet.
+
+        Args:
+            client: sends; closed by `close`.
+            target: who answers.
+            endpoint: where each request of a batch would go.
+        """
+        self._client = client
+        self._target = target
+        self._endpoint = endpoint
+
+    @property
+    def bounds(self) -> BatchBounds:
+        """How much one batch takes."""
+        return _BOUNDS
+
+    def request(self, name: str, body: JsonObject) -> BatchRequest:
+        """A request as a line of a batch."""
+        line = {"custom_id": name, "method": "POST", "url": self._endpoint, "body": body}
+        return BatchRequest(name, as_line(line))
+
+    async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
+        """Send the file, then begin a batch of it; see `BatchApi`."""
+        data = b"\n".join(each.line for each in part.requests) + b"\n"
+        name = f"prompt-studio-{part.mark[:16]}.jsonl"
+        file = await self._client.upload("/files", {"purpose": "batch"}, name, data)
+        found = file.get("id")
+        if not isinstance(found, str) or not found:
+            raise self._client.bad_reply("it gave the uploaded file no id")
+        uploaded(found)
+        try:
+            batch = await self._client.exchange("post", "/batches", {
+                "input_file_id": found, "endpoint": self._endpoint, "completion_window": "24h",
+                "metadata": {MARK: part.mark},
+            })  # fmt: skip
+        except ModelError as error:
+            if not error.retryable:  # it was not taken: its file is of no use
+                await self._forget(found)
+            raise
+        return self._read(batch)
+
+    async def _forget(self, file: str) -> None:
+        with suppress(ModelError):
+            await self._client.exchange("delete", f"/files/{file}")
+
+    async def find(self, noted: NotedBatch) -> RemoteBatch | None:
+        """Look for the hash in the list of batches; see `BatchApi`."""
+        path, after = "/batches?limit=100", ""
+        for _ in range(_MOST_PAGES):
+            page = await self._client.exchange("get", path + after)
+            items = page.get("data")
+            batches = [each for each in items if isinstance(each, Mapping)] if isinstance(
+                items, list) else []  # fmt: skip
+            for each in batches:
+                marks = each.get("metadata")
+                if isinstance(marks, Mapping) and marks.get(MARK) == noted.mark:
+                    return self._read(each)
+            created = [each.get("created_at") for each in batches]
+            times = [float(each) for each in created if isinstance(each, int | float)]
+            is_past = bool(times) and min(times) < noted.noted - _CLOCKS_DIFFER
+            if not batches or is_past or page.get("has_more") is not True:
+                return None
+            after = f"&after={batches[-1].get('id')}"
+        return None
+
+    async def look(self, batch: str) -> RemoteBatch:
+        """How far a batch is; see `BatchApi`."""
+        return self._read(await self._client.exchange("get", f"/batches/{batch}"))
+
+    async def cancel(self, batch: str) -> None:
+        """Let the provider begin no more of its requests; see `BatchApi`."""
+        await self._client.exchange("post", f"/batches/{batch}/cancel")
+
+    async def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
+        """The lines of both files, whatever the batch ended by; see `BatchApi`."""
+        for path in batch.results:
+            async for line in self._client.lines(path):
+                reply = self._reply(line)
+                if reply is not None:
+                    yield reply
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+    def _read(self, batch: JsonObject) -> RemoteBatch:
+        found = batch.get("id")
+        if not isinstance(found, str) or not found:
+            raise self._client.bad_reply("its batch has no id")
+        counts = batch.get("request_counts")
+        count = counts if isinstance(counts, Mapping) else {}
+        # An id may be there and empty; expired and cancelled batches have answers too.
+        files = [batch.get("output_file_id"), batch.get("error_file_id")]
+        errors = batch.get("errors")
+        listed = errors.get("data") if isinstance(errors, Mapping) else None
+        said = [each for each in listed if isinstance(each, Mapping)] if isinstance(
+            listed, list) else []  # fmt: skip
+        return RemoteBatch(
+            found,
+            _STATUS.get(str(batch.get("status")), "going"),
+            _number(count.get("completed")) + _number(count.get("failed")),
+            _number(count.get("total")),
+            tuple(f"/files/{each}/content" for each in files if isinstance(each, str) and each),
+            self._client.mask("; ".join(_words(each) for each in said[:3])),
+            bool(said) and all(each.get("code") in _FULL for each in said),
+        )
+
+    def _reply(self, line: JsonObject) -> BatchReply | None:
+        name = line.get("custom_id")
+        if not isinstance(name, str):
+            return None
+        response, error = line.get("response"), line.get("error")
+        if isinstance(error, Mapping) and error:
+            missing = _UNANSWERED.get(str(error.get("code")))
+            if missing is not None:
+                return BatchReply(name, unanswered=missing)
+            return BatchReply(name, fault=self._fault(500, error))
+        if not isinstance(response, Mapping):
+            return BatchReply(name, fault=self._client.bad_reply("a line holds no response"))
+        status, body = response.get("status_code"), response.get("body")
+        if isinstance(status, int) and status >= 300:
+            held = body.get("error", body) if isinstance(body, Mapping) else body
+            return BatchReply(name, fault=self._fault(status, held))
+        if not isinstance(body, Mapping):
+            return BatchReply(name, fault=self._client.bad_reply("a response holds no body"))
+        return BatchReply(name, body)
+
+    def _fault(self, status: int, error: object) -> ModelError:
+        return status_fault(status, {}, error, self._target, self._client.mask)
+
+
+def _number(value: Json) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _words(error: Mapping[str, Json]) -> str:
+    line = error.get("line")
+    where = f"line {line}: " if isinstance(line, int) else ""
+    return f"{where}{error.get('message') or error.get('code') or 'no reason'}"

@@ -1,0 +1,205 @@
+"""Batches of requests that a provider answers within a day, at half the price."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from studio.core.models.base import ModelError
+from studio.core.text.values import JsonObject
+
+PRICE_SHARE = 0.5
+"""What a request costs in a batch, of what it costs else: the same at all providers that have
+them."""
+
+_STREAMED = ("stream", "stream_options")
+"""What asks for a reply piece by piece, which no batch takes."""
+
+BatchStatus: TypeAlias = Literal["going", "completed", "failed", "expired", "cancelled"]
+"""How far a batch is. `failed`: the provider took none of its requests; `expired` and `cancelled`:
+some may be answered, and are paid for."""
+
+Unanswered: TypeAlias = Literal["expired", "cancelled"]
+"""Why a request has neither an answer nor a fault of its own; it cost nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRequest:
+    """One line of a batch."""
+
+    name: str
+    """Its `custom_id`: letters, digits and hyphens, at most 64."""
+
+    line: bytes
+    """As it is sent, without the line's end."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchBounds:
+    """How much one batch takes."""
+
+    requests: int
+    """Requests."""
+
+    bytes: int
+    """Bytes of all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPart:
+    """What is sent as one batch."""
+
+    mark: str
+    """Its hash, under which it is found again at the provider."""
+
+    requests: tuple[BatchRequest, ...]
+    """At least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteBatch:
+    """A batch as its provider describes it."""
+
+    id: str
+    """The provider's identifier."""
+
+    status: BatchStatus
+    """How far it is."""
+
+    answered: int = 0
+    """Requests that are over."""
+
+    total: int = 0
+    """All of them; 0 where the provider does not say (yet)."""
+
+    results: tuple[str, ...] = ()
+    """Paths of what is to be read once it is over."""
+
+    said: str = ""
+    """What the provider says of its failure."""
+
+    is_full: bool = False
+    """Whether it failed because too much is waiting there already; later it may be taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchReply:
+    """What came of one request."""
+
+    name: str
+    """Its `custom_id`."""
+
+    response: JsonObject | None = None
+    """The whole response; None where there is none."""
+
+    fault: ModelError | None = None
+    """Why there is none."""
+
+    unanswered: Unanswered | None = None
+    """Why it was not even asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotedBatch:
+    """A batch of which it was noted that it would be sent, and not that it was."""
+
+    mark: str
+    """Its hash."""
+
+    noted: float
+    """When, in seconds since 1970."""
+
+    names: Collection[str]
+    """The names of its requests."""
+
+    known: Collection[str] = ()
+    """Identifiers at the provider of other batches."""
+
+
+class BatchApi(Protocol):
+    """The batches of one server."""
+
+    @property
+    def bounds(self) -> BatchBounds:
+        """How much one batch takes."""
+        ...
+
+    def request(self, name: str, body: JsonObject) -> BatchRequest:
+        """A request as a line of a batch."""
+        ...
+
+    async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
+        """Begin a batch.
+
+        Args:
+            part: its requests.
+            uploaded: told the file that was sent first, where the provider wants one.
+
+        Raises:
+            ModelError: it was not taken, or (`retryable`) perhaps it was.
+        """
+        ...
+
+    async def find(self, noted: NotedBatch) -> RemoteBatch | None:
+        """The batch that was begun when nobody could note it any more; None where it was not.
+
+        Raises:
+            ModelError: the server cannot be asked.
+        """
+        ...
+
+    async def look(self, batch: str) -> RemoteBatch:
+        """How far a batch is.
+
+        Raises:
+            ModelError: the server cannot be asked, or knows no such batch.
+        """
+        ...
+
+    def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
+        """What came of its requests, in any order; perhaps not of all.
+
+        Raises:
+            ModelError: the results cannot be read; what came before was given.
+        """
+        ...
+
+    async def cancel(self, batch: str) -> None:
+        """Let the provider begin no more of its requests.
+
+        Raises:
+            ModelError: the server cannot be asked.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+def unstreamed(body: JsonObject) -> JsonObject:
+    """A body as a batch takes it: the same, but for the words that ask for a stream."""
+    return {key: value for key, value in body.items() if key not in _STREAMED}
+
+
+def as_line(value: Mapping[str, object]) -> bytes:
+    """JSON in one line of UTF-8."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def parts_of(
+    requests: Sequence[BatchRequest], bounds: BatchBounds
+) -> Iterator[tuple[BatchRequest, ...]]:
+    """Requests in parts that one batch takes, in order; one that is too large stands alone."""
+    part: list[BatchRequest] = []
+    size = 0
+    for each in requests:
+        if part and (len(part) >= bounds.requests or size + len(each.line) + 1 > bounds.bytes):
+            yield tuple(part)
+            part, size = [], 0
+        part.append(each)
+        size += len(each.line) + 1
+    if part:
+        yield tuple(part)
