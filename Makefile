@@ -68,9 +68,10 @@ interop: setup-dev ## let every program that reads an export read it: Prompty 1 
 	@$(BIN)/python -m tests.interop.servers
 	@$(BIN)/python -m tests.interop.portability
 
-chaos: setup-dev ## meet 47 faults of servers on three APIs, and kill an experiment 50 times; print what came of it
+chaos: setup-dev ## meet 47 faults of servers on three APIs, kill an experiment 50 times and batches at each step; print it
 	@$(BIN)/python -m tests.chaos.run
 	@$(BIN)/python -m tests.chaos.kills
+	@$(BIN)/python -m tests.chaos.batch_kills
 
 cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; then a thousand workers in virtual time
 	@$(BIN)/python tests/cluster/run.py

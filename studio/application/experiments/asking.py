@@ -13,11 +13,11 @@ from typing import Protocol, cast
 
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
-from studio.application.experiments.limited_model import LimitedModel
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, PlannedVariant
 from studio.application.experiments.prompts import for_row
 from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
+from studio.application.experiments.turns import LeasedCell, LimitedTurns, Turns
 from studio.application.run.start.begin import begin_run, open_tools, tool_scores_of
 from studio.application.run.start.plan import RunPlan
 from studio.application.trust import references_of
@@ -75,23 +75,41 @@ class CellAsker(Protocol):
         """How many cells are worth having under way."""
         ...
 
+    @property
+    def price_share(self) -> float:
+        """What a request costs, of what it costs by itself."""
+        ...
+
+    @property
+    def turns(self) -> Turns:
+        """Decides when judges ask."""
+        ...
+
     def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
-        """The room that judges have at a connection."""
+        """The room for embeddings at a connection."""
         ...
 
     async def open(self) -> None:
         """Open what says what would be sent."""
         ...
 
-    async def start(self) -> None:
-        """Get ready to ask."""
+    async def start(self, result: int) -> None:
+        """Get ready to ask the cells of a result."""
         ...
 
     async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
         """What a cell would send first; a text says why it cannot be rendered."""
         ...
 
-    async def ask(self, at: int, row: ExperimentRow) -> AskedCell:
+    def begin_cell(self) -> None:
+        """A cell begins; called for each before any of those that begin with it is asked."""
+        ...
+
+    def end_cell(self) -> None:
+        """A cell is over: marked and kept, or given up."""
+        ...
+
+    async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
         """Run a cell to its end."""
         ...
 
@@ -103,8 +121,20 @@ class CellAsker(Protocol):
 class Asker:
     """Models, tools and limiters of one experiment, opened once."""
 
-    def __init__(self, plan: ExperimentPlan, services: ExperimentServices) -> None:
-        """Open nothing yet."""
+    price_share = 1.0
+
+    def __init__(
+        self, plan: ExperimentPlan, services: ExperimentServices, turns: Turns | None = None
+    ) -> None:
+        """Open nothing yet.
+
+        Args:
+            plan: what is run.
+            services: what it is run with.
+            turns: decides when cells ask; None lets them as soon as there is room.
+        """
+        self.turns: Turns = turns if turns is not None else LimitedTurns(self.limiter)
+        """Decides when cells and judges ask."""
         self._plan = plan
         self._services = services
         self._answerers = Answerers(services.connections, services.secrets, services.embedded)
@@ -152,8 +182,14 @@ class Asker:
                 self._tools[at] = session
                 await self._load_tools(at, variant, session)
 
-    async def start(self) -> None:
+    async def start(self, result: int) -> None:
         """Nothing more: what says what is sent is what asks."""
+
+    def begin_cell(self) -> None:
+        """Nothing: cells do not wait for each other."""
+
+    def end_cell(self) -> None:
+        """Nothing: cells do not wait for each other."""
 
     def _model(self, variant: PlannedVariant) -> ChatModel:
         if variant.choice is None:
@@ -258,15 +294,17 @@ class Asker:
             {"approve": options.approve, "stop": list(setup.stop)},
         )  # fmt: skip
 
-    async def ask(self, at: int, row: ExperimentRow) -> AskedCell:
+    async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
         """Run a cell to its end. Never raises for what model and tools do."""
+        at = cell.key.variant
         variant = self._plan.variants[at]
         references = self._references(variant)
         prompt, values = for_row(variant.document, row.case, self._plan.values_of(at, row))
         document = settled_document(prompt, values, references)
         options = self._run_options(variant, document)
-        retries = variant.choice.connection.retries if variant.choice is not None else 0
-        model = LimitedModel(self._models[at], self._limiter_of(variant), retries)
+        if not self.turns.is_timed and options.limits is not None:
+            options = replace(options, limits=replace(options.limits, seconds=None))
+        model = self.turns.model(self._models[at], variant.choice, cell, "s")
         try:
             toolbox = await self._toolbox(at, document, values, references)
         except ToolSourceError as error:
@@ -283,14 +321,14 @@ class Asker:
         journal = "\n".join(lines).encode("utf-8", "surrogatepass")
         if isinstance(state, str):
             return AskedCell(None, state, journal)
-        return _asked(state, journal, model.waited)
+        return _asked(state, journal, model.waited, is_timed=self.turns.is_timed)
 
     async def _timed(self, going: object) -> RunState | str:
         import inspect
 
         assert inspect.isawaitable(going)
         seconds = self._plan.options.timeout_ms
-        if not seconds:
+        if not seconds or not self.turns.is_timed:
             return cast("RunState", await going)
         try:
             # Waiting for room is no part of the cell; the limit of the run counts what is.
@@ -317,7 +355,7 @@ def wants_tools(document: PromptDocument) -> bool:
     )
 
 
-def _asked(state: RunState, journal: bytes, waited: float) -> AskedCell:
+def _asked(state: RunState, journal: bytes, waited: float, *, is_timed: bool) -> AskedCell:
     """The end of a run as a cell: an answer, or why there is none."""
     steps = [*state.steps, *([] if state.step in state.steps[-1:] else [state.step])]
     steps = [each for each in steps if each.number]
@@ -346,6 +384,7 @@ def _asked(state: RunState, journal: bytes, waited: float) -> AskedCell:
         finish_reason=(last.finish_reason or "") if last is not None else "",
         is_refusal=state.status == "refused" or bool(last is not None and last.refusal),
         errors=errors,
+        is_timed=is_timed,
     )
     return AskedCell(answer, "", journal, refused)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ from studio.application.experiments.limited_model import LimitedModel
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for, with_options, without_retries
+from studio.application.experiments.turns import LeasedCell, Limiters, Turns
 from studio.application.run.start.begin import begin_run
 from studio.application.run.start.plan import RunPlan
 from studio.application.trust import references_of
@@ -29,7 +30,6 @@ from studio.core.experiments.assertions.result import (
     Verdict,
 )
 from studio.core.experiments.assertions.structure import objects_in
-from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import AssertionSpec, ProviderEntry
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice
@@ -53,30 +53,34 @@ _CATEGORIES = {"A": 1.0, "B": 1.0, "C": 1.0, "D": 0.0, "E": 1.0}
 _LEAST_SIMILAR = 0.75
 """promptfoo's threshold of `similar`, where none is given."""
 
-Limiters = Callable[..., ConnectionLimiter]
-
 
 class PromptJudge:
     """Marks answers by prompts; each asks the model that its assertion names."""
 
     def __init__(
-        self, plan: ExperimentPlan, services: ExperimentServices, limiters: Limiters
+        self, plan: ExperimentPlan, services: ExperimentServices, turns: Turns, limiters: Limiters
     ) -> None:
         self._plan = plan
         self._services = services
+        self._turns = turns
         self._limiters = limiters
         self._answerers = Answerers(services.connections, services.secrets, services.embedded)
         self._models: dict[str, tuple[ChatModel, ModelChoice]] = {}
         self._vectors: dict[tuple[str, str], tuple[float, ...]] = {}
 
+    def of(self, cell: LeasedCell) -> CellJudge:
+        """Who marks the answer of one cell."""
+        return CellJudge(self, cell)
+
     async def grade(
-        self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext
-    ) -> Verdict:
-        """Whether an answer meets a rubric; see `Judge`."""
+        self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext,
+        cell: LeasedCell, name: str,
+    ) -> Verdict:  # fmt: skip
+        """Whether the answer of a cell meets a rubric; see `Judge`."""
         document, rubric = self._prompt(spec, value)
         entry = self._provider(spec)
         document = with_options(document, entry.config)
-        model = self._model(entry, document)
+        model = self._turns.model(*self._opened(entry, document), cell, name)
         inputs: dict[str, Json] = {
             **{name: item for name, item in context.variables.items()
                if document.input(name) is not None},
@@ -102,8 +106,10 @@ class PromptJudge:
         """How near an answer is to a text, or to the nearest of some; see `Judge`."""
         texts = [str(each) for each in (value if isinstance(value, list) else [value])]
         entry = self._provider(spec, "embedding")
-        model = self._model(entry, parse("user:\n"))
-        _, choice = self._models[entry.id]
+        inner, choice = self._opened(entry, parse("user:\n"))
+        connection = choice.connection
+        limiter = self._limiters(connection.name, is_local=connection.kind == "embedded")
+        model = LimitedModel(inner, limiter, connection.retries)
         name = choice.declaration.id or choice.connection.model
         missing = [each for each in texts if (entry.id, each) not in self._vectors]
         try:
@@ -158,7 +164,9 @@ class PromptJudge:
             _tr("No judge is named: give the assertion a `provider`, or defaultTest.options one.")
         )
 
-    def _model(self, entry: ProviderEntry, document: PromptDocument) -> LimitedModel:
+    def _opened(
+        self, entry: ProviderEntry, document: PromptDocument
+    ) -> tuple[ChatModel, ModelChoice]:
         if entry.id not in self._models:
             try:
                 choice = choice_for(
@@ -172,10 +180,7 @@ class PromptJudge:
             except (ExperimentError, ModelError) as error:
                 raise UndecidedError(str(error)) from None
             self._models[entry.id] = model, choice
-        model, choice = self._models[entry.id]
-        connection = choice.connection
-        limiter = self._limiters(connection.name, is_local=connection.kind == "embedded")
-        return LimitedModel(model, limiter, connection.retries)
+        return self._models[entry.id]
 
     async def close(self) -> None:
         """Let go of the models."""
@@ -183,6 +188,28 @@ class PromptJudge:
             with suppress(ModelError):
                 await model.close()
         self._models.clear()
+
+
+class CellJudge:
+    """Marks the answer of one cell; its requests are told apart by their order."""
+
+    def __init__(self, judge: PromptJudge, cell: LeasedCell) -> None:
+        """Take who judges, and for which cell."""
+        self._judge = judge
+        self._cell = cell
+        self._graded = 0
+
+    async def grade(
+        self, spec: AssertionSpec, value: Json, answer: CellAnswer, context: AssertionContext
+    ) -> Verdict:
+        """Whether the answer meets a rubric; see `Judge`."""
+        self._graded += 1
+        name = f"j{self._graded}s"
+        return await self._judge.grade(spec, value, answer, context, self._cell, name)
+
+    async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
+        """How near the answer is to a text; see `Judge`."""
+        return await self._judge.similarity(spec, value, answer)
 
 
 def _cosine(one: tuple[float, ...], other: tuple[float, ...]) -> float:

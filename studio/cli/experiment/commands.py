@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from studio.cli.experiment.batches import list_batches
 from studio.cli.experiment.generate import add_generate
 from studio.cli.experiment.improve import add_improve, add_propose
 from studio.cli.experiment.plan import add_choices, plan
@@ -31,6 +32,10 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     each = commands.add_parser("plan", help="what a run would send and cost; sends nothing")
     add_choices(each)
     each.set_defaults(action=plan)
+    each = commands.add_parser("batches", help="what a result has under way in batches")
+    add_result(each)
+    each.add_argument("--cancel", action="store_true", help="let their providers begin no more")
+    each.set_defaults(action=list_batches)
     each = commands.add_parser("show", help="the newest result, or one of them")
     add_result(each)
     each.add_argument("--cell", metavar="ROW:VARIANT[:REPEAT]", help="one cell whole")

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from studio.application.experiments.asking import CellAsker
+from studio.application.experiments.batches.asker import BatchAsker, batch_plan
 from studio.application.experiments.plan import (
     ExperimentChoices,
     ExperimentPlan,
@@ -43,6 +45,9 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeat", type=int, metavar="N", help="repeats, over the file's")
     parser.add_argument("--baseline", default="", metavar="NAME", help="what is compared with")
     parser.add_argument("--no-cache", action="store_true", help="ask again what was asked before")
+    parser.add_argument(
+        "--batch", action="store_true", help="ask in batches: within a day, at half the price"
+    )
     add_trust(parser, "its tools and Python assertions may run, what it refers to is read")
 
 
@@ -54,7 +59,8 @@ def plan(options: argparse.Namespace) -> int:
             plan = planned(options, services)
             for warning in plan.warnings:
                 print(warning, file=sys.stderr)
-            estimate = asyncio.run(_estimated(plan, services, ledger))
+            asker = BatchAsker(plan, services, ledger) if options.batch else None
+            estimate = asyncio.run(_estimated(plan, services, ledger, asker))
     except (ExperimentError, LedgerError, ModelError, ToolSourceError) as error:
         print(error, file=sys.stderr)
         return USAGE
@@ -66,17 +72,19 @@ def plan(options: argparse.Namespace) -> int:
             model += f" ({each.choice.connection.name}: {each.choice.reason})"
         print(f"  {each.name}: {model}")
     cost = "price not known" if estimate.cost is None else f"about ${estimate.cost:.4f}"
-    print(f"{estimate.equal} equal, {estimate.to_send} will be sent, about {estimate.tokens:,} "
-          f"tokens, {cost}")  # fmt: skip
+    how = " in batches, at half the price" if options.batch else ""
+    print(f"{estimate.equal} equal, {estimate.to_send} will be sent{how}, about "
+          f"{estimate.tokens:,} tokens, {cost}")  # fmt: skip
     for fault in estimate.faults:
         print(fault, file=sys.stderr)
     return PROBLEMS if estimate.faults else FINE
 
 
 async def _estimated(
-    plan: ExperimentPlan, services: ExperimentServices, ledger: ExperimentLedger
-) -> ExperimentEstimate:
-    runner = ExperimentRunner(plan, services, ledger)
+    plan: ExperimentPlan, services: ExperimentServices, ledger: ExperimentLedger,
+    asker: CellAsker | None,
+) -> ExperimentEstimate:  # fmt: skip
+    runner = ExperimentRunner(plan, services, ledger, asker=asker)
     try:
         return await runner.prepare()
     finally:
@@ -112,7 +120,8 @@ def planned(options: argparse.Namespace, services: ExperimentServices) -> Experi
         how = replace(how, concurrency=max(1, given["concurrency"]))
     if options.no_cache:
         how = replace(how, cache=False)
-    return replace(plan, file=replace(file, budget=budget, gates=gates, options=how))
+    chosen = replace(plan, file=replace(file, budget=budget, gates=gates, options=how))
+    return batch_plan(chosen) if options.batch else chosen
 
 
 def _range(text: str) -> tuple[int, int | None]:

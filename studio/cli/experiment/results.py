@@ -25,7 +25,7 @@ def add_result(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--result", default="", metavar="N", help="its number; the newest else")
 
 
-def _with_result(
+def with_result(
     options: argparse.Namespace, act: Callable[[ExperimentLedger, ResultHead], int]
 ) -> int:
     """Do something with the result that the arguments name.
@@ -56,7 +56,7 @@ def show(options: argparse.Namespace) -> int:
         print_report(report_of(ledger, head.id))
         return FINE
 
-    return _with_result(options, act)
+    return with_result(options, act)
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -76,7 +76,7 @@ def compare(options: argparse.Namespace) -> int:
                 _print_rows(ledger, head, each.name, "lost", each.comparison.lost)
         return FINE
 
-    return _with_result(options, act)
+    return with_result(options, act)
 
 
 def _print_rows(
@@ -109,7 +109,7 @@ def export(options: argparse.Namespace) -> int:
         write_report(options, ledger, report_of(ledger, head.id))
         return FINE
 
-    return _with_result(options, act)
+    return with_result(options, act)
 
 
 def accept(options: argparse.Namespace) -> int:
@@ -130,7 +130,7 @@ def accept(options: argparse.Namespace) -> int:
         print(f"{change.path.name}: the expected answer of row {key.row} is written")
         return FINE
 
-    return _with_result(options, act)
+    return with_result(options, act)
 
 
 def bless(options: argparse.Namespace) -> int:
@@ -145,7 +145,7 @@ def bless(options: argparse.Namespace) -> int:
         print(f"#{head.id} is the baseline of {options.file.name}")
         return FINE
 
-    return _with_result(options, act)
+    return with_result(options, act)
 
 
 def _cell_key(ledger: ExperimentLedger, head: ResultHead, text: str) -> CellKey:

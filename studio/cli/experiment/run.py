@@ -8,6 +8,8 @@ import signal
 import sys
 from contextlib import suppress
 
+from studio.application.experiments.asking import CellAsker
+from studio.application.experiments.batches.asker import BatchAsker
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
@@ -15,7 +17,15 @@ from studio.application.experiments.report import ExperimentReport, report_of
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.cluster import add_workers, asker_of
-from studio.cli.exit_codes import FINE, INTERRUPTED, PAUSED, PROBLEMS, UNFINISHED, USAGE
+from studio.cli.exit_codes import (
+    FINE,
+    INTERRUPTED,
+    PAUSED,
+    PROBLEMS,
+    UNFINISHED,
+    USAGE,
+    UsageError,
+)
 from studio.cli.experiment.plan import open_ledger, planned, services_of
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, write_report
@@ -72,7 +82,7 @@ async def _drive(
     runner = ExperimentRunner(
         plan, services, ledger,
         on_cell=lambda _key, _outcome: progress.show(runner),
-        asker=asker_of(options, plan, services),
+        asker=_asker(options, plan, services, ledger),
     )  # fmt: skip
     interrupted = False
 
@@ -100,12 +110,40 @@ async def _drive(
     report = report_of(ledger, result)
     write_report(options, ledger, report)
     if interrupted and state == "cancelled":
-        print("prompt-studio: stopped; --resume goes on", file=sys.stderr)
+        print(f"prompt-studio: stopped; {_how_to_go_on(options)}", file=sys.stderr)
         return INTERRUPTED
     if state == "paused":
         print(f"prompt-studio: paused: {runner.paused_by} --resume goes on", file=sys.stderr)
         return PAUSED
     return _exit_code(report)
+
+
+def _asker(
+    options: argparse.Namespace, plan: ExperimentPlan, services: ExperimentServices,
+    ledger: ExperimentLedger,
+) -> CellAsker | None:  # fmt: skip
+    """Who asks the cells; None asks each by itself, in this process.
+
+    Raises:
+        ExperimentError: a connection has no batches.
+        UsageError: both are asked for, or batches are under way that would be asked again.
+        WorkersError: the address of the workers cannot be used.
+    """
+    newest = next(iter(ledger.results(str(options.file.resolve()))), None)
+    waiting = ledger.batches.under_way(newest.id) if newest is not None else []
+    if options.batch:
+        if options.workers:
+            raise UsageError("--batch and --workers cannot go together")
+        if waiting and newest is not None and not (options.resume or options.only):
+            print(f"prompt-studio: result #{newest.id} has {len(waiting)} batches under way; "
+                  "--resume reads them", file=sys.stderr)  # fmt: skip
+        return BatchAsker(plan, services, ledger, lambda text: print(text, file=sys.stderr))
+    if waiting and newest is not None and (options.resume or options.only):
+        raise UsageError(
+            f"result #{newest.id} has {len(waiting)} batches under way, whose cells would be asked "
+            "a second time; --batch goes on with them"
+        )
+    return asker_of(options, plan, services)
 
 
 def _result_to_run(
@@ -132,6 +170,13 @@ def _tell_estimate(estimate: ExperimentEstimate) -> None:
     )  # fmt: skip
     for fault in estimate.faults[:10]:
         print(fault, file=sys.stderr)
+
+
+def _how_to_go_on(options: argparse.Namespace) -> str:
+    if not options.batch:
+        return "--resume goes on"
+    return ("what was sent is still answered and paid for: --batch --resume reads it, "
+            "`experiment batches --cancel` cancels it")  # fmt: skip
 
 
 def _exit_code(report: ExperimentReport) -> int:

@@ -144,6 +144,11 @@ class RemoteModel:
         return self._capabilities
 
     @property
+    def provider(self) -> Provider:
+        """The form of its requests and replies."""
+        return provider_at(self._connection)
+
+    @property
     def price(self) -> Price | None:
         """What its tokens cost; None where that is not known."""
         if self._look_up_price is not None:
@@ -157,7 +162,7 @@ class RemoteModel:
                 request,
                 model_id=self._model_id,
                 capabilities=self._capabilities,
-                provider=self._provider,
+                provider=self.provider,
                 media=self._media,
             )
         )
@@ -179,13 +184,14 @@ class RemoteModel:
         attempt = 1
         while True:
             said = False
+            body = self.request_body(request)
             try:
-                async with aclosing(self._attempt(request)) as deltas:
+                async with aclosing(self._attempt(body)) as deltas:
                     async for delta in deltas:
                         said = said or not isinstance(delta, ReplyNotice | UsageDelta)
                         yield delta
             except UnsupportedParameterError as error:
-                notice = None if said else self._do_without(error, request)
+                notice = None if said else self.do_without(error, body)
                 if notice is None:
                     raise
                 yield ReplyNotice(notice)
@@ -218,30 +224,26 @@ class RemoteModel:
         """Close the connections."""
         await self._client.close()
 
-    @property
-    def _provider(self) -> Provider:
-        return provider_at(self._connection)
+    def do_without(self, error: UnsupportedParameterError, sent: JsonObject) -> str | None:
+        """Leave a parameter out from now on; gives a sentence, or `None` where that cannot help.
 
-    def _do_without(self, error: UnsupportedParameterError, request: ModelRequest) -> str | None:
-        """Leave a parameter out from now on; `None` where that cannot help."""
+        Args:
+            error: the server's refusal.
+            sent: the body that it refused.
+        """
         name = error.parameter
-        if (
-            name in _NEEDED[self._provider]
-            or name in self._not_taken
-            or name not in self.request_body(request)
-        ):
+        if name in _NEEDED[self.provider] or name not in sent:
             return None
-        instead = _RENAMED.get(name, "")
-        if instead in self._not_taken:
-            instead = ""
-        self._not_taken[name] = instead
+        if name not in self._not_taken:  # else a request beside this one has learned it
+            instead = _RENAMED.get(name, "")
+            self._not_taken[name] = "" if instead in self._not_taken else instead
+        instead = self._not_taken[name]
         how = f"sent as {instead!r}" if instead else "left out"
         return f"{self._target.name} takes no {name!r}: {how}, and asked again."
 
-    async def _attempt(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+    async def _attempt(self, body: JsonObject) -> AsyncGenerator[ReplyDelta, None]:
         """One call."""
         ends = asyncio.get_running_loop().time() + self._connection.call_seconds
-        body = self.request_body(request)
         if not holds_message(body):
             raise nothing_asked()
         opening = asyncio.create_task(self._begin(body))
@@ -251,7 +253,7 @@ class RemoteModel:
                 yield ReplyNotice(f"Waiting for {self._target.name} to begin its reply …")
             stream, first = await opening
             reading = ReplyStream(
-                stream, self._client, self._target, self._provider,
+                stream, self._client, self._target, self.provider,
                 stall_seconds=self._connection.stall_seconds, ends=ends, price=self.price,
                 call_seconds=self._connection.call_seconds,
             )  # fmt: skip
@@ -266,7 +268,7 @@ class RemoteModel:
 
     async def _begin(self, body: JsonObject) -> tuple[EventStream, list[object]]:
         """Send, and wait for the first events (empty: there are none)."""
-        path = _PATHS[self._provider].format(model=_in_address(self._model_id))
+        path = _PATHS[self.provider].format(model=_in_address(self._model_id))
         seconds = min(self._connection.first_byte_seconds, self._connection.call_seconds)
         stream: EventStream | None = None
         await self._client.prepare()

@@ -11,6 +11,7 @@ from studio.application.experiments.cluster.dask_pool import DaskPool, WorkersAd
 from studio.application.experiments.cluster.dispatch import CellDispatcher, WorkerPool, WorkersError
 from studio.application.experiments.cluster.worker import decode_asked, encode_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.turns import LeasedCell, Turns
 from studio.application.words import translate
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import MOST, ConnectionLimiter
@@ -21,6 +22,8 @@ _tr = partial(translate, "ExperimentCluster")
 
 class ClusterAsker:
     """What is sent is worked out here; it is asked on workers; it is marked and kept here."""
+
+    price_share = 1.0
 
     def __init__(
         self,
@@ -55,13 +58,18 @@ class ClusterAsker:
         return self._dispatcher.room if self._dispatcher is not None else 1
 
     @property
+    def turns(self) -> Turns:
+        """Decides when judges ask: they are asked here."""
+        return self._here.turns
+
+    @property
     def refused(self) -> int:
         """Requests that servers refused so far (429)."""
         away = self._dispatcher.refused if self._dispatcher is not None else 0
         return self._here.refused + away
 
     def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
-        """The room that judges have at a connection: they are asked here."""
+        """The room for embeddings at a connection: they are asked here."""
         return self._here.limiter(connection, is_local=is_local)
 
     async def open(self) -> None:
@@ -73,7 +81,7 @@ class ClusterAsker:
         """
         await self._here.open()
 
-    async def start(self) -> None:
+    async def start(self, result: int) -> None:
         """Find or start the workers, and ship the experiment.
 
         Raises:
@@ -94,15 +102,22 @@ class ClusterAsker:
         """What a cell would send first; a text says why it cannot be rendered."""
         return await self._here.sent(at, row)
 
-    async def ask(self, at: int, row: ExperimentRow) -> AskedCell:
+    def begin_cell(self) -> None:
+        """Nothing: cells do not wait for each other."""
+
+    def end_cell(self) -> None:
+        """Nothing: cells do not wait for each other."""
+
+    async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
         """Run a cell on a worker.
 
         Raises:
             WorkersError: the workers stay away.
         """
         assert self._dispatcher is not None  # `start` comes first
-        cell = encode_cell(at, row, self._plan.values_of(at, row))
-        return decode_asked(await self._dispatcher.ask(cell))
+        at = cell.key.variant
+        encoded = encode_cell(at, row, self._plan.values_of(at, row))
+        return decode_asked(await self._dispatcher.ask(encoded))
 
     async def close(self) -> None:
         """Let go of everything."""

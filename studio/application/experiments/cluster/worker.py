@@ -21,7 +21,9 @@ from typing import Any, TypeVar
 
 from studio.application.experiments.asking import AskedCell, Asker
 from studio.application.experiments.cluster.bundle import read_bundle
+from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall
+from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.values import ExperimentCase, ExperimentRow
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.text.values import Json
@@ -106,7 +108,8 @@ class CellWorker:
         place = cell["variant"], next(self._numbers)  # rows come in any order, also twice at once
         self._values[place] = cell["values"]
         try:
-            return encode_asked(await self._asker.ask(place[0], ExperimentRow("", case, place[1])))
+            leased = LeasedCell(CellKey(1, place[1], place[0]), b"")
+            return encode_asked(await self._asker.ask(leased, ExperimentRow("", case, place[1])))
         finally:
             del self._values[place]
 

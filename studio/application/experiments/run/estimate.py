@@ -49,13 +49,14 @@ def _price_of(variant: PlannedVariant) -> Price | None:
 
 
 def estimated_spending(
-    plan: ExperimentPlan, to_send: Iterable[tuple[int, SentCell]]
+    plan: ExperimentPlan, to_send: Iterable[tuple[int, SentCell]], price_share: float = 1.0
 ) -> tuple[int, float | None]:
     """Tokens and dollars of what will be sent, a call for each cell.
 
     Args:
         plan: what is run.
         to_send: the variant and the request of each cell that will be asked.
+        price_share: what a request costs, of its price.
     """
     tokens, cost, is_priced = 0, 0.0, True
     prices = [_price_of(each) for each in plan.variants]
@@ -69,4 +70,4 @@ def estimated_spending(
         spent = price.of(Usage(into, _REPLY_TOKENS)) if price is not None else None
         is_priced = is_priced and spent is not None
         cost += spent or 0.0
-    return tokens, cost if is_priced else None
+    return tokens, cost * price_share if is_priced else None

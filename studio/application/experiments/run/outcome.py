@@ -33,7 +33,7 @@ def done_outcome(
         results=marks.results,
         facts=facts_of(
             answer.calls, finish=answer.finish_reason, refused=answer.is_refusal,
-            errors=answer.errors, asked_cost=answer.cost,
+            errors=answer.errors, asked_cost=answer.cost, untimed=not answer.is_timed,
         ),
     )  # fmt: skip
 
@@ -58,6 +58,7 @@ def answer_of(outcome: CellOutcome) -> CellAnswer:
         str(facts.get("finish", "")),
         is_refusal=facts.get("refused") is True,
         errors=errors if isinstance(errors, int) else 0,
+        is_timed=facts.get("untimed") is not True,
     )
 
 

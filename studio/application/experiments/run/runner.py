@@ -17,6 +17,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
 from studio.application.experiments.run.outcome import answer_of, done_outcome, row_facts
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
+from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.child import AssertionChild
 from studio.core.experiments.assertions.marking import CellMarks, Markers, mark_answer
 from studio.core.experiments.assertions.result import (
@@ -71,15 +72,16 @@ class ExperimentRunner:
         self._services = services
         self._on_cell = on_cell
         self._asker = asker if asker is not None else Asker(plan, services)
-        self._judge = PromptJudge(plan, services, self._asker.limiter)
+        self._judge = PromptJudge(plan, services, self._asker.turns, self._asker.limiter)
         self._code = AssertionChild(plan.folder.path, trusted=plan.folder.trusted)
-        self._markers = Markers(self._read, self._find, self._code, self._judge)
+        self._markers = Markers(self._read, self._find, self._code)
         self._rows = {row.number: row for row in plan.rows}
         self._sent: dict[tuple[int, int], SentCell | str] = {}
         self._identities: dict[CellKey, bytes] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
         self._stopping = False
         self._wake = asyncio.Event()
+        self._ended: deque[asyncio.Task[None]] = deque()
         self._spending = ExperimentSpending(plan.cells, plan.file.budget, plan.options)
         self.refused_calls = 0
         """Tool calls that were refused, because nobody allowed them."""
@@ -111,6 +113,7 @@ class ExperimentRunner:
             self.plan,
             ((key.variant, sent) for key in to_send
              if not isinstance(sent := self._sent[key.variant, key.row], str)),
+            self._asker.price_share,
         )  # fmt: skip
         count = len(to_send)
         self._spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count))
@@ -185,7 +188,7 @@ class ExperimentRunner:
         Raises:
             LedgerError: results cannot be written; what was asked last is lost, nothing else.
         """
-        await self._asker.start()
+        await self._asker.start(result)
         self._ledger.take_back(result)
         self._ledger.end(result, "running")
         self._spending.start(self._ledger.variant_totals(result))
@@ -193,15 +196,16 @@ class ExperimentRunner:
         tasks: set[asyncio.Task[None]] = set()
         try:
             while not self._stopping and not self._is_paused():
+                room = self._room() - len(tasks)
                 if not leased:
-                    leased.extend(self._ledger.lease(result, _LEASED_AHEAD))
+                    leased.extend(self._ledger.lease(result, max(_LEASED_AHEAD, room)))
                 if not leased and not tasks:
                     break
-                room = self._room() - len(tasks)
                 while leased and room > 0 and self._spending.may_begin(len(tasks)):
-                    tasks.add(asyncio.create_task(self._cell(result, leased.popleft())))
+                    self._asker.begin_cell()
+                    tasks.add(self._started(result, leased.popleft()))
                     room -= 1
-                tasks = await self._somedone_outcome(tasks)
+                await self._some_ended(tasks)
             await self._end_what_is_under_way(tasks)
         except BaseException:
             for task in tasks:
@@ -244,16 +248,23 @@ class ExperimentRunner:
             return 1
         return self._asker.room
 
-    async def _somedone_outcome(self, tasks: set[asyncio.Task[None]]) -> set[asyncio.Task[None]]:
+    def _started(self, result: int, key: CellKey) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._cell(result, key))
+        task.add_done_callback(self._note_end)
+        return task
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        self._ended.append(task)
+        self._wake.set()
+
+    async def _some_ended(self, tasks: set[asyncio.Task[None]]) -> None:
+        """Wait until a cell has ended, and take out all that have: thousands may be under way."""
+        await self._wake.wait()
         self._wake.clear()
-        waker = asyncio.create_task(self._wake.wait())
-        try:
-            done, _ = await asyncio.wait({*tasks, waker}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            waker.cancel()
-        for task in done - {waker}:
+        while self._ended:
+            task = self._ended.popleft()
+            tasks.discard(task)
             task.result()
-        return tasks - done
 
     async def _end_what_is_under_way(self, tasks: set[asyncio.Task[None]]) -> None:
         if not tasks:
@@ -275,6 +286,7 @@ class ExperimentRunner:
             self._ledger.finish(result, key, outcome, journal)
             is_over = True
         finally:
+            self._asker.end_cell()
             if not is_over:
                 self._ledger.give_back(result, [key])
         if outcome.state is CellState.DONE and not outcome.is_cached:
@@ -287,26 +299,29 @@ class ExperimentRunner:
         sent = self._sent[key.variant, key.row]
         if isinstance(sent, str):
             return CellOutcome(CellState.ERROR, error=sent), None
-        place = self._known.get(self._identities[key]) if self.plan.options.cache else None
+        cell = LeasedCell(key, self._identities[key])
+        place = self._known.get(cell.identity) if self.plan.options.cache else None
         before = self._ledger.outcome(*place) if place is not None else None
         if before is not None and before.state is CellState.DONE:
             answer = answer_of(before)
-            marks = await self._mark(row, sent, answer)
+            marks = await self._mark(cell, row, sent, answer)
             return replace(
                 done_outcome(answer, marks, before.cost, is_cached=True), facts=before.facts
             ), None
         if self.plan.options.delay_ms:
             await asyncio.sleep(self.plan.options.delay_ms / 1000)
-        asked = await self._asker.ask(key.variant, row)
+        asked = await self._asker.ask(cell, row)
         self.refused_calls += asked.refused
         if asked.answer is None:
             outcome = CellOutcome(CellState.ERROR, error=asked.error)
         else:
-            marks = await self._mark(row, sent, asked.answer)
+            marks = await self._mark(cell, row, sent, asked.answer)
             outcome = done_outcome(asked.answer, marks, asked.answer.cost)
         return outcome, self._journal_of(asked, outcome)
 
-    async def _mark(self, row: ExperimentRow, sent: SentCell, answer: CellAnswer) -> CellMarks:
+    async def _mark(
+        self, cell: LeasedCell, row: ExperimentRow, sent: SentCell, answer: CellAnswer
+    ) -> CellMarks:
         case = row.case
         variables: dict[str, Json] = dict(case.variables)
         if case.expected is not None:
@@ -316,7 +331,8 @@ class ExperimentRunner:
         )
         transform = case.options.get("transform", case.options.get("postprocess"))
         return await mark_answer(
-            case.assertions, case.threshold, answer, context, self._markers,
+            case.assertions, case.threshold, answer, context,
+            replace(self._markers, judge=self._judge.of(cell)),
             transform if isinstance(transform, str) else "",
         )  # fmt: skip
 

@@ -14,6 +14,8 @@ Measure = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
 
 def decide_latency(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """The answer came in time."""
+    if not answer.is_timed:
+        raise UndecidedError("The answer came in a batch, which has no latency.")
     most = _most(spec, value, "latency", "milliseconds")
     return Verdict(answer.latency_ms <= most, f"It took {answer.latency_ms:.0f} ms; {most:g} ms "
                    "are allowed.")  # fmt: skip

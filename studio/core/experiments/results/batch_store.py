@@ -146,6 +146,11 @@ class BatchStore:
         """Batches of a result that may still be answered, or were not read to their end."""
         return [each for each in self.batches(experiment) if not each.is_over]
 
+    def remotes(self) -> set[str]:
+        """The identifiers at their providers of all batches in the file."""
+        found = self._database.read("SELECT remote FROM batch WHERE remote <> ''")
+        return {remote for (remote,) in found}
+
     def members(self, batch: int) -> list[tuple[CellKey, str]]:
         """Cell and name of each request of a batch whose cell is not over."""
         return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import datetime
 
 from studio.core.models.base import ModelError
@@ -77,9 +78,11 @@ class AnthropicBatches:
                 if _seconds(each.get("created_at")) < noted.noted - _CLOCKS_DIFFER:
                     return None
                 found = self._read(each)
-                if found.id in noted.known or found.total != len(noted.names):
+                if found.id in noted.known or found.total != noted.requests:
                     continue
-                if found.status == "going" or await self._holds(found, noted):
+                if found.status == "going":
+                    return replace(found, is_guess=True)
+                if await self._holds(found, noted):
                     return found
             if not batches or page.get("has_more") is not True:
                 return None
@@ -89,7 +92,7 @@ class AnthropicBatches:
     async def _holds(self, batch: RemoteBatch, noted: NotedBatch) -> bool:
         async with aclosing(self.replies(batch)) as replies:
             async for reply in replies:
-                return reply.name in noted.names
+                return noted.holds(reply.name)
         return False
 
     async def look(self, batch: str) -> RemoteBatch:

@@ -152,7 +152,7 @@ class OpenAIBatches:
             _number(count.get("total")),
             tuple(f"/files/{each}/content" for each in files if isinstance(each, str) and each),
             self._client.mask("; ".join(_words(each) for each in said[:3])),
-            bool(said) and all(each.get("code") in _FULL for each in said),
+            is_full=bool(said) and all(each.get("code") in _FULL for each in said),
         )
 
     def _reply(self, line: JsonObject) -> BatchReply | None:

@@ -80,6 +80,10 @@ class RemoteBatch:
     said: str = ""
     """What the provider says of its failure."""
 
+    is_guess: bool = False
+    """Whether only time and size say that it is the one that was looked for; once it is over its
+    names say so."""
+
     is_full: bool = False
     """Whether it failed because too much is waiting there already; later it may be taken."""
 
@@ -111,8 +115,11 @@ class NotedBatch:
     noted: float
     """When, in seconds since 1970."""
 
-    names: Collection[str]
-    """The names of its requests."""
+    requests: int
+    """How many it holds."""
+
+    holds: Callable[[str], bool]
+    """Whether a name is one of its requests."""
 
     known: Collection[str] = ()
     """Identifiers at the provider of other batches."""

@@ -23,6 +23,8 @@ from studio.application.experiments.cluster.worker import (
     encode_cell,
     missing_names,
 )
+from studio.application.experiments.turns import LeasedCell
+from studio.core.experiments.results.cells import CellKey
 from studio.core.models.connection_file import Connections
 from tests.application.experiments.conftest import Bench
 from tests.support.chat_server import chunk, events, streamed
@@ -94,7 +96,7 @@ def test_a_worker_asks_what_this_process_would(agent: Bench, tmp_path: Path) -> 
     async def here() -> AskedCell:
         await asker.open()
         try:
-            return await asker.ask(0, plan.rows[0])
+            return await asker.ask(LeasedCell(CellKey(1, 1, 0), b""), plan.rows[0])
         finally:
             await asker.close()
 
@@ -138,7 +140,7 @@ def test_what_a_row_puts_around_the_prompt_and_typed_values_travel_too(
     async def here() -> None:
         await asker.open()
         try:
-            await asker.ask(0, plan.rows[0])
+            await asker.ask(LeasedCell(CellKey(1, 1, 0), b""), plan.rows[0])
         finally:
             await asker.close()
 

@@ -1,0 +1,373 @@
+"""One batch after the other through its life: noted, sent, looked at, read.
+
+Each step stands in the ledger before the next one is taken. After a crash the cells ask again, and
+what they ask for says in which batch it is: that one is found, looked at and read, and nothing that
+a provider may have taken is sent a second time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import count
+from uuid import uuid4
+
+from studio.application.words import translate
+from studio.core.experiments.results.batch_store import BatchStore, KeptBatch
+from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.database import LedgerError
+from studio.core.masking.walk import changed
+from studio.core.models.base import ModelError
+from studio.core.models.batches.values import (
+    BatchApi,
+    BatchPart,
+    BatchReply,
+    BatchRequest,
+    NotedBatch,
+    RemoteBatch,
+)
+from studio.core.models.faults import RetryLaterError
+from studio.core.text.values import JsonObject
+
+_tr = partial(translate, "ExperimentBatches")
+
+_FIRST_SECONDS, _GROWTH, _LONGEST_SECONDS = 0.2, 1.5, 60.0
+"""How long is waited before a batch is looked at again: an hour costs some seventy looks."""
+
+_KEPT_AT_ONCE = 200
+_MOST_FULL, _LONGEST_FULL = 24, 900.0
+"""How often a batch is offered again that finds no room, in halves, and the longest wait between:
+about five hours in all."""
+
+_LEAST_LOOKS = 3
+_NOT_TAKEN = ("refused", "dns", "tls", "proxy", "bad-address", "rate-limited")
+"""Faults with which a request cannot have reached the provider."""
+
+_NAME = re.compile(r"[0-9a-f]+-(?P<variant>\d+)-(?P<row>\d+)-(?P<repeat>\d+)-(?P<name>\w+)")
+
+TellBatch = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class BatchLine:
+    """Where requests of one connection and model go as batches."""
+
+    connection: str
+    """The connection's name."""
+
+    model: str
+    """The model; one batch has one."""
+
+    api: BatchApi
+    """The server."""
+
+    retries: int
+    """How often what fails for now is tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellRequest:
+    """A request of a cell, as a line of a batch."""
+
+    key: CellKey
+    """The cell."""
+
+    name: str
+    """Which of the cell's requests: `s2` is that of its second step."""
+
+    sent: BatchRequest
+    """What is sent."""
+
+    @property
+    def hash(self) -> bytes:
+        """Of all that is sent."""
+        return sha256(self.sent.line).digest()[:16]
+
+
+def request_name(identity: bytes, key: CellKey, name: str) -> str:
+    """The `custom_id` of a cell's request."""
+    return f"{identity.hex()[:20]}-{key.variant}-{key.row}-{key.repeat}-{name}"
+
+
+def cell_of(custom_id: str) -> tuple[CellKey, str] | None:
+    """Cell and name of a request of ours; None for another's."""
+    found = _NAME.fullmatch(custom_id)
+    if found is None:
+        return None
+    key = CellKey(int(found["repeat"]), int(found["row"]), int(found["variant"]))
+    return key, found["name"]
+
+
+class BatchCarrier:
+    """Sends batches of one result, waits for them and hands out what came."""
+
+    def __init__(
+        self, store: BatchStore, result: int, mask: Callable[[str], str], tell: TellBatch
+    ) -> None:
+        """Take where it is noted.
+
+        Args:
+            store: the ledger's batches.
+            result: the result that the cells belong to.
+            mask: takes secrets out of what is kept.
+            tell: told what happens to batches, a sentence each.
+        """
+        self._store = store
+        self._result = result
+        self._mask = mask
+        self._tell = tell
+        self._promises: dict[str, asyncio.Future[BatchReply | None]] = {}
+        self._joined: dict[int, set[str]] = {}
+        self._taken_up: dict[int, asyncio.Task[None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def promise(self, name: str) -> asyncio.Future[BatchReply | None]:
+        """What will come of a request; None where it turns out that it was never sent."""
+        future: asyncio.Future[BatchReply | None] = asyncio.get_running_loop().create_future()
+        self._promises[name] = future
+        return future
+
+    def send(self, line: BatchLine, requests: Sequence[CellRequest]) -> None:
+        """Begin to send promised requests, as one batch."""
+        self._begin([each.sent.name for each in requests], self._carry(line, requests))
+
+    def take_up(self, line: BatchLine, kept: KeptBatch, name: str) -> None:
+        """Go on with the batch of an earlier process that holds a promised request."""
+        names = self._joined.setdefault(kept.id, set())
+        names.add(name)
+        task = self._taken_up.get(kept.id)
+        if task is None or task.done():
+            self._taken_up[kept.id] = self._begin(names, self._go_on(line, kept, names))
+
+    async def close(self) -> None:
+        """Wait for nothing any more; the batches go on at their providers."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(
+        self, names: Collection[str], going: Coroutine[object, object, None]
+    ) -> asyncio.Task[None]:
+        async def guarded() -> None:
+            try:
+                await going
+            except ModelError as error:
+                for name in tuple(names):
+                    self._keep_promise(name, BatchReply(name, fault=error))
+            except LedgerError as error:
+                for name in tuple(names):
+                    future = self._promises.pop(name, None)
+                    if future is not None and not future.done():
+                        future.set_exception(error)
+
+        task = asyncio.create_task(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _keep_promise(self, name: str, reply: BatchReply | None) -> None:
+        future = self._promises.pop(name, None)
+        if future is not None and not future.done():
+            future.set_result(reply)
+
+    # Sending --------------------------------------------------------------------------------------
+
+    async def _carry(
+        self, line: BatchLine, requests: Sequence[CellRequest], refusals: int = 0
+    ) -> None:
+        """A batch from its note to its end."""
+        lines = b"\n".join(each.sent.line for each in requests)
+        mark = f"{sha256(lines).hexdigest()[:32]}-{uuid4().hex[:8]}"
+        kept = self._store.note(
+            self._result, line.connection, line.model, mark,
+            [(each.key, each.name, each.hash) for each in requests],
+        )  # fmt: skip
+        remote = await self._sent(
+            line, kept, BatchPart(mark, tuple(each.sent for each in requests))
+        )
+        remote = await self._ended(line, remote)
+        if remote.status == "failed" and remote.is_full and refusals < _MOST_FULL:
+            self._store.note_over(kept.id)
+            await asyncio.sleep(min(_LONGEST_FULL, _FIRST_SECONDS * 2**refusals))
+            half = (len(requests) + 1) // 2
+            for part in filter(None, (requests[:half], requests[half:])):
+                names = [each.sent.name for each in part]
+                self._begin(names, self._carry(line, part, refusals + 1))
+            return
+        await self._read(line, kept, remote, [each.sent.name for each in requests])
+
+    async def _sent(self, line: BatchLine, kept: KeptBatch, part: BatchPart) -> RemoteBatch:
+        """Send a batch that was noted; what may have been taken is looked for before another try.
+
+        Raises:
+            ModelError: it was not taken, or nobody can say whether it was.
+        """
+        for attempt in count():
+            try:
+                remote = await line.api.send(part, partial(self._store.note_file, kept.id))
+            except ModelError as error:
+                is_taken = None
+                if error.retryable and error.kind not in _NOT_TAKEN:
+                    is_taken = await self._found(line, kept)
+                if is_taken is None:
+                    if not error.retryable or attempt >= line.retries:
+                        self._store.note_over(kept.id)
+                        raise
+                    await asyncio.sleep(_wait_after(error, attempt))
+                    continue
+                remote = is_taken
+            self._store.note_sent(kept.id, remote.id)
+            self._tell(
+                _tr("{connection}: a batch of {count} requests was sent ({id}).").format(
+                    connection=line.connection, count=len(part.requests), id=remote.id
+                )
+            )
+            return remote
+        raise AssertionError("the last try raises")
+
+    # Going on -------------------------------------------------------------------------------------
+
+    async def _go_on(self, line: BatchLine, kept: KeptBatch, names: Collection[str]) -> None:
+        """A batch that an earlier process noted, from wherever it is to its end."""
+        remote: RemoteBatch | None
+        if kept.remote:
+            remote = await _patiently(partial(line.api.look, kept.remote))
+        else:
+            remote = await self._found(line, kept)
+        if remote is not None:
+            self._store.note_sent(kept.id, remote.id)
+            remote = await self._ended(line, remote)
+        if remote is None or remote.status == "failed":
+            self._store.note_over(kept.id)
+            for name in tuple(names):
+                self._keep_promise(name, None)
+            return
+        await self._read(line, kept, remote, names)
+
+    async def _found(self, line: BatchLine, kept: KeptBatch) -> RemoteBatch | None:
+        """The batch that was sent when nobody could note it any more; None where it was not."""
+        members = set(self._store.members(kept.id))
+        noted = NotedBatch(
+            kept.mark, kept.noted, kept.requests,
+            lambda name: cell_of(name) in members, self._store.remotes(),
+        )  # fmt: skip
+        for attempt in count():
+            try:
+                found = await line.api.find(noted)
+                if found is None or not found.is_guess:
+                    return found
+                await self._ended(line, found)
+            except ModelError as error:
+                if not error.retryable or attempt >= max(line.retries, _LEAST_LOOKS):
+                    raise
+                await asyncio.sleep(_wait_after(error, attempt))
+        raise AssertionError("the last try raises")
+
+    async def _ended(self, line: BatchLine, remote: RemoteBatch) -> RemoteBatch:
+        """The batch once it is over, however it ends."""
+        wait = _FIRST_SECONDS
+        while remote.status == "going":
+            await asyncio.sleep(wait)
+            wait = min(_LONGEST_SECONDS, wait * _GROWTH)
+            remote = await _patiently(partial(line.api.look, remote.id))
+        return remote
+
+    # Reading --------------------------------------------------------------------------------------
+
+    async def _read(
+        self, line: BatchLine, kept: KeptBatch, remote: RemoteBatch, names: Collection[str]
+    ) -> None:
+        """Keep and hand out all that came back, whatever the batch ended by."""
+        others: dict[str, BatchReply] = {}
+        for attempt in count():
+            try:
+                await self._read_once(line, kept, remote, others)
+                break
+            except ModelError as error:
+                if not error.retryable:
+                    raise
+                await asyncio.sleep(_wait_after(error, attempt))
+        self._store.note_over(kept.id)
+        left = [name for name in names if name in self._promises]
+        self._tell(
+            _tr("{connection}: {id} is over ({status}), {count} requests have no answer.").format(
+                connection=line.connection, id=remote.id, status=remote.status, count=len(left)
+            )
+        )
+        for name in left:
+            self._keep_promise(name, others.get(name) or _missing(name, line, remote))
+
+    async def _read_once(
+        self, line: BatchLine, kept: KeptBatch, remote: RemoteBatch, others: dict[str, BatchReply]
+    ) -> None:
+        come: list[BatchReply] = []
+        try:
+            async with aclosing(line.api.replies(remote)) as replies:
+                async for reply in replies:
+                    if reply.response is None:
+                        others[reply.name] = reply
+                        continue
+                    come.append(reply)
+                    if len(come) >= _KEPT_AT_ONCE:
+                        self._hand_out(kept, come)
+                        come = []
+                        await asyncio.sleep(0)
+        finally:
+            self._hand_out(kept, come)
+
+    def _hand_out(self, kept: KeptBatch, come: Sequence[BatchReply]) -> None:
+        """Keep what came, then give it to the cells that wait for it."""
+        made: list[tuple[CellKey, str, JsonObject]] = []
+        for reply in come:
+            place = cell_of(reply.name)
+            if place is not None and reply.response is not None:
+                made.append((*place, changed(reply.response, self._mask)))
+        self._store.keep(self._result, made, kept.id)
+        for reply in come:
+            self._keep_promise(reply.name, reply)
+
+
+def _missing(name: str, line: BatchLine, remote: RemoteBatch) -> BatchReply:
+    """What is said of a request of which a batch that is over says nothing."""
+    match remote.status:
+        case "expired" | "cancelled":
+            return BatchReply(name, unanswered=remote.status)
+        case "failed":
+            said = remote.said or _tr("it does not say why")
+            fault = ModelError(
+                "bad-request",
+                _tr("{connection} did not take the batch: {said}").format(
+                    connection=line.connection, said=said
+                ),
+                _tr("Ask without batches to see which request is wrong."),
+            )
+            fault.retryable = remote.is_full
+        case _:
+            fault = RetryLaterError(
+                "bad-reply",
+                _tr("{connection} gave no answer in the batch.").format(connection=line.connection),
+                _tr("Ask again."),
+            )
+    return BatchReply(name, fault=fault)
+
+
+async def _patiently(look: Callable[[], Awaitable[RemoteBatch]]) -> RemoteBatch:
+    """Look until the server answers: a batch goes on while nobody can reach it."""
+    for attempt in count():
+        try:
+            return await look()
+        except ModelError as error:
+            if not error.retryable:
+                raise
+            await asyncio.sleep(_wait_after(error, attempt))
+    raise AssertionError("the loop ends by a return")
+
+
+def _wait_after(error: ModelError, attempt: int) -> float:
+    asked = error.after if isinstance(error, RetryLaterError) else None
+    return min(_LONGEST_SECONDS, asked or _FIRST_SECONDS * 2.0 ** min(attempt, 20))
