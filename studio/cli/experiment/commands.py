@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from studio.cli.experiment.batches import list_batches
+from studio.cli.experiment.detached import add_attach, add_stop
 from studio.cli.experiment.generate import add_generate
 from studio.cli.experiment.improve import add_improve, add_propose
 from studio.cli.experiment.plan import add_choices, plan
@@ -55,6 +56,8 @@ def add_experiment(parser: argparse.ArgumentParser) -> None:
     add_result(each)
     each.add_argument("cell", metavar="ROW:VARIANT[:REPEAT]")
     each.set_defaults(action=accept)
+    add_attach(commands.add_parser("attach", help="watch a run that goes on by itself"))
+    add_stop(commands.add_parser("stop", help="end a run that goes on by itself"))
     add_generate(commands.add_parser("generate", help="rows that a model invents, for a dataset"))
     add_improve(commands.add_parser("improve", help="search a better text for a section"))
     add_propose(commands.add_parser("propose", help="texts for a section, as variants"))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
 
 from studio.application.experiments.exports.forms import FORMS, summary_of
 from studio.application.experiments.report import ExperimentReport
-from studio.cli.exit_codes import UsageError
+from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.core.experiments.results.ledger import ExperimentLedger
 
 
@@ -61,3 +62,17 @@ def write_report(
         options.output.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{options.output}: {error.strerror or error}") from None
+
+
+def exit_code(report: ExperimentReport) -> int:
+    """What a run leaves with, by what came of it; failed gates are named."""
+    if report.errors:
+        print(f"prompt-studio: {report.errors} cells have no answer; --only errors asks again",
+              file=sys.stderr)  # fmt: skip
+        return UNFINISHED
+    for gate in report.gates:
+        if not gate.held:
+            bound = "at least" if gate.is_least else "at most"
+            print(f"gate {gate.name} of {gate.variant}: {gate.measured:g}, {bound} {gate.wanted:g} "
+                  "is asked", file=sys.stderr)  # fmt: skip
+    return FINE if report.gates_hold else PROBLEMS

@@ -13,22 +13,16 @@ from studio.application.experiments.batches.asker import BatchAsker
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.experiments.report import ExperimentReport, report_of
+from studio.application.experiments.report import report_of
+from studio.application.experiments.run.detached import stop_when_asked
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.cluster import add_workers, asker_of
-from studio.cli.exit_codes import (
-    FINE,
-    INTERRUPTED,
-    PAUSED,
-    PROBLEMS,
-    UNFINISHED,
-    USAGE,
-    UsageError,
-)
+from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
+from studio.cli.experiment.detached import add_detach, detach, notify
 from studio.cli.experiment.plan import open_ledger, planned, services_of
 from studio.cli.experiment.progress import RunProgress
-from studio.cli.experiment.report import add_form, write_report
+from studio.cli.experiment.report import add_form, exit_code, write_report
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
@@ -51,6 +45,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--yes", action="store_true", help="allow tool calls that would ask for approval"
     )
     add_workers(parser)
+    add_detach(parser)
     add_form(parser, required=False)
 
 
@@ -81,7 +76,7 @@ async def _drive(
     progress = RunProgress()
     runner = ExperimentRunner(
         plan, services, ledger,
-        on_cell=lambda _key, _outcome: progress.show(runner),
+        on_cell=lambda _key, _outcome: progress.show(runner.progress),
         asker=_asker(options, plan, services, ledger),
     )  # fmt: skip
     interrupted = False
@@ -93,15 +88,22 @@ async def _drive(
 
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError):  # Windows
-        loop.add_signal_handler(signal.SIGINT, interrupt)
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(each, interrupt)
     try:
         estimate = await runner.prepare()
         _tell_estimate(estimate)
         result = _result_to_run(options, runner, ledger)
-        state = await runner.run(result)
+        if options.detach and options.number is None:
+            return await asyncio.to_thread(detach, options, ledger, result)
+        asked = asyncio.create_task(stop_when_asked(runner, ledger, result))
+        try:
+            state = await runner.run(result)
+        finally:
+            asked.cancel()
     finally:
         await runner.close()
-    progress.end(runner)
+    progress.end(runner.progress)
     if runner.refused_calls:
         print(
             f"prompt-studio: {runner.refused_calls} tool calls were refused: they ask for approval."
@@ -109,13 +111,18 @@ async def _drive(
         )  # fmt: skip
     report = report_of(ledger, result)
     write_report(options, ledger, report)
+    if options.notify:
+        notify(report)
     if interrupted and state == "cancelled":
         print(f"prompt-studio: stopped; {_how_to_go_on(options)}", file=sys.stderr)
+        return INTERRUPTED
+    if state == "cancelled":
+        print("prompt-studio: stopped by another process; --resume goes on", file=sys.stderr)
         return INTERRUPTED
     if state == "paused":
         print(f"prompt-studio: paused: {runner.paused_by} --resume goes on", file=sys.stderr)
         return PAUSED
-    return _exit_code(report)
+    return exit_code(report)
 
 
 def _asker(
@@ -150,9 +157,16 @@ def _result_to_run(
     options: argparse.Namespace, runner: ExperimentRunner, ledger: ExperimentLedger
 ) -> int:
     """A new result, or the newest one where it is to go on and still fits the file."""
+    if options.number is not None:
+        if not runner.resumable(options.number):
+            raise LedgerError(f"#{options.number} is not of the experiment as it is now")
+        return int(options.number)
     newest = next(iter(ledger.results(str(options.file.resolve()))), None)
     if newest is None or not (options.resume or options.only):
         return runner.begin()
+    if ledger.is_run(newest.id):
+        raise LedgerError(f"#{newest.id} is being run by another process; experiment attach watches"
+                          " it, experiment stop ends it")  # fmt: skip
     if not runner.resumable(newest.id):
         print("prompt-studio: the experiment has changed; answers to equal requests are taken over",
               file=sys.stderr)  # fmt: skip
@@ -177,16 +191,3 @@ def _how_to_go_on(options: argparse.Namespace) -> str:
         return "--resume goes on"
     return ("what was sent is still answered and paid for: --batch --resume reads it, "
             "`experiment batches --cancel` cancels it")  # fmt: skip
-
-
-def _exit_code(report: ExperimentReport) -> int:
-    if report.errors:
-        print(f"prompt-studio: {report.errors} cells have no answer; --only errors asks again",
-              file=sys.stderr)  # fmt: skip
-        return UNFINISHED
-    for gate in report.gates:
-        if not gate.held:
-            bound = "at least" if gate.is_least else "at most"
-            print(f"gate {gate.name} of {gate.variant}: {gate.measured:g}, {bound} {gate.wanted:g} "
-                  "is asked", file=sys.stderr)  # fmt: skip
-    return FINE if report.gates_hold else PROBLEMS

@@ -116,7 +116,7 @@ class ExperimentRunner:
             self._asker.price_share,
         )  # fmt: skip
         count = len(to_send)
-        self._spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count))
+        self._spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count), count)
         return ExperimentEstimate(
             len(identities), len(identities) - count, count, tokens, cost, tuple(faults)
         )
@@ -188,6 +188,10 @@ class ExperimentRunner:
         Raises:
             LedgerError: results cannot be written; what was asked last is lost, nothing else.
         """
+        with self._ledger.hold(result):
+            return await self._run(result)
+
+    async def _run(self, result: int) -> str:
         await self._asker.start(result)
         self._ledger.take_back(result)
         self._ledger.end(result, "running")

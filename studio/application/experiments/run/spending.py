@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from studio.application.experiments.run.pace import Pace
 from studio.application.words import translate
 from studio.core.experiments.results.cells import CellOutcome, CellState, VariantTotal
 from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
@@ -39,12 +40,16 @@ class ExperimentProgress:
     seconds: float
     """Since the start."""
 
+    rate: float = 0.0
+    """Cells a second, of late; 0 before anything is known."""
+
+    cost_at_end: float | None = None
+    """About how many US dollars in the end; None before anything is known."""
+
     @property
     def seconds_left(self) -> float | None:
         """About how long it goes on; None before anything is known."""
-        if not self.over:
-            return None
-        return self.seconds / self.over * (self.total - self.over)
+        return (self.total - self.over) / self.rate if self.rate else None
 
 
 class ExperimentSpending:
@@ -56,10 +61,13 @@ class ExperimentSpending:
         self._started = time.monotonic()
         self._over = self._errors = self._cached = self._tokens = 0
         self._cost = self._dearest = self._usual_cost = self._usual_tokens = 0.0
+        self._to_send = self._asked = 0
+        self._asked_cost = 0.0
+        self._pace = Pace()
 
-    def expect(self, tokens: float, cost: float) -> None:
-        """What a cell will take, before one is over."""
-        self._usual_tokens, self._usual_cost = tokens, cost
+    def expect(self, tokens: float, cost: float, count: int) -> None:
+        """What a cell will take, before one is over, and how many will be asked."""
+        self._usual_tokens, self._usual_cost, self._to_send = tokens, cost, count
 
     def start(self, before: Iterable[VariantTotal]) -> None:
         """Start the clock, with the cells that are over already."""
@@ -69,13 +77,17 @@ class ExperimentSpending:
         self._errors = sum(each.errors for each in totals)
         self._cost = sum(each.cost for each in totals)
         self._tokens = sum(each.tokens for each in totals)
+        self._pace.note(self._over)
 
     def count(self, outcome: CellOutcome) -> None:
         """Count a cell that has come over."""
         self._over += 1
         self._errors += outcome.state is CellState.ERROR
         self._cached += outcome.is_cached
+        self._pace.note(self._over)
         if not outcome.is_cached:
+            self._asked += 1
+            self._asked_cost += outcome.cost or 0.0
             self._cost += outcome.cost or 0.0
             self._dearest = max(self._dearest, outcome.cost or 0.0)
             self._tokens += outcome.input_tokens + outcome.output_tokens
@@ -85,8 +97,15 @@ class ExperimentSpending:
         """How far it is."""
         return ExperimentProgress(
             self._total, self._over, self._errors, self._cached, self._cost, self._tokens,
-            time.monotonic() - self._started,
+            time.monotonic() - self._started, self._pace.rate, self._cost_at_end,
         )  # fmt: skip
+
+    @property
+    def _cost_at_end(self) -> float | None:
+        """What was spent, and what the cells that will still be asked cost on the average."""
+        each = self._asked_cost / self._asked if self._asked else self._usual_cost
+        left = min(max(0, self._to_send - self._asked), self._total - self._over)
+        return self._cost + left * each if each or self._cost else None
 
     @property
     def used_up(self) -> str:

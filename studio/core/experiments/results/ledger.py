@@ -13,6 +13,7 @@ import uuid
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -40,6 +41,8 @@ from studio.core.experiments.results.totals import KEPT, TOTALS, add_outcome, be
 from studio.core.runs.store import LockFile, is_held
 
 _AT_ONCE = 400
+_TRIES = 20
+_TRY_SECONDS = 0.005
 
 CellStanding: TypeAlias = tuple[int, int, int, int, int | None, float | None]
 """Repeat, row, variant, state, whether it passed, and score of a cell; a million stay small."""
@@ -132,6 +135,35 @@ class ExperimentLedger:
                           "row", "variant"):  # fmt: skip
                 run.execute(f"DELETE FROM {table} WHERE experiment = ?", (experiment,))
             run.execute("DELETE FROM experiment WHERE id = ?", (experiment,))
+
+    def state(self, experiment: int) -> str:
+        """How a result stands, as `end` has it; `stopping` where somebody asks for its end."""
+        found = self._read("SELECT state FROM experiment WHERE id = ?", experiment)
+        return str(found[0][0]) if found else ""
+
+    @contextmanager
+    def hold(self, experiment: int) -> Iterator[None]:
+        """Let other processes see that this one runs a result, for as long as it lives."""
+        lock: LockFile | None = None
+        for _ in range(_TRIES):
+            try:
+                lock = LockFile(self._run_path(experiment))
+            except OSError:
+                time.sleep(_TRY_SECONDS)  # one who looks holds it for a moment
+            else:
+                break
+        try:
+            yield
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def is_run(self, experiment: int) -> bool:
+        """Whether a living process runs a result, this one included."""
+        return is_held(self._run_path(experiment))
+
+    def _run_path(self, experiment: int) -> Path:
+        return self.path.with_name(f"{self.path.stem}-run-{experiment}.lock")
 
     # Leases ---------------------------------------------------------------------------------------
 

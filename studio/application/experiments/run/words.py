@@ -1,0 +1,58 @@
+"""How far a run is and how it ended, in words for window, terminal and desktop."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from studio.application.experiments.report import ExperimentReport
+from studio.application.experiments.run.spending import ExperimentProgress
+from studio.application.words import translate
+
+_tr = partial(translate, "ExperimentProgress")
+
+_MINUTE, _HOUR = 60, 3600
+
+
+def progress_line(found: ExperimentProgress) -> str:
+    """How far a run is, in one line: cells, rate, cost so far and at the end, time left."""
+    parts = [_tr("{over} of {total} cells").format(over=found.over, total=found.total)]
+    if found.errors:
+        parts.append(_tr("{count} without an answer").format(count=found.errors))
+    if found.rate:
+        parts.append(_tr("{rate} a second").format(rate=f"{found.rate:.2g}"))
+    if found.cost:
+        at_end = found.cost_at_end
+        words = f"${found.cost:.4f}"
+        if at_end is not None and found.over < found.total:
+            words = _tr("${cost:.4f} of about ${whole:.4f}").format(cost=found.cost, whole=at_end)
+        parts.append(words)
+    left = found.seconds_left
+    if left and found.over < found.total:
+        parts.append(_tr("{time} left").format(time=duration(left)))
+    return " · ".join(parts)
+
+
+def duration(seconds: float) -> str:
+    """A time for people: 40 s, 12 min, 3 h 20 min."""
+    if seconds < _MINUTE:
+        return _tr("{count} s").format(count=max(1, round(seconds)))
+    if seconds < _HOUR:
+        return _tr("{count} min").format(count=round(seconds / _MINUTE))
+    hours, rest = divmod(round(seconds / _MINUTE), _MINUTE)
+    return _tr("{hours} h {minutes} min").format(hours=hours, minutes=rest)
+
+
+def ended_words(report: ExperimentReport) -> tuple[str, str]:
+    """Head and text of what a desktop is told when a run has ended."""
+    name, state = report.head.name, report.head.state
+    match state:
+        case "done":
+            head = _tr("{name}: the experiment has ended").format(name=name)
+        case "paused":
+            head = _tr("{name}: the experiment is paused").format(name=name)
+        case _:
+            head = _tr("{name}: the experiment was stopped").format(name=name)
+    cost = sum(each.total.cost for each in report.variants)
+    spent = f" ${cost:.4f}" if cost else ""
+    errors = _tr(" {count} cells have no answer.").format(count=report.errors)
+    return head, f"{report.headline}{errors if report.errors else ''}{spent}"
