@@ -40,6 +40,9 @@ class Settings:
     interface_font_size: float = 10.0
     """Size of the interface's text, in points."""
 
+    reduce_motion: bool = False
+    """Whether nothing moves that need not, whatever the system says."""
+
     editor_font: str = ""
     """Family of the editor's font; empty for the bundled one."""
 

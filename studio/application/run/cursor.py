@@ -8,15 +8,15 @@ from functools import partial
 
 from studio.application.run.cards.card import CardKind, StepCard
 from studio.application.run.diagram import (
-    NODE_OF_ERROR,
     DiagramState,
-    Node,
     failed_nodes,
     node_facts,
     passes_of,
     tool_of,
     visited_nodes,
 )
+from studio.application.run.lanes import lanes_of, node_notes
+from studio.application.run.nodes import NODE_OF_ERROR, Node
 from studio.application.words import marked, translate
 from studio.core.agent.values.state import RunState, Step
 
@@ -116,5 +116,8 @@ def diagram_at(now: DiagramState, state: RunState, step: Step, card: StepCard) -
         facts=node_facts(step, card.call),
         passes=passes_of(state, card.step),
         failed=failed_nodes(step),
+        lanes=lanes_of(step),
+        lane=card.call if card.kind in ("action", "observation") else None,
+        notes=node_notes(step),
         is_past=True,
     )

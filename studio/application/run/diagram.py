@@ -7,58 +7,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
+from studio.application.run.lanes import Lane, lanes_of, node_notes
+from studio.application.run.nodes import (
+    CHAT_NODES,
+    NODE_OF_ERROR,
+    NODE_OF_PLACE,
+    NODES,
+    PLACE_OF_NODE,
+    Node,
+)
 from studio.application.run.words import plural, rate_of, seconds
 from studio.application.words import translate
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
-from studio.core.agent.values.state import ErrorKind, RunState, Step, StepError
+from studio.core.agent.values.state import RunState, Step, StepError
 
 _tr = partial(translate, "DiagramFacts")
-
-Node: TypeAlias = Literal[
-    "prompt", "model", "reply", "action", "tool", "observation", "final", "done"
-]
-"""The stations of one turn of the loop, in the order that they are drawn."""
-
-NODES: tuple[Node, ...] = (
-    "prompt", "model", "reply", "action", "tool", "observation", "final", "done",
-)  # fmt: skip
-"""All of them; the first six are the loop, the last two leave it."""
 
 RunPhase: TypeAlias = Literal["idle", "running", "paused", "error", "done", "incomplete", "stopped"]
 """How the run stands, in the diagram's terms; the lit node is painted after it."""
 
-_NODE_OF_PLACE: dict[PausePoint, Node] = {
-    PausePoint.BEFORE_REQUEST: "prompt",
-    PausePoint.REPLY: "reply",
-    PausePoint.TOOL_CALL: "action",
-    PausePoint.OBSERVATION: "observation",
-    PausePoint.STEP_END: "observation",
-    PausePoint.ANSWER: "final",
-}
-
-NODE_OF_ERROR: dict[ErrorKind, Node] = {
-    "format": "reply", "model": "model", "unknown_tool": "action", "schema": "action",
-    "tool": "observation", "timeout": "tool", "limit": "prompt", "refusal": "reply",
-    "repeated_action": "action", "guardrail": "action", "output": "final",
-    "outcome_unknown": "tool", "render": "prompt", "journal": "prompt",
-}  # fmt: skip
-"""The node where a problem stands."""
-
-CHAT_NODES: tuple[Node, ...] = ("prompt", "model", "reply", "final", "done")
-"""The nodes of a prompt without tools: it has no loop."""
-
 _MOST_COUNTED = 500
 """Steps up to which passes are counted: all of a longer run of the past would have to be read."""
-
-PLACE_OF_NODE: dict[Node, PausePoint] = {
-    "prompt": PausePoint.BEFORE_REQUEST,
-    "reply": PausePoint.REPLY,
-    "action": PausePoint.TOOL_CALL,
-    "observation": PausePoint.OBSERVATION,
-    "final": PausePoint.ANSWER,
-}
-"""Nodes that a breakpoint can stand at, with their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +71,15 @@ class DiagramState:
     failed: frozenset[Node] = frozenset()
     """Nodes where something failed in this turn."""
 
+    lanes: tuple[Lane, ...] = ()
+    """The calls of this turn, where there are several; they replace Action and Tool."""
+
+    lane: int | None = None
+    """Row of the lane that is stood at or looked at."""
+
+    notes: tuple[tuple[Node, str], ...] = ()
+    """What happened at nodes beside the course: tries, repairs, what a person did."""
+
     is_past: bool = False
     """Whether an earlier moment is shown than that where the run stands."""
 
@@ -141,6 +120,9 @@ def diagram_of(
         facts=node_facts(state.step, state.call),
         passes=passes_of(state, state.iteration),
         failed=failed_nodes(state.step),
+        lanes=lanes_of(state.step),
+        lane=state.call,
+        notes=node_notes(state.step),
     )
 
 
@@ -170,7 +152,10 @@ def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ..
         found.append(("action", plural(len(step.calls), "call")))
         found.append(("tool", tool_of(step, row)))
     done = [call for call in step.calls if call.observation is not None]
-    if done:
+    if done and len(done) < len(step.calls):
+        words = _tr("{done} of {count} are in")
+        found.append(("observation", words.format(done=len(done), count=len(step.calls))))
+    elif done:
         bad = sum(call.is_error and call.status != "rejected" for call in done)
         wrong = _tr("1 error") if bad == 1 else _tr("{count} errors").format(count=bad)
         time = seconds(step.seconds_tools)
@@ -248,7 +233,7 @@ def live_node(state: RunState) -> Node:
     if state.error is not None and (place == PausePoint.ERROR or state.is_over):
         return NODE_OF_ERROR[state.error.kind]
     if place is not None and place != PausePoint.ERROR:
-        return _NODE_OF_PLACE[place]
+        return NODE_OF_PLACE[place]
     return _under_way(state)
 
 

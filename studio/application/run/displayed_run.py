@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from studio.application.run.debugging.console import ConsoleLine, lines_of
+from studio.application.run.debugging.live_output import LiveOutput
 from studio.application.run.past.again import PastRun
 from studio.application.run.past.compare import branches_of
 from studio.application.run.past.forks import ForkKey, ForkView, forks_of
@@ -14,7 +15,7 @@ from studio.application.run.start.plan import Arrived, Streamed
 from studio.application.run.view import RunView, view_of
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.events import Event, Logged, Paused, ToolEnded
+from studio.core.agent.values.events import Event, Logged, Paused, ToolCalled, ToolEnded
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunState
@@ -57,6 +58,9 @@ class DisplayedRun:
 
     hits: Mapping[str, int] = field(default_factory=dict)
     """How often each breakpoint stopped it or wrote a line, by id."""
+
+    output: LiveOutput = field(default_factory=LiveOutput)
+    """What its calls have said while they ran here."""
 
     _parted: tuple[tuple[int, int | None], Mapping[ForkKey, ForkView]] | None = None
 
@@ -105,12 +109,28 @@ class DisplayedRun:
         self.state = state = arrival.state
         self.events = self.events.plus((arrival.event,))
         self.tree.add(arrival.event, state)
+        if isinstance(arrival.event, ToolCalled):
+            self.output = self.output.without((state.step.number, arrival.event.call))
         self._note(arrival.event, state)
         stands = state.is_over or state.pause is not None
         if stands or state.step.reply is not None:
             self.streaming = None
         if stands:
             self.is_pausing = False
+
+    def hear(self, said: Mapping[int, str], now: float) -> None:
+        """Take what the calls under way have said by now.
+
+        Args:
+            said: the newest part of it, by the calls' rows.
+            now: when it was asked for, in seconds since 1970 UTC.
+        """
+        step = self.state.step if self.state is not None else None
+        for row, text in said.items():
+            if step is not None and row < len(step.calls) and text:
+                began = step.calls[row].began
+                spent = max(0.0, now - began) if began else 0.0
+                self.output = self.output.heard((step.number, row), text, spent)
 
     def _forks(self) -> Mapping[ForkKey, ForkView]:
         """Where ways part; found anew only where the tree or the place is another."""

@@ -53,6 +53,10 @@ _ENDS = {
 }
 
 
+_WORTH_TELLING = 1.0
+"""Seconds that a run stood still, from which they are told beside its own time."""
+
+
 def sentence_of(state: RunState | None) -> str:
     """Where the run stands and why, as one sentence without a full stop."""
     if state is None:
@@ -68,6 +72,13 @@ def _end(state: RunState) -> str:
     words = _tr(_ENDS[state.status])
     if state.status == "done":
         turns = plural(state.iteration, "iteration")
+        if state.waited >= _WORTH_TELLING:
+            return _tr("{words} in {turns}: worked {seconds}, waited for you {waited}").format(
+                words=words,
+                turns=turns,
+                seconds=seconds(state.seconds),
+                waited=seconds(state.waited),
+            )
         return _tr("{words} in {turns}, {seconds}").format(
             words=words, turns=turns, seconds=seconds(state.seconds)
         )

@@ -96,6 +96,9 @@ class Snapshot:
     answer_so_far: str = ""
     """What came of an answer that was cut and that the model now goes on with."""
 
+    waited: float = 0.0
+    """Seconds in which the run waited for the user."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
@@ -258,6 +261,7 @@ def snapshot_of(state: RunState) -> Snapshot | None:
         state.released,
         state.repaired,
         state.answer_so_far,
+        state.waited,
     )
 
 
@@ -310,4 +314,5 @@ def state_of(setup: RunSetup, snapshot: Snapshot, before: SnapshotPast) -> RunSt
         released=snapshot.released,
         repaired=snapshot.repaired,
         answer_so_far=snapshot.answer_so_far,
+        waited=snapshot.waited,
     )

@@ -110,6 +110,8 @@ def _cut(step: Step) -> Step:
         seconds_model=step.seconds_model,
         first_seconds=step.first_seconds,
         tokens_per_second=step.tokens_per_second,
+        tries=step.tries,
+        touches=step.touches,
     )
 
 
@@ -165,4 +167,5 @@ def _call(call: Call) -> Call:
         outcome=None if ran is None else ToolOutcome("", ran.status, ran.duration),
         origin=call.origin,
         edited=call.edited,
+        began=call.began,
     )

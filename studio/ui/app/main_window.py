@@ -28,6 +28,7 @@ from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
 from studio.ui.style.application import Themes, apply_theme, fonts_of, theme_for
+from studio.ui.style.motion import set_motion_reduced
 from studio.ui.style.theme import Theme
 from studio.ui.window.docks import Docks
 from studio.ui.window.notices import NoticeArea
@@ -329,6 +330,7 @@ class MainWindow(QMainWindow):
             self.actions_by_id[f"view.{theme}"].setChecked(settings.theme == theme)
         for page in self.tabs.pages():
             page.apply_settings(settings)
+        set_motion_reduced(_application(), reduced=settings.reduce_motion)
         fonts = fonts_of(settings)
         if theme_for(settings.theme) is not self.theme or fonts != self._fonts:
             self._fonts = fonts

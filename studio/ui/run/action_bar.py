@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayo
 from studio.application.run.offers.offer import Offer, Offers
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import blend, paint_text
+from studio.ui.style.motion import is_motion_reduced
 from studio.ui.style.theme import LIGHT, Theme
 
 _MOST_BUTTONS = 5
@@ -104,7 +105,8 @@ class ActionBar(QWidget):
         if self.isVisibleTo(self.window()) and self.buttons:
             self.buttons[0].setFocus(Qt.FocusReason.OtherFocusReason)
             self._flash.stop()
-            self._flash.start()
+            if not is_motion_reduced():
+                self._flash.start()
 
     @property
     def is_flashing(self) -> bool:

@@ -34,6 +34,7 @@ class RunBar(QWidget):
     export_chosen = Signal(str)  # name of the form
     search_clicked = Signal()
     filter_clicked = Signal()
+    times_toggled = Signal(bool)  # the waterfall, in place of the bars of the steps
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,6 +53,8 @@ class RunBar(QWidget):
             "search", self.tr("Find in the whole run"), self.tr("Ctrl+F in the timeline")
         )
         self.filter = _button("funnel", self.tr("Show errors, edits or calls of a tool only"), "")
+        self.times = _button("clock", self.tr("Show this iteration on a time axis"), "")
+        self.times.setCheckable(True)
         self.export = _button("file-output", self.tr("Export this run"), "")
         self.sentence = ElidedLabel()
         self._clock = QTimer(self)
@@ -92,7 +95,7 @@ class RunBar(QWidget):
         self.restart.setEnabled(not goes_on and view.state is not None)
         self.branches.setVisible(len(view.branches) > 1)
         self.branches.setEnabled(len(view.branches) > 1)
-        for button in (self.search, self.filter, self.export):
+        for button in (self.search, self.filter, self.times, self.export):
             button.setEnabled(view.state is not None)
         record = f"{view.record} · " if view.record else ""
         # What stands before any run is a default of the view, in English.
@@ -135,6 +138,7 @@ class RunBar(QWidget):
         self.branches.clicked.connect(self._on_branches)
         self.search.clicked.connect(self.search_clicked)
         self.filter.clicked.connect(self.filter_clicked)
+        self.times.clicked.connect(self.times_toggled)
         self.export.clicked.connect(self._on_export)
 
     def _on_over(self) -> None:
@@ -210,6 +214,7 @@ class RunBar(QWidget):
         layout.addWidget(self.branches)
         layout.addWidget(self.search)
         layout.addWidget(self.filter)
+        layout.addWidget(self.times)
         layout.addWidget(self.export)
         layout.addSpacing(14)
         layout.addWidget(self.sentence, 1)

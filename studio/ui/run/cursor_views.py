@@ -1,16 +1,19 @@
-"""The views that show one moment together: timeline, diagram, scrubber and variables."""
+"""The views that show one moment together: timeline, diagram, scrubber, waterfall, variables."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.application.run.cards.card import StepCard
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cursor import RunCursor, diagram_at
 from studio.application.run.view import RunView
+from studio.application.run.waterfall import Waterfall, waterfall_of
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.run.scrubber import RunScrubber
 from studio.ui.run.state.panel import StatePanel
 from studio.ui.run.timeline import TimelineView
+from studio.ui.run.waterfall import WaterfallView
 
 
 class CursorViews(QObject):
@@ -23,15 +26,17 @@ class CursorViews(QObject):
         timeline: TimelineView,
         diagram: LoopDiagram,
         scrubber: RunScrubber,
+        waterfall: WaterfallView,
         state: StatePanel,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._timeline, self._diagram = timeline, diagram
-        self._scrubber, self._state = scrubber, state
+        self._scrubber, self._waterfall, self._state = scrubber, waterfall, state
         self._view = RunView()
         self._cursor: RunCursor | None = None
         scrubber.row_chosen.connect(self.go_to_row)
+        waterfall.row_chosen.connect(self.go_to_call)
         state.console.line_chosen.connect(self.go_to_call)
 
     def show_view(self, view: RunView, *, is_same_run: bool) -> None:
@@ -56,9 +61,20 @@ class CursorViews(QObject):
             step = step_at(view.state, card.step)
             self._diagram.show_state(diagram_at(view.diagram, view.state, step, card))
             self._state.show_moment(cursor)
+        self._show_waterfall(card)
         before, self._cursor = self._cursor, cursor
         if cursor is not None and cursor != before:
             self.moved.emit(cursor)
+
+    def _show_waterfall(self, card: StepCard | None) -> None:
+        """Show the turn of the moment on its time axis."""
+        state = self._view.state
+        if card is None or state is None:
+            self._waterfall.show_waterfall(Waterfall(), None)
+            return
+        step = step_at(state, card.step)
+        call = card.call if card.kind in ("action", "observation") else None
+        self._waterfall.show_waterfall(waterfall_of(state, step), call)
 
     def go_to_step(self, step: int) -> None:
         """Go to the first card of a step."""
@@ -69,7 +85,7 @@ class CursorViews(QObject):
         self._timeline.choose(self._timeline.cards[row].key)
 
     def go_to_call(self, step: int, call: object) -> None:
-        """Go to what a line of the console is of."""
+        """Go to a call: to its result where it has one; without a call, to the step."""
         is_found = isinstance(call, int) and (
             self._timeline.choose((step, "observation", call))
             or self._timeline.choose((step, "action", call))

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLa
 from studio.application.run.cards.timeline import TAB_OF_KIND, CardKind, StepCard, Tab
 from studio.application.run.cursor import RunCursor, cursor_at_node
 from studio.application.run.debugging.console import ConsoleLine
-from studio.application.run.diagram import Node
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.application.run.inspector.tabs import Inspection, InspectorView
+from studio.application.run.nodes import Node
 from studio.application.run.offers.offer import Offer
 from studio.application.run.past.compare import BranchView, RunComparison
 from studio.application.run.view import RunView
@@ -30,6 +30,7 @@ from studio.ui.run.head import RunHead
 from studio.ui.run.scrubber import RunScrubber
 from studio.ui.run.side_panel import SidePanel
 from studio.ui.run.steps_column import StepsColumn
+from studio.ui.run.waterfall import WaterfallView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.theme import LIGHT, Theme
 
@@ -38,6 +39,9 @@ _LOW = 440
 """Below this height the diagram is one line of nodes, and the scrubber gives way."""
 
 _TOO_LOW = 230
+_ROOMY = 640
+"""Height from which the calls of a turn have a time axis by themselves."""
+
 _EMPTY = QT_TRANSLATE_NOOP(
     "RunPane",
     "Press Run (F5) to run the prompt, or Step (F10) to go through it one step "
@@ -98,6 +102,9 @@ class RunPane(QWidget):
         self.bar = RunBar()
         self.diagram = LoopDiagram()
         self.scrubber = RunScrubber()
+        self.waterfall = WaterfallView()
+        self._wants_waterfall: bool | None = None
+        """The user's choice; None shows it where several calls are made at once."""
         self.steps = StepsColumn()
         self.timeline = self.steps.timeline
         self.search = self.steps.search
@@ -106,7 +113,9 @@ class RunPane(QWidget):
         self.inspector = self.side.inspector
         self.editor = self.side.editor
         self.state_panel = self.side.state_panel
-        self.views = CursorViews(self.timeline, self.diagram, self.scrubber, self.state_panel, self)
+        self.views = CursorViews(
+            self.timeline, self.diagram, self.scrubber, self.waterfall, self.state_panel, self
+        )
         self.comparing = RunComparisonDialog(self)
         self._empty = QLabel()
         self._pages = QStackedWidget()  # empty sentence | splitter
@@ -131,8 +140,8 @@ class RunPane(QWidget):
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
         for part in (
-            self.head, self.bar, self.diagram, self.scrubber, self.steps, self.side,
-            self.comparing,
+            self.head, self.bar, self.diagram, self.scrubber, self.waterfall, self.steps,
+            self.side, self.comparing,
         ):  # fmt: skip
             part.set_theme(theme)
         paint_text(self._empty, theme.muted)
@@ -279,6 +288,7 @@ class RunPane(QWidget):
 
     def _on_card(self, card: StepCard) -> None:
         self.views.follow()
+        self._fit_times()
         self.side.close_editor()
         if self._sticky not in _STAYS:
             self._sticky = None
@@ -294,6 +304,14 @@ class RunPane(QWidget):
             self.timeline.choose(cursor.key)
         self.side.close_editor()
         self._on_tab(_TAB_OF_NODE[node])
+
+    def _on_lane(self, row: int) -> None:
+        """Go to a call: to its result where it has one."""
+        card = self.timeline.current_card
+        if card is not None:
+            self.views.go_to_call(card.step, row)
+            self.side.close_editor()
+            self._on_tab("tool")
 
     def _on_run_to(self, place: str) -> None:
         if self._view.choice:
@@ -407,6 +425,7 @@ class RunPane(QWidget):
         self.head.branch_chosen.connect(self.request_branch)
         self.timeline.request_branch.connect(self.request_branch)
         self.bar.filter_clicked.connect(self._on_filter)
+        self.bar.times_toggled.connect(self._on_times)
         self.head.command_given.connect(self._on_commands)
         self.state_panel.console.request_value.connect(self._on_expression)
         self.state_panel.breakpoints.breakpoint_switched.connect(self.breakpoint_switched)
@@ -418,6 +437,7 @@ class RunPane(QWidget):
         self.diagram.break_toggled.connect(self.request_break_place)
         self.diagram.request_run_to.connect(self._on_run_to)
         self.diagram.node_chosen.connect(self._on_node)
+        self.diagram.lane_chosen.connect(self._on_lane)
         self.timeline.card_chosen.connect(self._on_card)
         self.views.moved.connect(self.cursor_moved)
         self.timeline.request_fork.connect(self.request_fork)
@@ -454,7 +474,23 @@ class RunPane(QWidget):
         """In a very low dock a run's buttons and texts come first; its sentence says the place."""
         self.diagram.setVisible(self.height() >= _TOO_LOW or self._view.state is None)
         self.head.setVisible(self.height() >= _TOO_LOW and self._view.state is not None)
-        self.scrubber.setVisible(self.height() >= _LOW and self._view.state is not None)
+        self._fit_times()
+
+    def _fit_times(self) -> None:
+        """The steps as bars, or this turn on a time axis: of several calls, where there is room."""
+        rows = len(self.waterfall.shown.rows)
+        wanted = self._wants_waterfall
+        if wanted is None:
+            wanted = rows > 2 and self.height() >= _ROOMY
+        has_waterfall = wanted and rows > 0 and self._view.state is not None
+        self.waterfall.setVisible(has_waterfall)
+        self.bar.times.setChecked(has_waterfall)
+        shown = self.height() >= _LOW and self._view.state is not None
+        self.scrubber.setVisible(shown and not has_waterfall)
+
+    def _on_times(self, on: bool) -> None:
+        self._wants_waterfall = on
+        self._fit_times()
 
     def sizeHint(self) -> QSize:
         """Room for the loop, some cards, and the inspector beside them."""
@@ -483,6 +519,8 @@ class RunPane(QWidget):
         layout.addWidget(self.bar)
         layout.addWidget(self.diagram)
         layout.addWidget(self.scrubber)
+        layout.addWidget(self.waterfall)
+        self.waterfall.hide()
         layout.addWidget(_line())
         layout.addWidget(self._pages, 1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
@@ -327,7 +328,9 @@ class RunController(QObject):
             so_far = shown.streaming or shown.state.step.reply
             reading = reading_for_display(shown.state, so_far)
         state = self._state_of(wanted.moment) if wanted.moment is not None else shown.state
-        view = inspector_view(state, wanted, sources_for(model), shown.streaming, reading)
+        view = inspector_view(
+            state, wanted, sources_for(model), shown.streaming, reading, shown.output
+        )
         self.inspector_changed.emit(view)
 
     def work_out(self, source: str, card: StepCard | None) -> None:
@@ -384,9 +387,16 @@ class RunController(QObject):
 
         def done(future: Future[Mapping[int, str]]) -> None:
             if not future.cancelled() and self._session is session:
-                self.calls_said.emit(future.result())
+                self._hear(future.result())
 
         self._background.start(session.read_said(), done)
+
+    def _hear(self, said: Mapping[int, str]) -> None:
+        before = self._shown.output
+        self._shown.hear(said, time.time())
+        self.calls_said.emit(said)
+        if self._shown.output is not before and self._wanted.tab == "tool":
+            self.inspect(self._wanted)
 
     def _leave_here(self, arrivals: Iterable[object]) -> None:
         """Once the run stands still, the place that it was to run to is no breakpoint any more."""

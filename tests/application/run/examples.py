@@ -30,7 +30,7 @@ from studio.core.agent.values.state import Limits, PauseReason, RunSetup, RunSta
 from studio.core.prompty.messages import Message, MessageOrigin, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.source import ToolOutcome
-from studio.core.wire.reply import Reply, Usage
+from studio.core.wire.reply import Reply, ToolCall, Usage
 
 TOOLS = (
     ToolSpec("calculator", "Work out an expression.", source="tools.py"),
@@ -262,3 +262,40 @@ SOURCES = InspectionSources(
     messages_of=lambda state, step: step.messages or state.conversation[: step.sent],
     body_of=lambda state, step: {"model": "scripted", "step": step.number},
 )
+
+
+class TimedFold(Fold):
+    """A run whose facts have times: `at` seconds after 1000."""
+
+    def __init__(self, setup: RunSetup = SETUP) -> None:
+        self.at = 1000.0
+        super().__init__(setup)
+
+    def take(self, event: Event) -> None:
+        super().take(replace(event, at=self.at))
+
+    def wait(self, seconds: float) -> None:
+        self.at += seconds
+
+
+def four_calls() -> TimedFold:
+    """Four calls at once: one is done, two run, one has failed, three seconds after the start."""
+    names = ("weather", "trains", "room", "museum")
+    fold = TimedFold(replace(SETUP, protocol="native", parallel=True))
+    fold.ask()
+    fold.take(ModelCalled(attempt=1))
+    fold.wait(2.0)
+    calls = tuple(ToolCall(f"c{row}", name, '{"city": "Ghent"}') for row, name in enumerate(names))
+    reply = Reply("All at once.", tool_calls=calls, usage=Usage(612, 71), finish_reason="stop")
+    fold.take(ModelReplied(reply=reply, seconds=2.0, first_seconds=0.4))
+    fold.read()
+    fold.check()
+    for row in range(4):
+        fold.take(CallDecided(call=row, decision="approve"))
+    for row in range(4):
+        fold.take(ToolCalled(call=row))
+    fold.wait(0.4)
+    fold.take(ToolEnded(call=0, outcome=ToolOutcome("rain", "ok", 0.4)))
+    fold.wait(0.6)
+    fold.take(ToolEnded(call=3, outcome=ToolOutcome("503", "error", 1.0)))
+    return fold

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from studio.application.run.cards.timeline import timeline_of
 from studio.application.run.cursor import RunCursor, cursor_at_node, diagram_at
-from studio.application.run.diagram import CHAT_NODES, diagram_of
+from studio.application.run.diagram import diagram_of
+from studio.application.run.nodes import CHAT_NODES
 from studio.core.agent.values.pause_point import PausePoint
 from tests.application.run import examples as run
 

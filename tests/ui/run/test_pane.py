@@ -11,9 +11,12 @@ from pytestqt.qtbot import QtBot
 from studio.application.run.past.record import RunRecord
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command
+from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import DEFAULT_CHUNK, ScriptedTurn
+from studio.core.text.values import JsonObject
+from studio.core.tools.source import Tell, ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.run.compare_dialog import RunComparisonDialog
@@ -900,3 +903,43 @@ def test_the_sentence_says_how_long_the_model_works_already(bench: Bench) -> Non
     model.go_on(len(FINAL))
     bench.until_over()
     assert "·" not in bench.pane.bar.sentence.whole
+
+
+class TalkingTools(LocalTools):
+    """Says something before each call works."""
+
+    async def call_told(self, name: str, arguments: JsonObject, tell: Tell) -> ToolOutcome:
+        tell(f"{name} begins\nand goes on")
+        return await self.call(name, arguments)
+
+
+def test_calls_at_once_are_lanes_with_a_time_axis_and_what_they_print(bench: Bench) -> None:
+    calls = (
+        ToolCall("a", "wait", '{"for": "ever"}'),
+        ToolCall("b", "lookup", '{"fact": "capital of Italy"}'),
+    )
+    options = RunOptions(parallel=True)
+    example = "tool-calling-agent.prompty"
+    replies = [ScriptedTurn(Reply("Both.", tool_calls=calls))]
+    pane = bench.pane
+    pane.resize(1000, 760)
+    bench.controller.start(plan(replies, tools=TalkingTools(), example=example, options=options))
+    bench.qtbot.waitUntil(
+        lambda: [lane.phase for lane in pane.diagram.state.lanes] == ["running", "done"]
+    )
+
+    assert pane.waterfall.isVisible()
+    assert not pane.scrubber.isVisible()
+    assert [row.title for row in pane.waterfall.shown.rows] == ["Model", "wait", "lookup"]
+    pane.diagram.lane_chosen.emit(0)
+    bench.qtbot.waitUntil(lambda: "wait begins" in pane.inspector.text_of("tool"))
+    assert pane.inspector.view.inspection.call == 0
+    pane.waterfall.row_chosen.emit(1, 1)
+    card = pane.timeline.current_card
+    assert card is not None
+    assert (card.kind, card.call) == ("observation", 1)
+    bench.click(pane.bar.times)
+    assert pane.scrubber.isVisible()
+    pane.stop()
+    bench.until_over()
+    assert not pane.diagram.clock.isActive()

@@ -9,6 +9,7 @@ from functools import partial
 
 from studio.application.run.cards.card_text import step_at
 from studio.application.run.cards.timeline import StepCard, Tab
+from studio.application.run.debugging.live_output import LiveOutput
 from studio.application.run.debugging.watch import WatchRow, watch_rows
 from studio.application.run.inspector.chat import thread_markdown
 from studio.application.run.inspector.reply import legend_of, reply_blocks, streaming_blocks
@@ -173,6 +174,7 @@ def inspector_view(
     sources: InspectionSources,
     streaming: Reply | None = None,
     reading: Reading | None = None,
+    output: LiveOutput | None = None,
 ) -> InspectorView:
     """What the inspector shows of a run.
 
@@ -182,6 +184,7 @@ def inspector_view(
         sources: for messages and request bodies.
         streaming: the reply that still runs, where the current step is shown.
         reading: what that reads as so far.
+        output: what calls have said while they ran.
     """
     if state is None:
         return InspectorView(wanted, watches=watch_rows(None, wanted.watches))
@@ -206,7 +209,7 @@ def inspector_view(
             blocks = reply_blocks(shown, error)
             return replace(view, blocks=blocks, legend=legend_of(shown))
         case "tool":
-            blocks = tool_blocks(step, state.setup, wanted.call)
+            blocks = tool_blocks(step, state.setup, wanted.call, output)
             sent = sources.messages_of(state, step)
             first = opening(sent)  # the tools go along with whatever is said
             asked = replace(step, messages=first, sent=len(first)) if first else step

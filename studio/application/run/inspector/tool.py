@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from studio.application.run.debugging.live_output import LiveOutput, OutputLine
 from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
 from studio.application.run.words import seconds
 from studio.application.words import marked, translate
@@ -34,22 +35,28 @@ _LONGEST = 200_000
 """Characters of an observation or error stream that are shown."""
 
 
-def tool_blocks(step: Step, setup: RunSetup, only: int | None = None) -> Blocks:
+def tool_blocks(
+    step: Step, setup: RunSetup, only: int | None = None, output: LiveOutput | None = None
+) -> Blocks:
     """The calls of a step.
 
     Args:
         step: the step.
         setup: the run's setup, for the tools' declarations.
         only: row of the one call to show; None shows all.
+        output: what calls have said while they ran.
     """
     blocks: list[Block] = []
     for row, call in enumerate(step.calls):
         if only is None or row == only:
-            blocks += _call_blocks(call, row, len(step.calls), setup)
+            said = output.of(step.number, row) if output is not None else ()
+            blocks += _call_blocks(call, row, len(step.calls), setup, said)
     return tuple(blocks)
 
 
-def _call_blocks(call: Call, row: int, count: int, setup: RunSetup) -> list[Block]:
+def _call_blocks(
+    call: Call, row: int, count: int, setup: RunSetup, said: Sequence[OutputLine]
+) -> list[Block]:
     spec = next((spec for spec in setup.tools if spec.name == call.tool), None)
     notes = [] if count == 1 else [_tr("call {row} of {count}").format(row=row + 1, count=count)]
     notes += [_status(call), *_time(call)]
@@ -77,7 +84,13 @@ def _call_blocks(call: Call, row: int, count: int, setup: RunSetup) -> list[Bloc
         )
         blocks.append(observation_block(call.observation))
     blocks += _cut_blocks(call)
-    if call.outcome is not None and call.outcome.stderr:
+    # Of a call that has ended the kept stream is whole; what was heard of it may lack the end.
+    kept = call.outcome.stderr if call.outcome is not None else ""
+    if said and not kept:
+        live = _tr("live") if call.outcome is None else ""
+        blocks.append(title(_tr("Output"), live))
+        blocks.append(body("\n".join(f"{each.seconds:6.1f}  {each.text}" for each in said)))
+    elif call.outcome is not None and call.outcome.stderr:
         blocks.append(title(_tr("Error stream"), _tr("what the tool's process wrote on stderr")))
         blocks.append(body(call.outcome.stderr[-_LONGEST:], "muted"))
     return blocks

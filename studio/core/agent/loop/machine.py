@@ -40,10 +40,12 @@ from studio.core.agent.loop.steps import (
     stopped,
     tell_bad_calls,
     tool_ended,
+    tries_ended,
     with_call,
     with_checks,
     with_reading,
 )
+from studio.core.agent.loop.touches import noted
 from studio.core.agent.protocols.feedback import format_feedback
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.effects import CallModel, CheckCalls, RenderPrompt, RunTools
@@ -88,12 +90,17 @@ from studio.core.agent.values.state import Pause, RunState, StepError
 from studio.core.wire.reply import Reply
 
 
-def advance(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one arm per fact
+def advance(state: RunState, event: Event) -> Move:
     """The state after a fact, and the effects that it calls for.
 
     At a place (`state.place`) the effects are behind the gate: they are done once the place is
     passed, and an edit there replaces them.
     """
+    after, effects = _led_to(state, event)
+    return noted(state, after, event), effects
+
+
+def _led_to(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one arm per fact
     if event.released:
         state = replace(state, released=state.released.union(event.released))
     match event:
@@ -139,7 +146,7 @@ def _control(state: RunState, event: Logged | Paused | Resumed | Forked) -> Move
         case Logged():
             return state, pending(state)
         case Paused(place=place, reason=reason, breakpoints=hit, text=text):
-            return settle(replace(state, pause=Pause(place, reason, hit, text)))
+            return settle(replace(state, pause=Pause(place, reason, hit, text, event.at)))
         case Resumed():
             return settle(replace(state, pause=None))
         case Forked():
@@ -161,7 +168,8 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
     match event:
         case ModelCalled(attempt=attempt):
             marks = state.step.marks | ({"retried"} if attempt > 1 else set())
-            step = replace(state.step, attempt=attempt, marks=marks)
+            tries = (*state.step.tries, (event.at, 0.0))
+            step = replace(state.step, attempt=attempt, marks=marks, tries=tries)
             return replace(state, place=None, step=step, error=None), ()
         case ModelReplied():
             return settle(replied(state, event))
@@ -194,6 +202,7 @@ def _model_failed(state: RunState, event: ModelFailed) -> Move:
         partial=_furthest(state.step.partial, event.partial),
         seconds_model=state.step.seconds_model + event.seconds,
         first_seconds=event.first_seconds,
+        tries=tries_ended(state.step, event.at),
     )
     state = replace(state, place=None, step=step, seconds=state.seconds + event.seconds)
     if event.retry_in is not None:
@@ -234,7 +243,9 @@ def _tool(
                 return replace(state, place=None), (RunTools((event.call,)),)
             return next_call(state)
         case ToolCalled(call=index):
-            return replace(with_call(state, index, status="running"), place=None), ()
+            return replace(
+                with_call(state, index, status="running", began=event.at), place=None
+            ), ()
         case ToolEnded():
             return results_ready(tool_ended(state, event))
         case OutcomeLost(call=index):

@@ -190,6 +190,7 @@ def replied(state: RunState, event: ModelReplied) -> RunState:
         tokens_per_second=event.tokens_per_second,
         stopped_by=event.stopped_by,
         marks=marks,
+        tries=tries_ended(state.step, event.at),
     )
     return replace(
         state,
@@ -199,6 +200,14 @@ def replied(state: RunState, event: ModelReplied) -> RunState:
         seconds=state.seconds + event.seconds,
         error=None,
     )
+
+
+def tries_ended(step: Step, at: float) -> tuple[tuple[float, float], ...]:
+    """The tries of a step's model call, once the last of them has ended."""
+    if not step.tries:
+        return ()
+    began, _ = step.tries[-1]
+    return (*step.tries[:-1], (began, at))
 
 
 def _origin_mark(origin: str) -> frozenset[str]:

@@ -32,6 +32,8 @@ __all__ = [
     "Status",
     "Step",
     "StepError",
+    "Touch",
+    "TouchKind",
 ]  # fmt: skip
 
 Status: TypeAlias = Literal[
@@ -120,6 +122,32 @@ class Call:
 
     edited: tuple[str, ...] = ()
     """What the user changed: "tool", "arguments", "observation"."""
+
+    began: float = 0.0
+    """When it began to run, in seconds since 1970; 0 where it did not, or nobody wrote it down."""
+
+
+TouchKind: TypeAlias = Literal[
+    "edited", "repaired", "approved", "rejected", "answered", "skipped", "told", "sent", "cut"
+]
+"""What a person did at a place: `told` is the outcome of a lost call, `sent` a message put in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Something that a person did in a step."""
+
+    kind: TouchKind
+    """What."""
+
+    place: PausePoint
+    """Where."""
+
+    call: int | None = None
+    """Row, for what was done to a call."""
+
+    at: float = 0.0
+    """When, in seconds since 1970 UTC; 0 where nobody wrote it down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +263,13 @@ class Step:
     stopped_by: Literal["", "server", "studio", "user"] = ""
     """Whether the reply ended at a stop sequence sent, or was cut by us or by the user."""
 
+    tries: tuple[tuple[float, float], ...] = ()
+    """When each try of the model call began and ended, in seconds since 1970; the end of the one
+    that is under way is 0."""
+
+    touches: tuple[Touch, ...] = ()
+    """What a person did in it, in order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pause:
@@ -251,6 +286,9 @@ class Pause:
 
     text: str = ""
     """A sentence for the user."""
+
+    at: float = 0.0
+    """Since when, in seconds since 1970 UTC."""
 
 
 @dataclass(frozen=True)
@@ -301,6 +339,9 @@ class RunState:
 
     seconds_tools: float = 0.0
     """The part of it that went to tool calls."""
+
+    waited: float = 0.0
+    """Seconds in which the run stood still and waited for the user, on the way that is shown."""
 
     format_errors: int = 0
     """Format errors in a row."""

@@ -90,6 +90,10 @@ class AppearancePage(SettingsPage):
             lambda size: self._set(interface_font_size=float(size))
         )
         self.add(self.tr("Size of the interface's text"), "", self.interface_size)
+        self.less_motion = QCheckBox(self.tr("Nothing moves that need not"))
+        self.less_motion.setChecked(value.reduce_motion)
+        self.less_motion.toggled.connect(lambda on: self._set(reduce_motion=on))
+        self.add(self.tr("Less motion"), "", self.less_motion)
 
     def _set(self, **changes: object) -> None:
         self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QPainterPath
 
-from studio.application.run.diagram import CHAT_NODES, NODES, Node
+from studio.application.run.nodes import CHAT_NODES, NODES, Node
 
 _MARGIN = 16.0
 _MAX_GAP = 56.0
@@ -41,6 +41,15 @@ class DiagramLayout:
 
     has_facts: bool = False
     """Whether the nodes have room for a second line."""
+
+    lanes: Mapping[int, QRectF] = field(default_factory=dict)
+    """Box of each call that is drawn, by its row; they stand between Reply and Observation."""
+
+    fans: tuple[tuple[int, QPainterPath, QPainterPath], ...] = ()
+    """The ways into each lane and out of it, by row."""
+
+    more: QRectF = field(default_factory=QRectF)
+    """Where the calls stand that have no lane of their own; empty where all have one."""
 
 
 def lay_out(
@@ -150,6 +159,114 @@ def lay_out_with_facts(
         loop_label=QPointF(between, round(top / 2) + 0.5),
         has_facts=True,
     )
+
+
+MOST_LANES = 4
+"""Lanes that are drawn; of more calls the last lane says how many there are."""
+
+_LANE_GAP = 3.0
+
+
+def lay_out_with_lanes(
+    width: int, height: int, text_height: float, rows: Sequence[int], *, has_more: bool
+) -> DiagramLayout:
+    """Place a turn with several calls: they fan out from Reply and come together in the results.
+
+    Args:
+        width: pixels.
+        height: pixels.
+        text_height: height of a line.
+        rows: rows of the calls that have a lane.
+        has_more: whether there is one lane more, for the others.
+    """
+    gap = max(14.0, min(40.0, width * 0.035))
+    fan = gap * 1.5
+    room = width - 2 * _MARGIN - 2 * gap - 2 * fan
+    box_width = max(_NARROWEST, min(_WIDEST, room / 6.2))
+    lane_width = min(room - 4 * box_width, 2.6 * box_width)
+    left = (width - 4 * box_width - lane_width - 2 * gap - 2 * fan) / 2
+    top, box_height = _OVER, 2 * text_height + 12.0
+    boxes: dict[Node, QRectF] = {}
+    row: tuple[tuple[Node, float], ...] = (
+        ("prompt", gap), ("model", gap), ("reply", fan + lane_width + fan),
+    )  # fmt: skip
+    for node, after in row:
+        boxes[node] = QRectF(round(left) + 0.5, top + 0.5, round(box_width), round(box_height))
+        left += box_width + after
+    boxes["observation"] = QRectF(round(left) + 0.5, top + 0.5, round(box_width), round(box_height))
+    below = top + box_height + _UNDER
+    ways_out: tuple[tuple[Node, QRectF], ...] = (
+        ("final", boxes["model"]), ("done", boxes["prompt"]),
+    )  # fmt: skip
+    for node, above in ways_out:
+        boxes[node] = QRectF(
+            above.left(), round(below) + 0.5, above.width(), round(text_height + 8.0)
+        )
+    count = len(rows) + has_more
+    first = _OVER + 2.0
+    lane_height = min(26.0, (height - 6.0 - first - _LANE_GAP * (count - 1)) / count)
+    middle = boxes["reply"].center().y()
+    begin = max(first, middle - (count * (lane_height + _LANE_GAP) - _LANE_GAP) / 2)
+    start = boxes["reply"].right() + fan
+    places = [
+        QRectF(
+            round(start) + 0.5,
+            round(begin + index * (lane_height + _LANE_GAP)) + 0.5,
+            round(lane_width),
+            round(lane_height),
+        )
+        for index in range(count)
+    ]
+    lanes = dict(zip(rows, places, strict=False))
+    return DiagramLayout(
+        size=(width, height),
+        nodes=boxes,
+        arrows=(
+            ("prompt", "model", _straight(boxes["prompt"], boxes["model"])),
+            ("model", "reply", _straight(boxes["model"], boxes["reply"])),
+            ("final", "done", _back(boxes["final"], boxes["done"])),
+        ),
+        loop=_bow(boxes["observation"], boxes["prompt"], up=True, reach=top / 2),
+        leave=_down_left(boxes["reply"], boxes["final"]),
+        loop_label=QPointF(
+            (boxes["prompt"].center().x() + boxes["observation"].center().x()) / 2,
+            round(top / 2) + 0.5,
+        ),
+        has_facts=True,
+        lanes=lanes,
+        fans=tuple(
+            (at, _curve(boxes["reply"], box), _curve(box, boxes["observation"]))
+            for at, box in lanes.items()
+        ),
+        more=places[-1] if has_more else QRectF(),
+    )
+
+
+def _curve(start: QRectF, end: QRectF) -> QPainterPath:
+    """From the right side of one box to the left side of another, leaving and coming level."""
+    begin = QPointF(start.right() + _TIP, round(start.center().y()) + 0.5)
+    close = QPointF(end.left() - _TIP, round(end.center().y()) + 0.5)
+    half = (close.x() - begin.x()) / 2
+    path = QPainterPath(begin)
+    path.cubicTo(begin + QPointF(half, 0), close - QPointF(half, 0), close)
+    return path
+
+
+def _back(start: QRectF, end: QRectF) -> QPainterPath:
+    middle = round(start.center().y()) + 0.5
+    path = QPainterPath(QPointF(start.left() - _TIP, middle))
+    path.lineTo(QPointF(end.right() + _TIP, middle))
+    return path
+
+
+def _down_left(start: QRectF, end: QRectF) -> QPainterPath:
+    """From below `start`, round a corner, to the right side of `end` at its left."""
+    x, level = round(start.center().x()) + 0.5, round(end.center().y()) + 0.5
+    path = QPainterPath(QPointF(x, start.bottom() + _TIP))
+    path.lineTo(x, level - 8.0)
+    path.quadTo(x, level, x - 8.0, level)
+    path.lineTo(end.right() + _TIP, level)
+    return path
 
 
 def _straight(start: QRectF, end: QRectF) -> QPainterPath:

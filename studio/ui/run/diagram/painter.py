@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
-from studio.application.run.diagram import DiagramState, Node
+from studio.application.run.diagram import DiagramState
+from studio.application.run.nodes import Node
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.run.diagram.lane_painter import LanePainting
 from studio.ui.run.diagram.layout import DiagramLayout
 from studio.ui.style.colors import blend, fixed_font
 from studio.ui.style.theme import Theme
@@ -61,13 +63,50 @@ class DiagramDrawing:
     focused: Node | None = None
     """The node that has the keyboard, where the diagram has it."""
 
+    lane: int | None = None
+    """The lane that has it, in place of a node."""
+
+    now: float = 0.0
+    """The time, in seconds since 1970, for the clocks of running calls."""
+
+    moves: bool = False
+    """Whether what is under way moves."""
+
     def paint(self, painter: QPainter, layout: DiagramLayout, *, compact: bool) -> None:
         """Paint all of it; without the labels of the arcs where there is little height."""
         self._paint_links(painter, layout)
         for node, box in layout.nodes.items():
             self._paint_node(painter, node, box)
+        if layout.lanes:
+            small = _small(self.font)
+            lanes = LanePainting(self.state, self.theme, small, self.now, self.moves, self.lane)
+            lanes.paint(painter, layout)
+            self._paint_marks(painter, "action", next(iter(layout.lanes.values())))
         if not compact:
             self._paint_iteration(painter, layout)
+            self._paint_notes(painter, layout)
+
+    def _paint_notes(self, painter: QPainter, layout: DiagramLayout) -> None:
+        """Under a node: tries, repairs, and what a person did there."""
+        font = _small(self.font)
+        metrics = QFontMetricsF(font)
+        painter.setFont(font)
+        for node, words in self.state.notes:
+            box = layout.nodes.get(node)
+            if box is None or box.height() <= 36:
+                continue
+            # Below Reply a way goes down in the middle: its note keeps to the left of it.
+            room = box.width() / 2 - 6 if node == "reply" else box.width() + 12
+            shown = metrics.elidedText(words, Qt.TextElideMode.ElideRight, max(room, 40.0))
+            pill = QRectF(0, 0, metrics.horizontalAdvance(shown) + 8, metrics.height() - 1)
+            pill.moveCenter(QPointF(box.center().x(), box.bottom() + pill.height() / 2 + 1))
+            if node == "reply":
+                pill.moveRight(box.center().x() - 4)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(blend(self.theme.accent, self.theme.window, 0.14)))
+            painter.drawRoundedRect(pill, 5, 5)
+            painter.setPen(QColor(self.theme.accent))
+            painter.drawText(pill, Qt.AlignmentFlag.AlignCenter, shown)
 
     def _paint_links(self, painter: QPainter, layout: DiagramLayout) -> None:
         taken = {(start, end): times for start, end, times in self.state.passes}
@@ -129,6 +168,14 @@ class DiagramDrawing:
             self._paint_fact(painter, node, line, fact)
         else:
             painter.drawText(box, Qt.AlignmentFlag.AlignCenter, self._fit(painter, node, box))
+        self._paint_marks(painter, node, box)
+        if node == self.focused:
+            painter.setPen(QPen(QColor(self.theme.accent), 1.5, Qt.PenStyle.DotLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
+
+    def _paint_marks(self, painter: QPainter, node: Node, box: QRectF) -> None:
+        """A red disc for a breakpoint, an amber diamond for a log point."""
         if node in self.state.breakpoints:
             painter.setPen(QPen(QColor(self.theme.surface), 1.5))
             painter.setBrush(QColor(self.theme.error))
@@ -140,14 +187,13 @@ class DiagramDrawing:
             painter.drawPolygon(
                 [at + QPointF(*each) for each in ((0, -5.5), (5.5, 0), (0, 5.5), (-5.5, 0))]
             )
-        if node == self.focused:
-            painter.setPen(QPen(QColor(self.theme.accent), 1.5, Qt.PenStyle.DotLine))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(box.adjusted(-3, -3, 3, 3), radius + 3, radius + 3)
 
     def _fit(self, painter: QPainter, node: Node, box: QRectF) -> str:
         metrics = QFontMetricsF(painter.font())
-        return metrics.elidedText(label_of(node), Qt.TextElideMode.ElideRight, box.width() - 4)
+        name = label_of(node)
+        if node == "observation" and self.state.lanes:
+            name = QCoreApplication.translate("Diagram", "Results")
+        return metrics.elidedText(name, Qt.TextElideMode.ElideRight, box.width() - 4)
 
     def _paint_fact(self, painter: QPainter, node: Node, box: QRectF, fact: str) -> None:
         """The second line of a node: what it cost; the tool's name in the tool's own writing."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
@@ -12,21 +13,52 @@ from PySide6.QtGui import (
     QFocusEvent,
     QFontMetricsF,
     QHelpEvent,
+    QHideEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
-from studio.application.run.diagram import NODES, PLACE_OF_NODE, DiagramState, Node
+from studio.application.run.diagram import DiagramState
+from studio.application.run.nodes import NODES, PLACE_OF_NODE, Node
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.run.diagram.layout import DiagramLayout, height_of, lay_out, lay_out_with_facts
+from studio.ui.run.diagram.layout import (
+    MOST_LANES,
+    DiagramLayout,
+    height_of,
+    lay_out,
+    lay_out_with_facts,
+    lay_out_with_lanes,
+)
 from studio.ui.run.diagram.painter import DiagramDrawing, label_of, node_font, tip_of
 from studio.ui.style.icons import icon
+from studio.ui.style.motion import is_motion_reduced
 from studio.ui.style.theme import LIGHT, Theme
 
 _COMPACT_REACH = 7.0
+_MOTION_MS = 33
+_CLOCK_MS = 100
+_CHOOSING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+
+
+def _drawn_rows(state: DiagramState) -> tuple[int, ...]:
+    """Rows of the calls that have a lane: of many those around the one that is looked at."""
+    rows = tuple(lane.row for lane in state.lanes)
+    if len(rows) <= MOST_LANES:
+        return rows
+    shown = MOST_LANES - 1
+    runs = next((lane.row for lane in state.lanes if lane.phase in ("running", "waits")), 0)
+    middle = state.lane if state.lane is not None else runs
+    first = max(0, min(rows.index(middle) - 1, len(rows) - shown))
+    return rows[first : first + shown]
+
+
+def _stations(state: DiagramState) -> tuple[Node, ...]:
+    """What the arrow keys go through: with lanes, Action stands for them and Tool is left out."""
+    return tuple(node for node in state.nodes if not (state.lanes and node == "tool"))
 
 
 class LoopDiagram(QWidget):
@@ -35,6 +67,7 @@ class LoopDiagram(QWidget):
     break_toggled = Signal(str)  # place whose breakpoint was clicked
     request_run_to = Signal(str)  # place that the run should go on to
     node_chosen = Signal(str)  # node whose inspector tab is wanted
+    lane_chosen = Signal(int)  # row of the call whose lane was chosen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,6 +76,11 @@ class LoopDiagram(QWidget):
         self._layout: DiagramLayout | None = None
         self._compact = False
         self._focused: Node = "prompt"
+        self._lane: int | None = None
+        """The lane that has the keyboard, in place of a node."""
+        self.clock = QTimer(self)
+        """Moves what is under way: clocks, and dots where motion is wanted."""
+        self.clock.timeout.connect(self.update)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
@@ -62,13 +100,34 @@ class LoopDiagram(QWidget):
         if state.nodes != self._state.nodes:
             self._layout = None
             self.updateGeometry()
+        if _drawn_rows(state) != _drawn_rows(self._state):
+            self._layout, self._lane = None, None
         self._state = state
+        self._run_clock()
         self.setAccessibleDescription(state.sentence)
         if spoken:
             QAccessible.updateAccessibility(
                 QAccessibleEvent(self, QAccessible.Event.DescriptionChanged)
             )
         self.update()
+
+    def _run_clock(self) -> None:
+        """Tick while a call of several runs; a single one has its time in the bar above."""
+        runs = any(lane.phase == "running" for lane in self._state.lanes)
+        if not runs or not self.isVisible():
+            self.clock.stop()
+            return
+        self.clock.start(_CLOCK_MS if is_motion_reduced() else _MOTION_MS)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What runs moves again."""
+        super().showEvent(event)
+        self._run_clock()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nothing that is out of sight moves."""
+        super().hideEvent(event)
+        self.clock.stop()
 
     def set_compact(self, compact: bool) -> None:
         """Give up the labels of the two arcs where there is little height."""
@@ -102,7 +161,15 @@ class LoopDiagram(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         focused = self._focused if self.hasFocus() else None
-        drawing = DiagramDrawing(self._state, self._theme, self.font(), focused)
+        drawing = DiagramDrawing(
+            self._state,
+            self._theme,
+            self.font(),
+            focused if self._lane is None else None,
+            self._lane if self.hasFocus() else None,
+            time.time(),
+            not is_motion_reduced(),
+        )
         drawing.paint(painter, self._lay_out(), compact=self._compact)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -121,6 +188,14 @@ class LoopDiagram(QWidget):
                 self._layout = lay_out(
                     size.width(), size.height(), widths, metrics.height(), _COMPACT_REACH
                 )
+            elif rows := _drawn_rows(self._state):
+                self._layout = lay_out_with_lanes(
+                    size.width(),
+                    size.height(),
+                    metrics.height(),
+                    rows,
+                    has_more=len(rows) < len(self._state.lanes),
+                )
             else:
                 self._layout = lay_out_with_facts(
                     size.width(), size.height(), metrics.height(), self._state.nodes
@@ -131,10 +206,18 @@ class LoopDiagram(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click shows a node's tab; a click with Ctrl sets its breakpoint."""
-        node = self._node_at(event.position())
-        if node is None or event.button() != Qt.MouseButton.LeftButton:
+        if event.button() != Qt.MouseButton.LeftButton:
             return
-        self._focused = node
+        lane = self._lane_at(event.position())
+        if lane is not None:
+            self._lane = lane
+            self.lane_chosen.emit(lane)
+            self.update()
+            return
+        node = self._node_at(event.position())
+        if node is None:
+            return
+        self._focused, self._lane = node, None
         wants_break = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         self._choose(node, wants_break)
         self.update()
@@ -164,23 +247,41 @@ class LoopDiagram(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Show that nodes can be clicked."""
-        over = self._node_at(event.position()) is not None
+        at = event.position()
+        over = self._node_at(at) is not None or self._lane_at(at) is not None
         self.setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows move along the loop, Return shows the tab."""
         step = {Qt.Key.Key_Right: 1, Qt.Key.Key_Left: -1}.get(Qt.Key(event.key()), 0)
+        down = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()), 0)
+        rows = _drawn_rows(self._state)
         if step:
-            nodes = self._state.nodes
+            nodes = _stations(self._state)
             at = nodes.index(self._focused) if self._focused in nodes else 0
-            self._focused = nodes[(at + step) % len(nodes)]
-            self.setAccessibleDescription(f"{label_of(self._focused)}: {tip_of(self._focused)}")
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._focused, self._lane = nodes[(at + step) % len(nodes)], None
+            if self._focused == "action" and rows:
+                self._lane = rows[0]
+            self._tell_focused()
+        elif down and rows and self._lane is not None:
+            self._lane = rows[(rows.index(self._lane) + down) % len(rows)]
+            self._tell_focused()
+        elif self._lane is not None and event.key() in _CHOOSING:
+            self.lane_chosen.emit(self._lane)
+        elif event.key() in _CHOOSING:
             self._choose(self._focused, wants_break=False)
         else:
             super().keyPressEvent(event)
             return
         self.update()
+
+    def _tell_focused(self) -> None:
+        """Say to a screen reader what has the keyboard."""
+        words = f"{label_of(self._focused)}: {tip_of(self._focused)}"
+        if self._lane is not None:
+            lane = next(each for each in self._state.lanes if each.row == self._lane)
+            words = ", ".join(filter(None, (lane.tool, lane.words)))
+        self.setAccessibleDescription(words)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Begin at the node where the run stands."""
@@ -193,6 +294,9 @@ class LoopDiagram(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             node = self._node_at(QPointF(event.pos()))
             text = "" if node is None else tip_of(node)
+            notes = dict(self._state.notes)
+            if node in notes:
+                text += f"\n{notes[node]}"
             if node in PLACE_OF_NODE:
                 text += self.tr("\nRight-click to stop here or to run to here.")
             QToolTip.showText(event.globalPos(), text, self)
@@ -211,6 +315,10 @@ class LoopDiagram(QWidget):
             self.node_chosen.emit(node)
         elif node in PLACE_OF_NODE:
             self.break_toggled.emit(PLACE_OF_NODE[node])
+
+    def _lane_at(self, point: QPointF) -> int | None:
+        boxes = self._lay_out().lanes
+        return next((row for row, box in boxes.items() if box.contains(point)), None)
 
     def _node_at(self, point: QPointF) -> Node | None:
         boxes = self._lay_out().nodes

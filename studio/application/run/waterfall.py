@@ -1,0 +1,171 @@
+"""One turn of a run on a time axis: the reply and each call, what waits and what fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal, TypeAlias
+
+from studio.application.run.cards.card import CardKind
+from studio.application.run.lanes import lane_of
+from studio.application.run.words import arguments_line, plural, rate_of, seconds, tokens
+from studio.application.words import translate
+from studio.core.agent.values.state import Call, RunState, Step
+
+_tr = partial(translate, "RunWaterfall")
+
+BarTone: TypeAlias = Literal["wait", "model", "tool", "failed", "held"]
+"""`wait`: before the first word of a reply, and between tries; `held`: waits for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaterfallBar:
+    """A piece of time."""
+
+    begin: float
+    """Seconds after the beginning of the turn."""
+
+    end: float | None
+    """The same for its end; None while it goes on."""
+
+    tone: BarTone
+    """What it is spent with."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaterfallRow:
+    """The reply, or one call."""
+
+    kind: CardKind
+    """Kind of the card that the row leads to."""
+
+    call: int | None
+    """Row of the step, for a call."""
+
+    title: str
+    """Model, or the tool's name."""
+
+    detail: str = ""
+    """What is asked, in one line."""
+
+    bars: tuple[WaterfallBar, ...] = ()
+    """In order."""
+
+    tail: str = ""
+    """Words behind the last bar."""
+
+    total: str = ""
+    """How long it took; empty while it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waterfall:
+    """A turn."""
+
+    step: int = 0
+    """Its number; 0 where nothing can be shown."""
+
+    began: float = 0.0
+    """When it began, in seconds since 1970."""
+
+    rows: tuple[WaterfallRow, ...] = field(default=())
+    """The reply first, then the calls."""
+
+    words: str = ""
+    """What it was, in one line: `4 calls at once: 1 done, 2 running, 1 failed`."""
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether something goes on, so that the picture grows with the time."""
+        return any(bar.end is None for row in self.rows for bar in row.bars)
+
+    def span(self, now: float) -> float:
+        """Seconds that the axis must show.
+
+        Args:
+            now: the time, in seconds since 1970, for what goes on.
+        """
+        ends = [bar.end for row in self.rows for bar in row.bars if bar.end is not None]
+        if self.is_moving:
+            ends.append(now - self.began)
+        return max(ends, default=0.0)
+
+
+def waterfall_of(state: RunState, step: Step) -> Waterfall:
+    """A turn on its time axis; an empty one where nobody wrote the times down.
+
+    Args:
+        state: the run.
+        step: the turn.
+    """
+    if not step.tries or not step.tries[0][0]:
+        return Waterfall()
+    began = step.tries[0][0]
+    is_now = step is state.step and not state.is_over
+    rows = [_reply_row(step, began, is_now=is_now)]
+    rows += [
+        _call_row(row, call, step, began, is_now=is_now) for row, call in enumerate(step.calls)
+    ]
+    return Waterfall(step.number, began, tuple(rows), _words(step))
+
+
+def _words(step: Step) -> str:
+    count = len(step.calls)
+    if count < 2:
+        return ""
+    lanes = [lane_of(row, call) for row, call in enumerate(step.calls)]
+    counted = (
+        (_tr("{count} done"), "done"), (_tr("{count} running"), "running"),
+        (_tr("{count} waiting"), "waits"), (_tr("{count} failed"), "failed"),
+    )  # fmt: skip
+    told = [
+        words.format(count=found)
+        for words, phase in counted
+        if (found := sum(lane.phase == phase for lane in lanes))
+    ]
+    return " · ".join([plural(count, "call"), *told])
+
+
+def _reply_row(step: Step, began: float, *, is_now: bool) -> WaterfallRow:
+    bars: list[WaterfallBar] = []
+    for number, (start, end) in enumerate(step.tries, 1):
+        is_last = number == len(step.tries)
+        close = None if not end and is_now and is_last else max(end, start) - began
+        begin = start - began
+        if bars and bars[-1].end is not None and begin > bars[-1].end:
+            bars.append(WaterfallBar(bars[-1].end, begin, "wait"))
+        first = step.first_seconds if is_last and step.reply is not None else None
+        if first is not None and close is not None:
+            bars.append(WaterfallBar(begin, min(begin + first, close), "wait"))
+            begin = min(begin + first, close)
+        came = step.reply is not None or close is None
+        tone: BarTone = "model" if is_last and came else "failed"
+        bars.append(WaterfallBar(begin, close, tone))
+    usage = step.reply.usage if step.reply is not None else None
+    detail = ""
+    if step.first_seconds is not None:
+        detail = _tr("first word after {time}").format(time=seconds(step.first_seconds))
+    facts = [tokens(usage.output_tokens)] if usage is not None and usage.output_tokens else []
+    facts += [rate] if (rate := rate_of(step)) else []
+    total = seconds(step.seconds_model) if step.reply is not None else ""
+    tail = " · ".join(facts)
+    return WaterfallRow("reply", None, _tr("Model"), detail, tuple(bars), tail, total)
+
+
+def _call_row(row: int, call: Call, step: Step, began: float, *, is_now: bool) -> WaterfallRow:
+    lane = lane_of(row, call)
+    detail = arguments_line(call.arguments, call.text)
+    kind: CardKind = "action" if call.observation is None else "observation"
+    bars: tuple[WaterfallBar, ...] = ()
+    total, tail = "", lane.words if lane.phase != "done" else ""
+    if call.began:
+        spent = call.outcome.duration if call.outcome is not None else 0.0
+        begin = call.began - began
+        runs = call.status == "running" and is_now
+        tone: BarTone = "failed" if lane.phase == "failed" else "tool"
+        bars = (WaterfallBar(begin, None if runs else begin + spent, tone),)
+        total = "" if runs else seconds(spent)
+    elif lane.phase == "waits" and is_now and step.tries[-1][1]:
+        bars = (WaterfallBar(step.tries[-1][1] - began, None, "held"),)
+        tail = _tr("waits for your approval")
+    return WaterfallRow(kind, row, call.tool, detail, bars, tail, total)

@@ -1,0 +1,292 @@
+"""The waterfall: one turn on a time axis, a row for the reply and for each call."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetricsF,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, WaterfallRow
+from studio.ui.run.diagram.lane_painter import clock_words
+from studio.ui.style.colors import blend
+from studio.ui.style.theme import LIGHT, Theme
+
+_AXIS = 22.0
+_MOST_ROWS = 5
+_LEFT, _RIGHT = 190.0, 72.0
+_NARROW = 760
+_TICK_MS = 100
+_STEPS = (0.001, 0.002, 0.005)
+"""Distances of the marks of the axis, in seconds; each also times ten, a hundred, …"""
+
+
+def axis_step(span: float, most: int) -> float:
+    """The distance of marks that puts at most so many on an axis.
+
+    Args:
+        span: seconds on it.
+        most: how many marks have room.
+    """
+    factor = 1.0
+    while True:
+        for each in _STEPS:
+            if span / (each * factor) <= max(1, most):
+                return each * factor
+        factor *= 10.0
+
+
+class WaterfallView(QWidget):
+    """Paints a `Waterfall`; its rows are chosen like cards."""
+
+    row_chosen = Signal(int, object)  # number of the step; row of the call, None for the reply
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = LIGHT
+        self._shown = Waterfall()
+        self._call: int | None = None
+        self._first = 0
+        self._clock = QTimer(self)
+        self._clock.setInterval(_TICK_MS)
+        self._clock.timeout.connect(self.update)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(self.tr("This iteration in time"))
+
+    @property
+    def shown(self) -> Waterfall:
+        """What is shown."""
+        return self._shown
+
+    def set_theme(self, theme: Theme) -> None:
+        """Paint in these colors."""
+        self._theme = theme
+        self.update()
+
+    def show_waterfall(self, shown: Waterfall, call: int | None) -> None:
+        """Show a turn.
+
+        Args:
+            shown: the turn.
+            call: row of the call that is looked at; None for the reply.
+        """
+        rows = len(self._shown.rows)
+        self._shown, self._call = shown, call
+        self.setAccessibleDescription(shown.words)
+        if len(shown.rows) != rows:
+            self._first = 0
+            self.updateGeometry()
+        at = self._current()
+        self._first = max(at - _MOST_ROWS + 1, min(self._first, at), 0)
+        self._run_clock()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As high as its rows, up to five of them."""
+        rows = max(1, min(_MOST_ROWS, len(self._shown.rows)))
+        return QSize(640, round(_AXIS + rows * self._row_height() + 6))
+
+    def minimumSizeHint(self) -> QSize:
+        """It keeps its height; its axis may be short."""
+        return QSize(360, self.sizeHint().height())
+
+    def box_of(self, at: int) -> QRectF:
+        """Where a row stands."""
+        height = self._row_height()
+        return QRectF(0, _AXIS + (at - self._first) * height, self.width(), height)
+
+    def _row_height(self) -> float:
+        return self.fontMetrics().height() + 10.0
+
+    def _current(self) -> int:
+        rows = self._shown.rows
+        return next((at for at, row in enumerate(rows) if row.call == self._call), 0)
+
+    def _run_clock(self) -> None:
+        if self._shown.is_moving and self.isVisible():
+            self._clock.start()
+        else:
+            self._clock.stop()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What goes on moves again."""
+        super().showEvent(event)
+        self._run_clock()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nothing that is out of sight moves."""
+        super().hideEvent(event)
+        self._clock.stop()
+
+    # Painting -------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint axis, rows, bars and the time that it is now."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(self.rect(), QColor(self._theme.window))
+        now = time.time()
+        span = max(self._shown.span(now), 0.001) * 1.08
+        self._paint_axis(painter, span)
+        rows = self._shown.rows
+        for at in range(self._first, min(len(rows), self._first + _MOST_ROWS)):
+            self._paint_row(painter, rows[at], self.box_of(at), span, now)
+        if self._shown.is_moving:
+            x = self._x(now - self._shown.began, span)
+            painter.setPen(QPen(QColor(self._theme.accent), 1.5))
+            painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height() - 4))
+        if self.hasFocus():
+            painter.setPen(QPen(QColor(self._theme.accent), 1.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def _names_width(self) -> float:
+        return _LEFT if self.width() >= _NARROW else 132.0
+
+    def _x(self, at: float, span: float) -> float:
+        left = self._names_width()
+        return left + (self.width() - left - _RIGHT) * at / span
+
+    def _small(self) -> QFont:
+        font = QFont(self.font())
+        font.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
+        return font
+
+    def _paint_axis(self, painter: QPainter, span: float) -> None:
+        font = self._small()
+        painter.setFont(font)
+        room = self.width() - self._names_width() - _RIGHT
+        step = axis_step(span, int(room / 64))
+        painter.setPen(QColor(self._theme.muted))
+        line = QColor(blend(self._theme.border, self._theme.window, 0.7))
+        at = 0.0
+        while at <= span:
+            x = round(self._x(at, span)) + 0.5
+            painter.setPen(line)
+            painter.drawLine(QPointF(x, _AXIS - 2), QPointF(x, self.height() - 4))
+            painter.setPen(QColor(self._theme.muted))
+            in_seconds = step >= 0.1 or not at
+            words = f"{at:g} s" if in_seconds else f"{round(at * 1000):,} ms"
+            label = QRectF(x - 32, 2, 64, _AXIS - 4)
+            painter.drawText(label, Qt.AlignmentFlag.AlignCenter, words)
+            at = round(at + step, 6)
+
+    def _paint_row(
+        self, painter: QPainter, row: WaterfallRow, box: QRectF, span: float, now: float
+    ) -> None:
+        theme = self._theme
+        if row.call == self._call:
+            painter.fillRect(box, QColor(theme.selection))
+            painter.fillRect(QRectF(0, box.top(), 3, box.height()), QColor(theme.accent))
+        self._paint_names(painter, row, box)
+        font = self._small()
+        painter.setFont(font)
+        end = self._x(0, span)
+        for bar in row.bars:
+            end = self._paint_bar(painter, bar, box, span, now)
+        painter.setPen(QColor(self._ink(row)))
+        tail = QRectF(end + 8, box.top(), self.width() - _RIGHT - end - 8, box.height())
+        words = QFontMetricsF(font).elidedText(
+            row.tail, Qt.TextElideMode.ElideRight, max(0.0, tail.width())
+        )
+        painter.drawText(tail, Qt.AlignmentFlag.AlignVCenter, words)
+        going = next((bar for bar in row.bars if bar.end is None), None)
+        total = row.total
+        if going is not None:
+            total = clock_words(max(0.0, now - self._shown.began - going.begin))
+        painter.setPen(QColor(theme.text))
+        right = QRectF(self.width() - _RIGHT, box.top(), _RIGHT - 16, box.height())
+        at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(right, at, total)
+
+    def _ink(self, row: WaterfallRow) -> str:
+        tones = {bar.tone for bar in row.bars}
+        if "failed" in tones:
+            return self._theme.error
+        return self._theme.warning if "held" in tones else self._theme.muted
+
+    def _paint_names(self, painter: QPainter, row: WaterfallRow, box: QRectF) -> None:
+        width = self._names_width() - 24
+        metrics = QFontMetricsF(self.font())
+        painter.setFont(self.font())
+        painter.setPen(QColor(self._theme.text))
+        name = metrics.elidedText(row.title, Qt.TextElideMode.ElideRight, width)
+        place = QRectF(16, box.top(), width, box.height())
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
+        used = metrics.horizontalAdvance(name) + 8
+        font = self._small()
+        detail = QFontMetricsF(font).elidedText(
+            row.detail, Qt.TextElideMode.ElideRight, max(0.0, width - used)
+        )
+        painter.setFont(font)
+        is_chosen = row.call == self._call
+        painter.setPen(QColor(self._theme.text if is_chosen else self._theme.muted))
+        painter.drawText(place.adjusted(used, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, detail)
+
+    def _paint_bar(
+        self, painter: QPainter, bar: WaterfallBar, box: QRectF, span: float, now: float
+    ) -> float:
+        """Paint one bar; gives where it ends."""
+        theme = self._theme
+        tones: dict[BarTone, str] = {
+            "wait": blend(theme.muted, theme.window, 0.4), "model": theme.roles["assistant"],
+            "tool": theme.roles["tool"], "failed": theme.error, "held": theme.warning,
+        }  # fmt: skip
+        begin = self._x(bar.begin, span)
+        close = self._x(now - self._shown.began if bar.end is None else bar.end, span)
+        height = min(14.0, box.height() - 10)
+        place = QRectF(
+            begin, box.center().y() - height / 2, max(2.0, close - begin), height
+        )  # fmt: skip
+        color = QColor(tones[bar.tone])
+        if bar.tone == "held":
+            painter.setPen(QPen(color, 1.2, Qt.PenStyle.DashLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+        painter.drawRoundedRect(place, 3, 3)
+        return place.right()
+
+    # Mouse and keys -------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Go to what the row is of."""
+        rows = range(len(self._shown.rows))
+        at = next((at for at in rows if self.box_of(at).contains(event.position())), -1)
+        if at >= 0 and event.position().y() > _AXIS:
+            self._choose(at)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll where there are more rows than have room."""
+        most = max(0, len(self._shown.rows) - _MOST_ROWS)
+        by = -1 if event.angleDelta().y() > 0 else 1
+        self._first = max(0, min(most, self._first + by))
+        self.update()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up and Down go through the rows."""
+        by = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
+        if not by:
+            super().keyPressEvent(event)
+            return
+        at = self._current() + by
+        if 0 <= at < len(self._shown.rows):
+            self._choose(at)
+
+    def _choose(self, at: int) -> None:
+        self.row_chosen.emit(self._shown.step, self._shown.rows[at].call)
