@@ -39,6 +39,10 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     serve = commands.add_parser("serve", help="serve a Python file over MCP on stdin and stdout")
     serve.add_argument("file", type=Path, metavar="FILE")
     serve.add_argument("--characters", type=int, help="longest result")
+    # The program without a Python of its own runs itself so (`python/worker.py`).
+    serve.add_argument("--memory", type=int, help="most memory in megabytes (Linux)")
+    serve.add_argument("--unchecked", action="store_true",
+                       help="give results as they are, whatever they should be")  # fmt: skip
     serve.set_defaults(action=_serve)
     listed = commands.add_parser("list", help="the tools of a source, with their schemas")
     _add_source(listed)
@@ -97,6 +101,10 @@ def _serve(options: argparse.Namespace) -> int:
     rest = [str(options.file)]
     if options.characters is not None:
         rest += ["--characters", str(options.characters)]
+    if options.memory is not None:
+        rest += ["--memory", str(options.memory)]
+    if options.unchecked:
+        rest.append("--unchecked")
     return serve.main(rest)
 
 
@@ -135,6 +143,8 @@ async def _shown(options: argparse.Namespace) -> int:
     effects = "only reads" if spec.reads_only else marked
     if options.json:
         whole = {**native_function(spec), "place": place, "effects": effects}
+        if spec.returns:
+            whole["returns"] = spec.returns
         whole["marks"] = list(suspicions(spec))
         print(json.dumps(whole, ensure_ascii=False, indent=2))
     else:
@@ -142,6 +152,9 @@ async def _shown(options: argparse.Namespace) -> int:
         marks = "".join(f"\nLook out: {mark}" for mark in suspicions(spec))
         print(f"{name}\n{told}\n{marks}\nWhere: {reveal(place)}\nEffects: {effects}\nArguments:")
         print(reveal(json.dumps(spec.parameters, ensure_ascii=False, indent=2)))
+        if spec.returns:
+            print("Answer:")
+            print(reveal(json.dumps(spec.returns, ensure_ascii=False, indent=2)))
     return FINE
 
 

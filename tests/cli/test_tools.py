@@ -44,6 +44,14 @@ def fail():
     raise LookupError("no such thing")
 
 
+def point(x: int) -> dict[str, int]:
+    return {"x": x}
+
+
+def lie() -> int:
+    return "many"
+
+
 add.has_effects = False
 much.has_effects = True
 '''
@@ -74,13 +82,16 @@ async def test_another_client_can_use_the_served_file(file: Path, tmp_path: Path
 
 async def use_the_tools(client: Client) -> None:
     listed = {tool.name: tool for tool in (await client.list_tools()).tools}
-    assert list(listed) == ["add", "listen", "much", "fail"]
+    assert list(listed) == ["add", "listen", "much", "fail", "point", "lie"]
     hints = {
         name: tool.annotations.read_only_hint if tool.annotations else None
         for name, tool in listed.items()
     }
     # Only what the author says: other clients run what only reads without asking.
-    assert hints == {"add": True, "much": False, "listen": None, "fail": None}
+    assert {name: hint for name, hint in hints.items() if hint is not None} == {
+        "add": True,
+        "much": False,
+    }
     assert listed["add"].description == "Add two numbers."
     assert listed["add"].input_schema["properties"]["a"] == {
         "description": "The first.",
@@ -88,6 +99,15 @@ async def use_the_tools(client: Client) -> None:
     }
     added = await client.call_tool("add", {"a": 40})
     assert [block.text for block in added.content] == ["42"]
+    # The client checks what comes against what the function says that it gives.
+    assert listed["add"].output_schema["properties"] == {"result": {"type": "integer"}}
+    assert added.structured_content == {"result": 42}
+    assert listed["fail"].output_schema is None
+    pointed = await client.call_tool("point", {"x": 3})
+    assert pointed.structured_content == {"x": 3}
+    lied = await client.call_tool("lie", {})
+    assert lied.is_error
+    assert "lie gave something else than it says" in lied.content[0].text
     assert not added.is_error
     refused = await client.call_tool("add", {"a": "many"})
     assert refused.is_error
@@ -122,7 +142,7 @@ def test_tools_are_listed_as_a_prompt_would_say_them(
 def test_tools_are_listed_as_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["tools", "list", "--json", str(file)]) == FINE
     listed = json.loads(capsys.readouterr().out)
-    assert [tool["function"]["name"] for tool in listed] == ["add", "listen", "much", "fail"]
+    assert [tool["function"]["name"] for tool in listed][:4] == ["add", "listen", "much", "fail"]
     assert listed[0]["function"]["parameters"]["required"] == ["a"]
 
 
@@ -141,3 +161,18 @@ def test_a_missing_file_is_no_way_to_call_it(
 ) -> None:
     assert run_command(["tools", command, str(tmp_path / "none.py")]) == USAGE
     assert "none.py: no such file" in capsys.readouterr().err
+
+
+def test_the_program_without_a_python_starts_itself_as_the_server(
+    monkeypatch: pytest.MonkeyPatch, file: Path
+) -> None:
+    from studio.core.tools.python import worker
+    from studio.core.tools.python_server import serve
+
+    asked: list[list[str]] = []
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    command = worker.server_command(file)
+    monkeypatch.delattr(sys, "frozen")
+    monkeypatch.setattr(serve, "main", lambda given: asked.append(given) or 0)
+    assert run_command(command[1:]) == FINE
+    assert asked == [command[3:]]

@@ -51,5 +51,8 @@ class ToolSpec:
     options: JsonObject = field(default_factory=dict)
     """Settings for the program that runs it, as the document has them; a model is not told."""
 
+    returns: JsonObject = field(default_factory=dict)
+    """JSON schema of the answer, where its source says one; empty otherwise."""
+
     span: Span | None = None
     """Where the document declares it."""

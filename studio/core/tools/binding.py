@@ -104,6 +104,7 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
             parameters=with_constraints(spec.parameters, told)
             if spec.parameters.get("properties")
             else told,
+            returns=found.returns,
             has_effects=spec.has_effects or found.has_effects,
             reads_only=spec.reads_only or (found.reads_only and not spec.has_effects),
         )

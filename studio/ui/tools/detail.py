@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.tools.rows import APPROVAL_WORDS, STATE_WORDS
 from studio.core.text.invisible import reveal
+from studio.core.text.values import JsonObject
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.trust.suspicion import suspicions
@@ -139,6 +140,9 @@ class ToolDetail(QWidget):
         self.tree = SchemaTree(theme)
         self.schema_text = JsonView(theme)
         self.schema_text.setAccessibleName(self.tr("Schema as JSON"))
+        self.returns_text = JsonView(theme)
+        self.returns_text.setAccessibleName(self.tr("Schema of the answer as JSON"))
+        self._returns_title = QLabel(self.tr("Answer"))
         self.forms = FormsPage(theme)
         self.options = JsonView(theme)
         self.options.setAccessibleName(self.tr("Options as JSON, values put in"))
@@ -204,7 +208,14 @@ class ToolDetail(QWidget):
         top.addWidget(self.change)
         top.addLayout(switches)
         top.addWidget(self.mock)
-        for page in (self.try_panel, self.tree, self.schema_text, self.forms, self.options):
+        schema = QWidget()
+        column = QVBoxLayout(schema)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self.schema_text, 2)
+        column.addWidget(self._returns_title)
+        column.addWidget(self.returns_text, 1)
+        self._returns_title.setContentsMargins(12, 4, 12, 0)
+        for page in (self.try_panel, self.tree, schema, self.forms, self.options):
             self._pages.addWidget(page)
         self._pages.setMinimumHeight(1)  # in a low dock the switches above keep their room
         line = QFrame()
@@ -261,7 +272,10 @@ class ToolDetail(QWidget):
         self.try_panel.show_entry(entry)
         if redraw:
             self.tree.show_schema(entry.spec.parameters)
-            self.schema_text.show_json(_schema_text(entry))
+            self.schema_text.show_json(_schema_text(entry.spec.parameters))
+            self.returns_text.show_json(_schema_text(entry.spec.returns))
+            for part in (self._returns_title, self.returns_text):
+                part.setVisible(bool(entry.spec.returns))
             self.forms.show_entry(entry)
             self.options.show_json(json.dumps(entry.spec.options, ensure_ascii=False, indent=2))
             self.tabs.setTabVisible(4, bool(entry.spec.options))
@@ -313,6 +327,8 @@ class ToolDetail(QWidget):
         self.try_panel.set_theme(theme)
         self.tree.set_theme(theme)
         self.schema_text.set_theme(theme)
+        self.returns_text.set_theme(theme)
+        paint_text(self._returns_title, theme.muted)
         self.forms.set_theme(theme)
         self.options.set_theme(theme)
         self._effects.set_color(theme, theme.warning)
@@ -344,8 +360,8 @@ def _pair(label: QWidget, switch: QWidget) -> QWidget:
     return page
 
 
-def _schema_text(entry: ToolEntry) -> str:
-    return pretty_json(json.dumps(entry.spec.parameters, ensure_ascii=False))
+def _schema_text(schema: JsonObject) -> str:
+    return pretty_json(json.dumps(schema, ensure_ascii=False))
 
 
 def _state_color(theme: Theme, entry: ToolEntry) -> str:

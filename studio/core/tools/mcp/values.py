@@ -72,6 +72,7 @@ def listed_tool(tool: types.Tool, source: str) -> ListedTool:
         tool.description or "",
         tool.input_schema,
         kind="mcp",
+        returns=tool.output_schema or {},
         source=source,
         # MCP: a tool that does not say that it only reads may change something.
         has_effects=not hint,

@@ -32,7 +32,14 @@ from studio.core.tools.python.worker import (
     start_worker,
 )
 from studio.core.tools.python_server.cutting import cut
-from studio.core.tools.python_server.meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
+from studio.core.tools.python_server.meta import (
+    ARGUMENTS,
+    LINE,
+    PROBLEMS,
+    RETURNS,
+    TRUNCATED,
+    VALUE,
+)
 from studio.core.tools.source import Tell, ToolOutcome, ToolSourceError
 from studio.core.tools.traffic import TrafficLog
 
@@ -288,7 +295,9 @@ def _marked(tool: ListedTool) -> ToolSpec:
 
     Of a stranger's server, MCP says that such a tool changes something.
     """
-    return tool.spec if tool.is_marked else replace(tool.spec, has_effects=False)
+    returns = tool.meta.get(RETURNS)
+    spec = replace(tool.spec, returns=returns) if isinstance(returns, Mapping) else tool.spec
+    return spec if tool.is_marked else replace(spec, has_effects=False)
 
 
 def _line(data: object) -> int:

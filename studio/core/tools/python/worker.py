@@ -35,9 +35,11 @@ def server_command(
         python: the interpreter; without one the studio's own. The frozen program is one itself.
     """
     bound = ["--characters", str(limits.characters), "--memory", str(limits.memory_megabytes)]
+    bound.append("--unchecked")  # what comes is shown as it came
     if python is None and getattr(sys, "frozen", False):
         return [sys.executable, "tools", "serve", str(path), *bound]
-    return [str(python or sys.executable), str(SERVER), str(path), *bound]
+    # Unbuffered: also dots that tell of progress, without the end of a line, are seen at once.
+    return [str(python or sys.executable), "-u", str(SERVER), str(path), *bound]
 
 
 _INSTALL_SECONDS = 600.0  # packages are fetched

@@ -17,6 +17,7 @@ from typing import Any
 from .arguments import UNKNOWN, ArgumentReader, TakenArgument
 from .docstrings import parse_docstring
 from .reading import make_reader
+from .returns import Returned, returned
 from .schemas import inline_references, without_titles
 
 EFFECTS_ATTRIBUTE = "has_effects"
@@ -52,6 +53,9 @@ class FunctionTool:
 
     reader: ArgumentReader
     """Converts arguments to the annotated types."""
+
+    returns: Returned | None = None
+    """What it says that it gives; None where it says nothing."""
 
     def bind(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Positional and keyword arguments, converted to the annotated types.
@@ -128,6 +132,7 @@ def describe(function: Callable[..., Any], name: str = "") -> FunctionTool:
         code.co_firstlineno if code else 0,
         function,
         reader,
+        returned(_hints(function, name).get("return", UNKNOWN)),
     )
 
 
@@ -160,10 +165,7 @@ def _parameters(
     function: Callable[..., Any], name: str, descriptions: Mapping[str, str]
 ) -> list[TakenArgument]:
     """What a function takes, as its signature says."""
-    try:
-        hints = typing.get_type_hints(_annotated(function), include_extras=True)
-    except Exception as error:
-        raise SignatureError(f"{name}: cannot read the annotations: {error}") from error
+    hints = _hints(function, name)
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
@@ -177,6 +179,13 @@ def _parameters(
         text = _annotated_text(annotation) or descriptions.get(each.name, "")
         found.append(TakenArgument(each.name, annotation, default, text, each.kind))
     return found
+
+
+def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(_annotated(function), include_extras=True)
+    except Exception as error:
+        raise SignatureError(f"{name}: cannot read the annotations: {error}") from error
 
 
 def _annotated_text(annotation: object) -> str:

@@ -14,5 +14,8 @@ TRUNCATED = "promptstudio/truncated"
 VALUE = "promptstudio/value"
 """On a result: "json" where the text is the JSON of a value that is not a text."""
 
+RETURNS = "promptstudio/returns"
+"""On a tool: JSON schema of what it gives, for the studio, which takes what comes as it is."""
+
 ARGUMENTS = "promptstudio/arguments"
 """On an error: true where the arguments were refused and the function was not called."""

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 from .callables import FunctionTool
 from .cutting import cut
-from .meta import ARGUMENTS, LINE, PROBLEMS, TRUNCATED, VALUE
+from .meta import ARGUMENTS, LINE, PROBLEMS, RETURNS, TRUNCATED, VALUE
 from .tool_file import LoadedFile, ToolFileError, describe_error, line_in, load
 from .values import as_text, sendable
 
@@ -47,7 +47,19 @@ class ProtocolRefusal(Exception):  # noqa: N818 - an answer
 class ToolFileServer:
     """Answers for one tool file; the file is imported at the first question about it."""
 
-    def __init__(self, path: Path, characters: int, output: BinaryIO) -> None:
+    def __init__(
+        self, path: Path, characters: int, output: BinaryIO, *, checks: bool = True
+    ) -> None:
+        """Make it.
+
+        Args:
+            path: the file.
+            characters: longest result.
+            output: where answers are written.
+            checks: whether a result that is not what its function says is a failure. Other clients
+                refuse such a result; the studio shows it.
+        """
+        self._checks = checks
         self._path = path
         self._characters = characters
         self._output = output
@@ -122,7 +134,7 @@ class ToolFileServer:
         """Every tool of the file; `_meta` names functions that cannot be one."""
         loaded = self._load()
         return {
-            "tools": [_listed(tool) for tool in loaded.tools.values()],
+            "tools": [_listed(tool, checks=self._checks) for tool in loaded.tools.values()],
             "_meta": {PROBLEMS: [list(problem) for problem in loaded.problems]},
         }
 
@@ -135,14 +147,21 @@ class ToolFileServer:
             positional, named = tool.bind(arguments)
         except ValueError as error:
             return _result(sendable(str(error)), {ARGUMENTS: True}, is_error=True)
+        more: dict[str, Any] = {}
         try:
-            text, is_json = as_text(self._invoke(tool, positional, named))
+            value = self._invoke(tool, positional, named)
+            if inspect.isgenerator(value):
+                value = list(value)
+            if self._checks and tool.returns is not None:
+                more = _structured(tool, value)
+            text, is_json = as_text(value)
             text = sendable(text)
         except BaseException as error:  # noqa: BLE001 - the border to the user's code
             return self._failure(error)
         text, truncated = cut(text, self._characters)
         _flush()
-        return _result(text, {TRUNCATED: True} if truncated else {VALUE: "json"} if is_json else {})
+        meta = {TRUNCATED: True} if truncated else {VALUE: "json"} if is_json else {}
+        return {**_result(text, meta), **more}
 
     def _invoke(self, tool: FunctionTool, positional: list[Any], named: dict[str, Any]) -> Any:
         value = tool.function(*positional, **named)
@@ -216,12 +235,30 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
     loop.run_forever()
 
 
-def _listed(tool: FunctionTool) -> dict[str, Any]:
+def _structured(tool: FunctionTool, value: Any) -> dict[str, Any]:
+    """A result in the form that its schema names, for clients that check it.
+
+    Raises:
+        TypeError: it is not what the function says that it gives.
+    """
+    if tool.returns is None:
+        return {}
+    try:
+        return {"structuredContent": tool.returns.structured(value)}
+    except ValueError as error:
+        raise TypeError(f"{tool.name} gave something else than it says: {error}") from None
+
+
+def _listed(tool: FunctionTool, *, checks: bool) -> dict[str, Any]:
     listed: dict[str, Any] = {
         "name": tool.name,
         "inputSchema": tool.parameters,
         "_meta": {LINE: tool.line},
     }
+    if tool.returns is not None and checks:
+        listed["outputSchema"] = tool.returns.output_schema
+    elif tool.returns is not None:
+        listed["_meta"][RETURNS] = tool.returns.schema
     if tool.description:
         listed["description"] = sendable(tool.description)
     if tool.has_effects is not None:
@@ -296,6 +333,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="longest result in characters (default: %(default)s)",
     )
     parser.add_argument("--memory", type=int, default=0, metavar="MB", help="most memory (Linux)")
+    parser.add_argument(
+        "--unchecked", action="store_true", help="give results as they are, whatever they should be"
+    )
     options = parser.parse_args(arguments)
     lines, output = _take_pipes()
     _bound_memory(options.memory)
@@ -303,7 +343,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.dont_write_bytecode = True
     threading.Thread(target=_leave_with_parent, args=(os.getppid(),), daemon=True).start()
     try:
-        ToolFileServer(options.file.resolve(), options.characters, output).serve(lines)
+        path, checks = options.file.resolve(), not options.unchecked
+        ToolFileServer(path, options.characters, output, checks=checks).serve(lines)
     except KeyboardInterrupt:
         return 130
     _flush()

@@ -1,0 +1,125 @@
+"""What a function says that it gives: its JSON schema, and its value in that form."""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import typing
+import warnings
+from typing import Any, Callable
+
+from .arguments import UNKNOWN
+from .reading import has_pydantic
+from .schemas import inline_references, without_titles
+from .types_by_hand import Shapes
+from .values import plain_value
+
+_WRAPPED = "result"
+"""The name under which other clients get a value that is no object, as other servers have it."""
+
+_SERIES = (
+    collections.abc.Iterator, collections.abc.Generator, collections.abc.AsyncIterator,
+    collections.abc.AsyncGenerator, collections.abc.AsyncIterable,
+)  # fmt: skip
+_PROMISES = (collections.abc.Awaitable, collections.abc.Coroutine)
+_SAYS_NOTHING = (UNKNOWN, None, type(None), Any, object, typing.NoReturn)
+
+
+class Returned:
+    """The type that a function gives."""
+
+    def __init__(self, schema: dict[str, Any], form: Callable[[Any], Any]) -> None:
+        self.schema = schema
+        """Its JSON schema."""
+        self._form = form
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """The schema for other clients, which want an object."""
+        if self.schema.get("type") == "object":
+            return self.schema
+        inner = {key: value for key, value in self.schema.items() if key != "$defs"}
+        whole = {"type": "object", "properties": {_WRAPPED: inner}, "required": [_WRAPPED]}
+        return {**whole, **({"$defs": self.schema["$defs"]} if "$defs" in self.schema else {})}
+
+    def structured(self, value: Any) -> dict[str, Any]:
+        """A value as `output_schema` has it.
+
+        Raises:
+            ValueError: it is not what the function says that it gives.
+        """
+        made = self._form(value)
+        return made if self.schema.get("type") == "object" else {_WRAPPED: made}
+
+
+def returned(annotation: Any) -> Returned | None:
+    """What an annotation of a result says; None where it says nothing, or nothing that JSON has."""
+    annotation = _awaited(annotation)
+    if any(annotation is each for each in _SAYS_NOTHING):
+        return None
+    for make in (_by_pydantic, _by_hand) if has_pydantic() else (_by_hand,):
+        try:
+            return make(annotation)
+        except Exception:  # noqa: BLE001 - of any type: the tool works without
+            continue
+    return None
+
+
+def _awaited(annotation: Any) -> Any:
+    """What is there in the end: an iterator is collected to a list."""
+    origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in _PROMISES and inside:
+        return _awaited(inside[-1])
+    if origin in _SERIES or (inspect.isclass(annotation) and annotation in _SERIES):
+        return typing.List[inside[0]] if inside else list  # type: ignore[valid-type]  # noqa: UP006
+    return annotation
+
+
+def _by_pydantic(annotation: Any) -> Returned:
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+    from pydantic.errors import PydanticUserError
+
+    try:
+        adapter = TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=False))
+    except PydanticUserError:  # a model has settings of its own
+        adapter = TypeAdapter(annotation)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        schema = adapter.json_schema(mode="serialization", by_alias=False)
+
+    def form(value: Any) -> Any:
+        try:
+            checked = adapter.validate_python(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            place = ".".join(str(step) for step in first["loc"])
+            raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return adapter.dump_python(checked, mode="json", by_alias=False)
+
+    return Returned(without_titles(inline_references(schema)), form)
+
+
+def _by_hand(annotation: Any) -> Returned | None:
+    shapes = Shapes()
+    shape = shapes.of(annotation)
+    schema = dict(shape.schema)
+    if shapes.definitions:
+        schema["$defs"] = shapes.definitions
+    schema = without_titles(inline_references(schema))
+    if _names_a_format(schema):
+        return None  # its JSON may be another one than we write
+
+    def form(value: Any) -> Any:
+        made = plain_value(value)
+        shape.convert(made)
+        return made
+
+    return Returned(schema, form)
+
+
+def _names_a_format(schema: Any) -> bool:
+    if isinstance(schema, dict):
+        return "format" in schema or any(_names_a_format(each) for each in schema.values())
+    return isinstance(schema, list) and any(_names_a_format(each) for each in schema)
