@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import uuid
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -18,18 +19,24 @@ from studio.application.experiments.plan import ExperimentPlan, ExperimentServic
 from studio.application.experiments.prompts import for_row
 from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
 from studio.application.experiments.turns import LeasedCell, LimitedTurns, Turns
-from studio.application.run.start.begin import begin_run, open_tools, tool_scores_of
+from studio.application.run.start.begin import (
+    PreparedRun,
+    begin_run,
+    open_tools,
+    tool_scores_of,
+)
 from studio.application.run.start.plan import RunPlan
 from studio.application.trust import references_of
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.setup import limits_of, make_setup
 from studio.core.agent.loop.steps import new_state, request_of
+from studio.core.agent.loop.tool_choice import BY_WORDS
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.run.performer import Performer
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunSetup, RunState
 from studio.core.experiments.assertions.result import CellAnswer, MadeCall, UndecidedError
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
@@ -45,6 +52,9 @@ from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
 
 _MOST_CELLS = 200
+
+_MOST_DRAFTS = 20_000
+"""Drafts that are kept in memory; cells beyond them are rendered again when they are asked."""
 
 LOCAL_AT_ONCE = 1.0
 """Requests to the embedded model at once: it answers one after another."""
@@ -65,6 +75,17 @@ class AskedCell:
 
     refused: int = 0
     """Tool calls that were refused, because nobody allowed them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CellDraft:
+    """A cell up to its first request: rendered once, for its identity and for its run."""
+
+    document: PromptDocument
+    values: Mapping[str, Json]
+    options: RunOptions
+    setup: RunSetup
+    rendered: Rendered
 
 
 class CellAsker(Protocol):
@@ -144,6 +165,7 @@ class Asker:
         self._sources: dict[int, str] = {}
         self._contexts: dict[str, ReferenceContext] = {}
         self._mocks = read_mocks(plan.file.mocks, plan.folder)
+        self._drafts: dict[tuple[int, int], _CellDraft] = {}
 
     @property
     def room(self) -> int:
@@ -254,32 +276,20 @@ class Asker:
     async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
         """What a cell would send first; a text says why it cannot be rendered."""
         variant = self._plan.variants[at]
-        references = self._references(variant)
-        try:
-            prompt, values = for_row(variant.document, row.case, self._plan.values_of(at, row))
-        except UndecidedError as error:
-            return str(error)
-        document = settled_document(prompt, values, references)
-        options = self._run_options(variant, document)
-        toolbox = await self._toolbox(at, document, values, references)
-        model = self._models[at]
-        setup = make_setup(document, values, toolbox.specs, model, options, run="identity")
+        draft = await self._drafted(at, row)
+        if isinstance(draft, str):
+            return draft
+        if len(self._drafts) < _MOST_DRAFTS:
+            self._drafts[at, row.number] = draft
+        document, setup = draft.document, draft.setup
         state, _ = advance(new_state(setup), Started(setup))
-        facts: list[Event] = []
-        performer = Performer(
-            document, values, model, toolbox, options, facts.append,
-            secrets=run_secrets(references, document, None),
-        )  # fmt: skip
-        performer.render(state)
-        if not isinstance(facts[0], Rendered):
-            return str(getattr(facts[0], "message", "the prompt cannot be rendered"))
-        state, _ = advance(state, facts[0])
-        body = model.request_body(request_of(state))
+        state, _ = advance(state, draft.rendered)
+        body = self._models[at].request_body(request_of(state))
         choice = variant.choice
         later = ""
         if setup.protocol != "native" or setup.compose:
             later = document.source.slice(document.body) + setup.compose + json.dumps(
-                dict(values), sort_keys=True, default=str
+                dict(draft.values), sort_keys=True, default=str
             )  # fmt: skip
         limits = setup.limits
         return SentCell(
@@ -291,24 +301,52 @@ class Asker:
             self._sources.get(at, "") + _hash(self._plan.file.mocks),
             (limits.iterations, limits.tokens, limits.cost, limits.seconds),
             later,
-            {"approve": options.approve, "stop": list(setup.stop)},
+            {"approve": draft.options.approve, "stop": list(setup.stop)},
         )  # fmt: skip
+
+    async def _drafted(self, at: int, row: ExperimentRow) -> _CellDraft | str:
+        """A cell up to its first request; a text says why it cannot be rendered."""
+        variant = self._plan.variants[at]
+        references = self._references(variant)
+        try:
+            prompt, values = for_row(variant.document, row.case, self._plan.values_of(at, row))
+        except UndecidedError as error:
+            return str(error)
+        document = settled_document(prompt, values, references)
+        options = self._run_options(variant, document)
+        toolbox = await self._toolbox(at, document, values, references)
+        model = self._models[at]
+        setup = make_setup(document, values, toolbox.specs, model, options, run="")
+        state, _ = advance(new_state(setup), Started(setup))
+        facts: list[Event] = []
+        performer = Performer(
+            document, values, model, toolbox, options, facts.append,
+            secrets=run_secrets(references, document, None),
+        )  # fmt: skip
+        performer.render(state)
+        rendered = facts[0]
+        if not isinstance(rendered, Rendered):
+            return str(getattr(rendered, "message", "the prompt cannot be rendered"))
+        return _CellDraft(document, values, options, setup, rendered)
 
     async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
         """Run a cell to its end. Never raises for what model and tools do."""
         at = cell.key.variant
         variant = self._plan.variants[at]
         references = self._references(variant)
-        prompt, values = for_row(variant.document, row.case, self._plan.values_of(at, row))
-        document = settled_document(prompt, values, references)
-        options = self._run_options(variant, document)
-        if not self.turns.is_timed and options.limits is not None:
-            options = replace(options, limits=replace(options.limits, seconds=None))
         model = self.turns.model(self._models[at], variant.choice, cell, "s")
         try:
+            draft = self._drafts.get((at, row.number)) or await self._drafted(at, row)
+            if isinstance(draft, str):
+                return AskedCell(None, draft, b"")
+            document, values = draft.document, draft.values
             toolbox = await self._toolbox(at, document, values, references)
         except ToolSourceError as error:
             return AskedCell(None, str(error), b"")
+        options, setup = draft.options, replace(draft.setup, run=uuid.uuid4().hex[:12])
+        if not self.turns.is_timed and options.limits is not None:
+            limits = replace(options.limits, seconds=None)
+            options, setup = replace(options, limits=limits), replace(setup, limits=limits)
         plan = RunPlan(document, values, model, toolbox, options=options, references=references)
         lines: list[str] = []
 
@@ -316,7 +354,8 @@ class Asker:
             lines.append(json.dumps(encode_event(event), ensure_ascii=False, default=str))
 
         scores = await tool_scores_of(plan, toolbox)
-        run = begin_run(plan, toolbox, scores=scores, journal=keep)
+        prepared = PreparedRun(setup, draft.rendered) if scores is BY_WORDS else None
+        run = begin_run(plan, toolbox, scores=scores, journal=keep, prepared=prepared)
         state = await self._timed(run.go())
         journal = "\n".join(lines).encode("utf-8", "surrogatepass")
         if isinstance(state, str):

@@ -24,6 +24,7 @@ FILES = frozenset(("path", "source"))
 
 _LEAST_NUMBER = 100_000
 _FIELDS: dict[type, tuple[str, ...]] = {}
+_SHAPES: dict[type, str] = {}
 
 
 def masked(value: T, masker: Masker, found: set[str] | None = None) -> T:
@@ -58,17 +59,17 @@ class _Walk:
 
     def change(self, value: Any) -> Any:  # noqa: ANN401 - any value
         """The value, or a changed copy."""
-        if isinstance(value, str):
-            return self.text(value)
-        if value is None or isinstance(value, bool | float | int):
-            return value
-        if isinstance(value, Mapping):
-            return self._mapping(value)
-        if isinstance(value, Sequence):
-            return self._sequence(value)
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return self._dataclass(value)
-        return value
+        match _shape(type(value)):
+            case "text":
+                return self.text(value)
+            case "mapping":
+                return self._mapping(value)
+            case "sequence":
+                return self._sequence(value)
+            case "dataclass":
+                return self._dataclass(value)
+            case _:
+                return value
 
     def _dataclass(self, value: Any) -> Any:  # noqa: ANN401 - any dataclass
         changes: dict[str, Any] = {}
@@ -110,6 +111,22 @@ class _Walk:
             made = self.text(digits)
             return value if made == digits else made
         return self.change(value)
+
+
+def _shape(kind: type) -> str:
+    """How values of a type are gone through; looked at once for each type."""
+    known = _SHAPES.get(kind)
+    if known is None:
+        if issubclass(kind, str):
+            known = "text"
+        elif issubclass(kind, Mapping):
+            known = "mapping"
+        elif issubclass(kind, Sequence):
+            known = "sequence"
+        else:
+            known = "dataclass" if dataclasses.is_dataclass(kind) else "other"
+        _SHAPES[kind] = known
+    return known
 
 
 def _fields(kind: type) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from studio.application.run.start.plan import RunPlan
 from studio.core.agent.loop.setup import USUAL_COST, make_setup, question_of
@@ -11,7 +12,8 @@ from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.run.dependencies import OnEvent, RunDependencies
 from studio.core.agent.run.performer import OnStream
 from studio.core.agent.run.runner import Run
-from studio.core.agent.values.events import Started
+from studio.core.agent.values.events import Rendered, Started
+from studio.core.agent.values.state import RunSetup
 from studio.core.models.base import EmbeddingModel, ModelError
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
@@ -20,6 +22,17 @@ from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.toolbox import AskPerson, Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A run up to its first request, made before it is begun."""
+
+    setup: RunSetup
+    """What it is started with."""
+
+    rendered: Rendered
+    """Its first rendering."""
 
 
 async def open_tools(
@@ -88,6 +101,7 @@ def begin_run(
     journal: OnEvent | None = None,
     shown: OnEvent | None = None,
     stream: OnStream | None = None,
+    prepared: PreparedRun | None = None,
 ) -> Run:
     """A new run, or one of the past that is taken up again, ready for `await run.go(…)`.
 
@@ -98,6 +112,7 @@ def begin_run(
         journal: writes each fact before anything else sees it.
         shown: told of each fact once the state has moved.
         stream: told of each delta of a reply.
+        prepared: of a new run, where it was made already of the same plan and tools.
 
     Raises:
         ValueError: the journal of the past does not begin with `Started`.
@@ -113,12 +128,16 @@ def begin_run(
         stream,
         plan.references,
         reenactment=plan.reenactment,
+        rendered=prepared.rendered if prepared is not None else None,
     )
     past = plan.past
     if past is None:
-        setup = make_setup(
-            plan.document, plan.inputs, toolbox.specs, plan.model, plan.options, scores=scores
-        )
+        setup = (
+            prepared.setup if prepared is not None
+            else make_setup(
+                plan.document, plan.inputs, toolbox.specs, plan.model, plan.options, scores=scores
+            )
+        )  # fmt: skip
         if setup.price == "unknown" and setup.limits.cost not in (None, USUAL_COST):
             raise ModelError(
                 "no-price",

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.run.performer import OnStream
-from studio.core.agent.values.events import Event
+from studio.core.agent.values.events import Event, Rendered
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
@@ -49,3 +49,6 @@ class RunDependencies:
 
     reenactment: Reenactment | None = None
     """A run of the past that is gone through again; its edits are made where they were made."""
+
+    rendered: Rendered | None = None
+    """The first rendering, where it was made already of the same prompt and values."""

@@ -272,8 +272,7 @@ class Run:
         performer = self._performer = self._new_performer()
         match effect:
             case RenderPrompt():
-                performer.render(state)
-                self.gate.rendered = performer.rendered
+                self._render(performer)
             case TrimContext(budget=budget):
                 performer.trim(state, budget)
             case CallModel():
@@ -297,6 +296,14 @@ class Run:
                 self._emit(passing(state, place, headless=headless, accepted=self._is_accepted))
             case _:
                 assert_never(effect)
+
+    def _render(self, performer: Performer) -> None:
+        """Render the prompt; the first time it may have been done before the run."""
+        if self._dependencies.rendered is not None and len(self.events) == 1:
+            self._emit(self._dependencies.rendered)
+            return
+        performer.render(self.state)
+        self.gate.rendered = performer.rendered
 
     def _without_lost(self, calls: tuple[int, ...]) -> tuple[int, ...]:
         """The calls that can be made; of one that was interrupted the user is asked first.
