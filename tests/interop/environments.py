@@ -49,7 +49,7 @@ def build(name: str) -> Path | None:
     python = python_of(name)
     assert python is not None
     done = subprocess.run(
-        [str(python), "-m", "pip", "install", "-q", "--pre", *PACKAGES[name]],
+        [str(python), "-m", "pip", "install", "-q", *PACKAGES[name]],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode == 0:

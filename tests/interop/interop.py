@@ -15,7 +15,9 @@ from studio.core.export.targets import find_target
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
+from studio.core.wire.request import Provider
 from tests.interop import llmock_judge
+from tests.interop.bodies import said_by_the_command, sent_by_curl, type_faults, values_of
 from tests.interop.clients import MISSING, compared
 from tests.interop.environments import ROOT, build
 from tests.interop.readers import READERS, Reader
@@ -38,14 +40,32 @@ def read_one(path: Path, target: str, python: Path, reader: Reader) -> tuple[str
     return ("same" if not told else "named" if made.losses else "silent"), told
 
 
+def curl_row(paths: list[Path], provider: Provider) -> tuple[Counter[str], list[str]]:
+    """Each prompt's curl command through a real shell: what came of it, what was silent."""
+    silent: list[str] = []
+    for path in paths:
+        with tempfile.TemporaryDirectory() as folder:
+            told = sent_by_curl(path, provider, Path(folder))
+        silent += [f"curl-{provider} {path.name}: {told}"] if told else []
+    return Counter({"same": len(paths) - len(silent), "silent": len(silent)}), silent
+
+
+def body_row(paths: list[Path], provider: Provider, python: Path) -> tuple[Counter[str], list[str]]:
+    """Each prompt's request body through the types of the provider's own package."""
+    bodies = [(provider, said_by_the_command(path, provider, values_of(path))) for path in paths]
+    told = dict(zip(paths, type_faults(python, bodies), strict=True))
+    silent = [f"{provider} {path.name}: {fault}" for path, fault in told.items() if fault]
+    return Counter({"same": len(paths) - len(silent), "silent": len(silent)}), silent
+
+
 def main(paths: list[Path]) -> int:
     """Build the environments, ask each program, print the table."""
     silent: list[str] = []
-    print(f"{'export':12} {'program':12} {'same':>5} {'named':>6} {'blocked':>8} {'silent':>7}")
+    print(f"{'export':22} {'program':12} {'same':>5} {'named':>6} {'blocked':>8} {'silent':>7}")
     for target, (environment, reader) in READERS.items():
         python = build(environment)
         if python is None:
-            print(f"{target:12} {environment:12} not installed here")
+            print(f"{target:22} {environment:12} not installed here")
             continue
         counts: Counter[str] = Counter()
         for path in paths:
@@ -53,8 +73,17 @@ def main(paths: list[Path]) -> int:
             counts[state] += 1
             if state == "silent":
                 silent.append(f"{target} {path.name}: {told}")
-        row = "".join(f"{counts[each]:>{width}}" for each, width in COLUMNS.items())
-        print(f"{target:12} {environment:12}{row}")
+        _print(target, environment, counts)
+    for provider in PROVIDERS:
+        counts, found = curl_row(paths, provider)
+        silent += found
+        _print(f"curl-{provider}", "sh, curl", counts)
+    python = build("script")
+    for provider in PROVIDERS if python is not None else ():
+        assert python is not None
+        counts, found = body_row(paths, provider, python)
+        silent += found
+        _print(provider, "its types", counts)
     for name, told in compared():
         print(f"{name:20} {told or 'sends the same body and reads the same reply'}")
         if told and told != MISSING:
@@ -65,6 +94,12 @@ def main(paths: list[Path]) -> int:
     return 1 if silent else 0
 
 
+def _print(target: str, program: str, counts: Counter[str]) -> None:
+    row = "".join(f"{counts[each]:>{width}}" for each, width in COLUMNS.items())
+    print(f"{target:22} {program:12}{row}", flush=True)
+
+
+PROVIDERS: tuple[Provider, ...] = ("openai-chat", "openai-responses", "anthropic")
 COLUMNS = {"same": 6, "named": 7, "blocked": 9, "silent": 8}
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from studio.core.export.source import ExportValues, make_source
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
+from studio.core.wire.request import Provider
+from tests.interop.bodies import said_by_the_command, sent_by_curl, type_faults, values_of
 from tests.interop.environments import PACKAGES, python_of
 from tests.interop.interop import PROMPTS, read_one
 from tests.interop.readers import READERS
@@ -41,6 +44,31 @@ def test_what_a_program_reads_otherwise_is_named(target: str, path: Path) -> Non
         pytest.skip("promptfoo takes seconds for each prompt; `make interop` asks it of all")
     state, told = read_one(path, target, python_for(target), READERS[target][1])
     assert state != "silent", told
+
+
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("sh", "curl", "openssl"))), reason="no shell, curl or openssl"
+)
+@pytest.mark.parametrize(
+    ("provider", "name"),
+    [("openai-chat", "react-agent"), ("openai-responses", "tool-calling-agent"),
+     ("anthropic", "legacy-chat")],
+)  # fmt: skip
+def test_a_shell_sends_what_the_request_command_says(
+    provider: Provider, name: str, tmp_path: Path
+) -> None:
+    path = next(path for path in PROMPTS if path.stem == name)
+    assert sent_by_curl(path, provider, tmp_path) == ""
+
+
+def test_the_types_of_a_providers_package_take_the_bodies() -> None:
+    pytest.importorskip("openai")
+    chat: Provider = "openai-chat"
+    bodies = [(chat, said_by_the_command(path, chat, values_of(path))) for path in PROMPTS[::6]]
+    spoiled = (chat, {**bodies[0][1], "messages": [{"role": "user", "text": "Hi"}]})
+    *told, refused = type_faults(Path(sys.executable), [*bodies, spoiled])
+    assert [each for each in told if each] == []
+    assert refused
 
 
 def test_a_python_without_the_package_is_named(tmp_path: Path) -> None:

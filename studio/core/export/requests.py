@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from studio.core.agent.loop.setup import stop_sequences
+from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.request_script import (
     body_of,
     json_text,
@@ -15,6 +17,7 @@ from studio.core.export.round_trip import Meaning, compare
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.export.unresolved import unlisted_tools, unresolved_references
 from studio.core.imports.request_messages import read_request
+from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart, ToolResultPart
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
@@ -106,20 +109,26 @@ def _line(body: JsonObject) -> str:
 
 
 def request_of(source: ExportSource, provider: Provider) -> WireRequest:
-    """The request that the prompt would send."""
+    """The request that the prompt would send: a loop's first one, where it works in a loop."""
     document = source.prepared.document
     model = document.model
     if not model.id:
         model = replace(model, id=source.model)
     if model.api_type == "responses" and provider == "openai-chat":
         model = replace(model, api_type="chat")
+    options = sent_options(document, model.options)
+    if not source.sent_tools:
+        options = {key: value for key, value in options.items() if key != "allowMultipleToolCalls"}
+    stop = stop_sequences(document, choose_protocol(document).protocol)
     return to_request(
         source.prepared.messages.messages,
         source.sent_tools,
-        model,
+        replace(model, options=options),
         provider=provider,
         outputs=document.outputs,
+        stop=stop,
         media=source.media,
+        keeps_nothing=True,
     )
 
 
