@@ -151,6 +151,22 @@ class RunCoordinator(QObject):
         hint = self.tr("F5 and F10 are for the prompt that is open. The run stays as it is.")
         self._messages.say(Notification("warning", words, hint, offers=tuple(offers), key="run"))
 
+    def tell_elsewhere(self, path: str, words: str) -> None:
+        """Say that the run of another prompt than the one that is open wants the user, or ended.
+
+        Args:
+            path: its file; empty for a prompt that was never saved.
+            words: where it stands.
+        """
+        if not path:
+            return
+        name = Path(path).name
+        show = NotificationAction(
+            self.tr("Show {name}").format(name=name), partial(self._show_file, Path(path))
+        )
+        text = self.tr("{name}: {words}.").format(name=name, words=words)
+        self._messages.say(Notification("info", text, offers=(show,), key=f"run {path}"))
+
     def _show_file(self, path: Path) -> None:
         self._window.tabs.open(path)
 

@@ -259,6 +259,8 @@ class Workbench(QObject):
         self.run.inspector_changed.connect(self.run_pane.show_inspector)
         self.run.compared.connect(self.run_pane.show_comparison)
         self.run.refused.connect(self.run_coordinator.refuse)
+        self.run.stood_elsewhere.connect(coordinator.tell_elsewhere)
+        self.run.marks_changed.connect(window.tabs.show_runs)
         self.run.started.connect(self.history.refresh)
         self.run.ended.connect(self.history.refresh)
         # history
@@ -340,7 +342,9 @@ class Workbench(QObject):
         if document is None or not document.is_prompt:
             return
         path = document.source.path
-        self.run_pane.show_prompt("" if path is None else str(path))
+        name = "" if path is None else str(path)
+        self.run_pane.show_prompt(name)
+        self.run.show_prompt(name)
         self.connections.show_prompt(path)
 
     def _on_run(self, view: RunView) -> None:

@@ -22,6 +22,7 @@ from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import Arrived, Ended, Journal, RunPlan, Streamed
 from studio.application.run.start.session import RunSession
 from studio.application.run.view import RunView
+from studio.application.run.words import sentence_of
 from studio.core.agent.past.tree import state_at
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
@@ -29,6 +30,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
+from studio.viewmodels.run.slot import RunMark, RunSlot, slot_path
 
 DRAIN_MS = 33
 """How often what happened is shown: thirty times a second, whatever the model's speed."""
@@ -39,24 +41,35 @@ _SAID_MS = 150
 _MOST_FOLDED = 2000
 """Events up to which an earlier moment is folded for the watches."""
 
+_MOST_RESTING = 8
+"""Prompts whose run is kept in memory although it is over and another is shown."""
+
+_BESIDE = "\0"
+"""The slot of a run of the past whose prompt has one that goes on."""
+
 _LATE = 5
 """Looks without a first fact after which the pane says that the tools are made ready."""
 
 
 class RunController(QObject):
-    """One run at a time: live, or opened from history."""
+    """The runs of a window: one of each prompt, live or opened from history; one of them is shown.
+
+    All signals but the last three tell of the run that is shown.
+    """
 
     state_changed = Signal(RunView)
     inspector_changed = Signal(InspectorView)
     streamed = Signal(str)  # text of the reply under way, as far as it has come
-    started = Signal(str)  # id of the run
-    ended = Signal(str)  # id of the run: it is over (done, stopped, failed, …)
     compared = Signal(RunComparison)
     repeated = Signal(RunComparison)  # Comparison with the run that was gone through again
     worked_out = Signal(tuple)  # ConsoleLines: an expression and its value
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
     calls_said = Signal(Mapping)  # what each call under way has said so far, by its row
     refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
+    stood_elsewhere = Signal(str, str)  # prompt whose run is not shown and stands or ended; words
+    marks_changed = Signal(dict)  # RunMark of each prompt whose run goes on, by its path
+    started = Signal(str)  # id of the run
+    ended = Signal(str)  # id of the run: it is over (done, stopped, failed, …)
 
     def __init__(
         self,
@@ -69,15 +82,12 @@ class RunController(QObject):
         self._background = background
         self._journal = journal
         self.breakpoints = breakpoints if breakpoints is not None else FileBreakpoints(self)
-        self._session: RunSession | None = None
-        self._driving: Future[None] | None = None
-        self._shown = DisplayedRun()
-        self._view = RunView()
+        self._slot = RunSlot("")
+        """The one that is shown."""
+        self._slots = {"": self._slot}
+        self._prompt = ""
+        self._marks: dict[str, RunMark] = {}
         self._wanted = Inspection()
-        self._announced = ""
-        self._against: PastRun | None = None
-        self._here: Breakpoint | None = None
-        self._looks = 0
         self._drain = QTimer(self)
         self._drain.setInterval(DRAIN_MS)
         self._drain.timeout.connect(self._take)
@@ -89,22 +99,27 @@ class RunController(QObject):
     @property
     def view(self) -> RunView:
         """What the pane shows."""
-        return self._view
+        return self._slot.view
 
     @property
     def state(self) -> RunState | None:
         """The run."""
-        return self._shown.state
+        return self._slot.shown.state
 
     @property
     def is_live(self) -> bool:
-        """Whether a run is under way or waits."""
-        return self._driving is not None
+        """Whether the run that is shown is under way or waits."""
+        return self._slot.is_live
+
+    @property
+    def marks(self) -> Mapping[str, RunMark]:
+        """Which prompts have a run that goes on."""
+        return self._marks
 
     @property
     def past(self) -> PastRun | None:
         """The run that is shown, as something to go on from, compare with, or write to a file."""
-        return self._shown.past
+        return self._slot.shown.past
 
     # Starting and ending --------------------------------------------------------------------------
 
@@ -116,7 +131,7 @@ class RunController(QObject):
         to: PausePoint | None = None,
         against: PastRun | None = None,
     ) -> None:
-        """Run a prompt; one that is still under way is stopped first.
+        """Run a prompt; a run of the same prompt that is still under way is stopped first.
 
         Args:
             plan: what to run.
@@ -124,11 +139,12 @@ class RunController(QObject):
             to: stand still at the first place of this sort.
             against: a run that it is compared with when it is over.
         """
-        self._abandon()
-        self._shown, self._announced, self._against = DisplayedRun(), "", against
-        self._here = Breakpoint(HERE, frozenset({to})) if to is not None else None
-        self._session = self._session_of(plan, at_entry=at_entry)
-        self._drive()
+        slot = self._slot = self._slot_of(slot_path(plan.document))
+        slot.drop_run()
+        slot.shown, slot.announced, slot.against = DisplayedRun(), "", against
+        slot.here = Breakpoint(HERE, frozenset({to})) if to is not None else None
+        slot.session = self._session_of(plan, at_entry=at_entry)
+        self._drive(slot)
 
     def take_up(self, plan: RunPlan, checkpoint: int) -> None:
         """Go on with the run of the past that is shown, from one of its places.
@@ -137,46 +153,74 @@ class RunController(QObject):
             plan: what it goes on with; its past is the run's journal.
             checkpoint: id of the place; the run stands still there, on a new branch.
         """
-        self._abandon()
-        before, self._against, self._here = self._shown, None, None
+        self._slot.drop_run()
+        before, self._slot.against, self._slot.here = self._slot.shown, None, None
         events = before.events
-        self._shown = DisplayedRun(
+        self._slot.shown = DisplayedRun(
             before.state, before.tree.copy(), events, names=dict(before.names)
         )
-        self._session = self._session_of(plan)
-        self._drive(ForkFrom(checkpoint))
+        self._slot.session = self._session_of(plan)
+        self._drive(self._slot, ForkFrom(checkpoint))
+
+    def show_prompt(self, path: str) -> None:
+        """Show the run of the prompt that the user has turned to; those of others go on.
+
+        Args:
+            path: the prompt's file; empty for one that was never saved.
+        """
+        if path == self._prompt:
+            return
+        self._prompt = path
+        if self._slot.path != path:
+            self._slot = self._slot_of(path)
+            self._show(self._slot)
 
     def open_record(self, record: RunRecord) -> None:
-        """Show a run of the past; nothing is asked or called."""
-        self._abandon()
-        self._announced, self._against, self._here = "", None, None
-        self._shown = DisplayedRun.of_record(record)
-        self._view = RunView(timeline=record.timeline)
-        self._show()
+        """Show a run of the past; nothing is asked or called, and no run that goes on is ended."""
+        run = record.state.setup.run if record.state is not None else ""
+        going = (each for each in self._slots.values() if each.is_live and each.shown.run == run)
+        live = next(going, None) if run else None
+        if live is not None:
+            self._slot = live
+            self._show(live)
+            return
+        path = record.state.setup.path if record.state is not None else ""
+        slot = self._slot_of(path)
+        self._slot = slot = self._slot_of(_BESIDE) if slot.is_live else slot
+        slot.session = None
+        slot.announced, slot.against, slot.here = "", None, None
+        slot.shown = DisplayedRun.of_record(record)
+        slot.view = RunView(timeline=record.timeline)
+        self._show(slot)
 
     def follow_record(self, record: RunRecord) -> None:
         """Show what another program has added to the run of the past that is shown.
 
         The place that is looked at stays; at the end of the run it goes on with it.
         """
-        shown = self._shown
-        if shown.record is None or record.state is None or self._session is not None:
+        shown = self._slot.shown
+        if shown.record is None or record.state is None or self._slot.session is not None:
             return
         if record.state.setup.run != shown.run:
             return
-        self._shown = DisplayedRun.of_record(replace(record, at=shown.record.at, seen=record.whole))
-        self._view = RunView(timeline=record.timeline)
-        self._show()
+        self._slot.shown = DisplayedRun.of_record(
+            replace(record, at=shown.record.at, seen=record.whole)
+        )
+        self._slot.view = RunView(timeline=record.timeline)
+        self._show(self._slot)
 
     def move_record(self, by: int) -> None:
         """In a run of the past: go some places on or back."""
-        if self._shown.record is not None:
-            self._shown.look_at(self._shown.record.moved(by))
-            self._show()
+        if self._slot.shown.record is not None:
+            self._slot.shown.look_at(self._slot.shown.record.moved(by))
+            self._show(self._slot)
 
     def close(self) -> None:
-        """Let go of a run under way; it is journaled as stopped."""
-        self._abandon()
+        """Let go of the runs under way; they are journaled as stopped."""
+        self._drain.stop()
+        self._listening.stop()
+        for slot in self._slots.values():
+            slot.drop_run()
 
     def _session_of(self, plan: RunPlan, *, at_entry: bool = False) -> RunSession:
         options = replace(
@@ -187,20 +231,30 @@ class RunController(QObject):
         )
         return RunSession(replace(plan, options=options), self._journal)
 
-    def _abandon(self) -> None:
-        self._drain.stop()
-        self._listening.stop()
-        if self._driving is not None:
-            self._driving.cancel()
-        self._driving = None
-        self._session = None
+    def _slot_of(self, path: str) -> RunSlot:
+        """The slot of a prompt, the newest of all; old ones whose run is over are let go."""
+        slot = self._slots.pop(path, None) or RunSlot(path)
+        self._slots[path] = slot
+        resting = [each for each in self._slots.values() if not each.is_live]
+        for old in resting[:-_MOST_RESTING]:
+            if old not in (slot, self._slot):
+                del self._slots[old.path]
+        return slot
 
-    def _drive(self, *first: Command) -> None:
-        if self._session is None:
+    def _drive(self, slot: RunSlot, *first: Command) -> None:
+        if slot.session is None:
             return
-        self._driving = self._background.start(self._session.drive(*first))
-        self._looks = 0
+        slot.driving = self._background.start(slot.session.drive(*first))
+        slot.looks = 0
         self._drain.start()
+        self._tell_marks()
+
+    def _tell_marks(self) -> None:
+        """Say which prompts have a run that goes on, where that changed."""
+        marks = {path: mark for path, slot in self._slots.items() if (mark := slot.mark)}
+        if marks != self._marks:
+            self._marks = marks
+            self.marks_changed.emit(dict(marks))
 
     # Commands -------------------------------------------------------------------------------------
 
@@ -210,19 +264,19 @@ class RunController(QObject):
         Args:
             commands: in order; a later one is dropped where an earlier one led to a problem.
         """
-        session = self._session
+        session = self._slot.session
         if session is None:
             return
-        if self._driving is None:
-            self._drive(*commands)
+        if self._slot.driving is None:
+            self._drive(self._slot, *commands)
             return
-        if self._shown.state is None and any(isinstance(each, StopRun) for each in commands):
-            self._driving.cancel()  # its tools are still being made ready: nothing has begun
+        if self._slot.shown.state is None and any(isinstance(each, StopRun) for each in commands):
+            self._slot.driving.cancel()  # its tools are still being made ready: nothing has begun
             return
         self._background.start(session.send(*commands), self._on_sent)
-        if any(isinstance(each, PauseRun) for each in commands) and self._view.is_busy:
-            self._shown.is_pausing = True
-            self._show()
+        if any(isinstance(each, PauseRun) for each in commands) and self._slot.view.is_busy:
+            self._slot.shown.is_pausing = True
+            self._show(self._slot)
 
     def step(self) -> None:
         """Over a model call or a tool as one."""
@@ -238,9 +292,9 @@ class RunController(QObject):
 
     def run_to(self, place: PausePoint) -> None:
         """Go on, and stand still at the next place of a sort, or at a breakpoint before it."""
-        if self._session is not None and self._view.is_waiting:
-            self._here = Breakpoint(HERE, frozenset({place}))
-            self._tell_breakpoints()
+        if self._slot.session is not None and self._slot.view.is_waiting:
+            self._slot.here = Breakpoint(HERE, frozenset({place}))
+            self._tell_breakpoints(self._slot)
             self.send(Continue())
 
     def fork_from(self, card: StepCard, *then: Command) -> None:
@@ -250,36 +304,36 @@ class RunController(QObject):
             card: which.
             then: what the run is told there; nothing for a run of the past.
         """
-        checkpoint = checkpoint_of_card(self._shown.tree, self._shown.cursor, card)
+        checkpoint = checkpoint_of_card(self._slot.shown.tree, self._slot.shown.cursor, card)
         self.go_to(checkpoint.id if checkpoint is not None else -1, *then)
 
     def go_to(self, checkpoint: int, *then: Command) -> None:
         """Stand at a place that the run has reached; going on from there makes a new branch."""
-        shown = self._shown
+        shown = self._slot.shown
         if shown.record is not None:
             shown.look_at(shown.record.at_checkpoint(checkpoint))
-            self._show()
+            self._show(self._slot)
             return
-        if shown.tree.get(checkpoint) is None or self._session is None:
+        if shown.tree.get(checkpoint) is None or self._slot.session is None:
             self.refused.emit(self.tr("The run cannot go back to this place."))
             return
-        if self._driving is not None and self._view.is_busy:
+        if self._slot.driving is not None and self._slot.view.is_busy:
             self.refused.emit(self.tr("Pause the run before going back."))
             return
         self.send(ForkFrom(checkpoint), *then)
 
     def name_branch(self, number: int, name: str) -> None:
         """Give a branch a name of the user's own; an empty one takes it back."""
-        shown = self._shown
+        shown = self._slot.shown
         shown.names[number] = name.strip()
         if shown.record is not None:
             shown.record = replace(shown.record, names=dict(shown.names))
         self.branch_named.emit(shown.run, number, name.strip())
-        self._show()
+        self._show(self._slot)
 
     def compare_branches(self, left: BranchView, right: BranchView) -> None:
         """Put two ways through the run side by side."""
-        shown = self._shown
+        shown = self._slot.shown
         count = len(shown.events)
         sides = [
             # To its very end: how it ended is compared, too.
@@ -296,24 +350,28 @@ class RunController(QObject):
     # Breakpoints ----------------------------------------------------------------------------------
 
     def _breakpoints(self, value: BreakpointSet) -> tuple[Breakpoint, ...]:
-        return value.breakpoints if self._here is None else (*value.breakpoints, self._here)
+        here = self._slot.here
+        return value.breakpoints if here is None else (*value.breakpoints, here)
 
     def _on_breakpoints(self, value: BreakpointSet) -> None:
-        session = self._session
-        if session is not None and self.breakpoints.belongs_to(session.plan.document):
-            self._tell_breakpoints()
-        self._show()
+        for slot in self._slots.values():
+            session = slot.session
+            if session is not None and self.breakpoints.belongs_to(session.plan.document):
+                self._tell_breakpoints(slot)
+        self._show(self._slot)
 
-    def _tell_breakpoints(self) -> None:
-        session, value = self._session, self.breakpoints.value
+    def _tell_breakpoints(self, slot: RunSlot) -> None:
+        """Give a run its breakpoints: the file's as they are now, where that file is open."""
+        session, value = slot.session, self.breakpoints.value
         if session is None:
             return
-        options = replace(
-            session.plan.options,
-            breakpoints=self._breakpoints(value),
-            exceptions=value.exceptions,
-        )
-        session.plan = replace(session.plan, options=options)
+        options = session.plan.options
+        held = tuple(each for each in options.breakpoints if each.id != HERE)
+        if self.breakpoints.belongs_to(session.plan.document):
+            held = value.breakpoints
+            options = replace(options, exceptions=value.exceptions)
+        here = () if slot.here is None else (slot.here,)
+        session.plan = replace(session.plan, options=replace(options, breakpoints=(*held, *here)))
         self._background.start(session.set_options(session.plan))
 
     # Showing --------------------------------------------------------------------------------------
@@ -321,8 +379,8 @@ class RunController(QObject):
     def inspect(self, wanted: Inspection) -> None:
         """Show a tab of a step in the inspector."""
         self._wanted = wanted
-        shown = self._shown
-        model = self._session.plan.model if self._session is not None else None
+        shown = self._slot.shown
+        model = self._slot.session.plan.model if self._slot.session is not None else None
         reading = None
         if shown.state is not None and wanted.tab == "reply":
             so_far = shown.streaming or shown.state.step.reply
@@ -335,12 +393,12 @@ class RunController(QObject):
 
     def work_out(self, source: str, card: StepCard | None) -> None:
         """Work an expression out, at the moment of a card or where the run stands."""
-        state = self._state_of(card) if card is not None else self._shown.state
+        state = self._state_of(card) if card is not None else self._slot.shown.state
         self.worked_out.emit(evaluated(source, state))
 
     def _state_of(self, card: StepCard) -> RunState | None:
         """The run as it was at a card; a very long run only as it is, for it would be folded."""
-        shown = self._shown
+        shown = self._slot.shown
         place = checkpoint_of_card(shown.tree, shown.cursor, card)
         if place is None or len(shown.events) > _MOST_FOLDED:
             return shown.state
@@ -348,19 +406,26 @@ class RunController(QObject):
 
     def _take(self) -> None:
         """Show all that has arrived since the last time."""
-        if self._session is None:
+        for slot in [*self._slots.values()]:
+            self._take_of(slot)
+        if not any(slot.is_live for slot in self._slots.values()):
+            self._drain.stop()
+        self._tell_marks()
+
+    def _take_of(self, slot: RunSlot) -> None:
+        if slot.session is None:
             return
-        arrivals = self._session.take()
+        arrivals = slot.session.take()
         if not arrivals:
-            self._looks += 1
-            if self._looks == _LATE and self._shown.state is None:
-                self._show()
+            slot.looks += 1
+            if slot.looks == _LATE and slot.shown.state is None:
+                self._show(slot)
             return
         over = False
         for arrival in arrivals:
             match arrival:
                 case Arrived() | Streamed():
-                    self._shown.take(arrival)
+                    slot.shown.take(arrival)
                 case Ended(fault=fault):
                     over = True
                     if fault:
@@ -368,80 +433,88 @@ class RunController(QObject):
                 case _:
                     assert_never(arrival)
         if over:
-            self._drain.stop()
-            self._driving = None
-            self._shown.streaming, self._shown.is_pausing = None, False
-        self._leave_here(arrivals)
-        self._show()
-        self._announce(over=over)
-        if self._shown.streaming is not None and isinstance(arrivals[-1], Streamed):
+            slot.driving = None
+            slot.shown.streaming, slot.shown.is_pausing = None, False
+        self._leave_here(slot, arrivals)
+        self._show(slot)
+        self._announce(slot, over=over)
+        streaming = slot.shown.streaming
+        if slot is not self._slot:
+            self._tell_elsewhere(slot, arrivals)
+        elif streaming is not None and isinstance(arrivals[-1], Streamed):
             self.inspect(self._wanted)
-            self.streamed.emit(self._shown.streaming.text)
+            self.streamed.emit(streaming.text)
+
+    def _tell_elsewhere(self, slot: RunSlot, arrivals: Iterable[object]) -> None:
+        """Say that a run which is not shown wants the user, or has ended."""
+        state = slot.shown.state
+        came = any(isinstance(each, Arrived) for each in arrivals)
+        if state is not None and came and (state.is_over or state.pause is not None):
+            self.stood_elsewhere.emit(slot.path, sentence_of(state))
 
     def _read_said(self) -> None:
         """Show what the calls under way have said by now."""
-        session = self._session
-        if session is None or not self._view.running_calls:
+        session = self._slot.session
+        if session is None or not self._slot.view.running_calls:
             self._listening.stop()
             return
 
         def done(future: Future[Mapping[int, str]]) -> None:
-            if not future.cancelled() and self._session is session:
+            if not future.cancelled() and self._slot.session is session:
                 self._hear(future.result())
 
         self._background.start(session.read_said(), done)
 
     def _hear(self, said: Mapping[int, str]) -> None:
-        before = self._shown.output
-        self._shown.hear(said, time.time())
+        before = self._slot.shown.output
+        self._slot.shown.hear(said, time.time())
         self.calls_said.emit(said)
-        if self._shown.output is not before and self._wanted.tab == "tool":
+        if self._slot.shown.output is not before and self._wanted.tab == "tool":
             self.inspect(self._wanted)
 
-    def _leave_here(self, arrivals: Iterable[object]) -> None:
+    def _leave_here(self, slot: RunSlot, arrivals: Iterable[object]) -> None:
         """Once the run stands still, the place that it was to run to is no breakpoint any more."""
-        state, here = self._shown.state, self._here
+        state, here = slot.shown.state, slot.here
         pause = state.pause if state is not None else None
         arrived = any(isinstance(each, Arrived) for each in arrivals)
         if here is not None and arrived and pause is not None and here.id in pause.breakpoints:
-            self._here = None
-            self._tell_breakpoints()
+            slot.here = None
+            self._tell_breakpoints(slot)
 
-    def _show(self) -> None:
-        self._view = self._shown.view(
-            self._view,
+    def _show(self, slot: RunSlot) -> None:
+        """Make the view of a run that is shown; of another one it is made when it is."""
+        if slot is not self._slot:
+            return
+        slot.view = slot.shown.view(
+            slot.view,
             self.breakpoints.value.places,
             self.breakpoints.value.log_places,
-            starting=self._driving is not None and self._shown.state is None,
+            starting=slot.is_live and slot.shown.state is None,
         )
-        self.state_changed.emit(self._view)
-        if self._view.running_calls and not self._listening.isActive():
+        self.state_changed.emit(slot.view)
+        if slot.view.running_calls and not self._listening.isActive():
             self._listening.start()
 
-    def _announce(self, *, over: bool) -> None:
-        run = self._shown.run
+    def _announce(self, slot: RunSlot, *, over: bool) -> None:
+        run = slot.shown.run
         if not run:
             return
-        if run != self._announced:
-            self._announced = run
+        if run != slot.announced:
+            slot.announced = run
             self.started.emit(run)
         if over:
             self.ended.emit(run)
-            self._compare_with_past()
+            self._compare_with_past(slot)
 
-    def _compare_with_past(self) -> None:
+    def _compare_with_past(self, slot: RunSlot) -> None:
         """Once it is over, put a run beside the one whose results it used."""
-        past, self._against = self._against, None
-        if past is None or self._shown.state is None:
+        past, slot.against = slot.against, None
+        now = slot.shown.state
+        if past is None or now is None:
             return
-        comparison = self._beside(past, self.tr("The run before"))
-        is_replay = self._session is not None and self._session.plan.reenactment is not None
-        (self.repeated if is_replay else self.compared).emit(comparison)
-
-    def _beside(self, past: PastRun, title: str) -> RunComparison:
-        now = self._shown.state
-        if now is None:
-            raise ValueError("nothing is shown")
-        return compare(
-            RunSide(title, state_at(past.events, past.last)), RunSide(self.tr("This run"), now)
+        comparison = compare(
+            RunSide(self.tr("The run before"), state_at(past.events, past.last)),
+            RunSide(self.tr("This run"), now),
         )
+        is_replay = slot.session is not None and slot.session.plan.reenactment is not None
+        (self.repeated if is_replay else self.compared).emit(comparison)

@@ -198,6 +198,9 @@ class EditorPage(QWidget):
         """The newest parsed document."""
         return self.controller.document
 
+    run_mark: str = ""
+    """Whether the run of this prompt is `running`, or `waiting` for the user."""
+
     @property
     def title(self) -> str:
         """The tab's text, with a dot where there is something to save."""

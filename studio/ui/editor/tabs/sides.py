@@ -71,6 +71,13 @@ class TabGroup(QTabWidget):
         self.setTabText(index, page.title)
         self.setTabIcon(index, icon("eye") if is_looked_at else QIcon())
         tip = str(page.controller.path or self.tr("Not saved yet"))
+        if page.run_mark:
+            # A run says more than that the file is only looked at, which its tip says, too.
+            waits = page.run_mark == "waiting"
+            self.setTabIcon(index, icon("circle-pause" if waits else "circle-play"))
+            tip += "\n" + (
+                self.tr("Its run waits for you") if waits else self.tr("Its run goes on")
+            )
         if is_looked_at:
             tip += "\n" + self.tr("Only looked at: a double click, or a change, keeps the tab")
         self.setTabToolTip(index, tip)

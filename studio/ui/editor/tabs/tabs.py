@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -471,6 +471,19 @@ class EditorTabs(QStackedWidget):
         page = self.current
         self.current_changed.emit(page)
         self.title_changed.emit(page.title if page else "")
+
+    def show_runs(self, marks: Mapping[str, str]) -> None:
+        """Mark the tabs of prompts whose run goes on, or waits for the user.
+
+        Args:
+            marks: `running` or `waiting`, by the prompt's path; an empty one is of any unsaved one.
+        """
+        for page in self.pages():
+            path = page.controller.path
+            mark = marks.get("" if path is None else str(path), "")
+            if mark != page.run_mark:
+                page.run_mark = mark
+                self.sides.name(page, is_looked_at=page is self._looked)
 
     def _on_title(self, page: EditorPage) -> None:
         self.sides.name(page, is_looked_at=page is self._looked)
