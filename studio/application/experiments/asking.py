@@ -14,6 +14,7 @@ from typing import Protocol, cast
 
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
+from studio.application.experiments.embedded_servers import EmbeddedServers
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, PlannedVariant
 from studio.application.experiments.prompts import for_row
@@ -158,7 +159,8 @@ class Asker:
         """Decides when cells and judges ask."""
         self._plan = plan
         self._services = services
-        self._answerers = Answerers(services.connections, services.secrets, services.embedded)
+        self._answerers = Answerers(services.connections, services.secrets)
+        self._embedded = EmbeddedServers(services.embedded)
         self._models: dict[int, ChatModel] = {}
         self._limiters: dict[str, ConnectionLimiter] = {}
         self._tools: dict[int, ToolSession] = {}
@@ -216,7 +218,8 @@ class Asker:
     def _model(self, variant: PlannedVariant) -> ChatModel:
         if variant.choice is None:
             return EchoModel()
-        return self._answerers.open(
+        answerers = replace(self._answerers, embedded=self._embedded.of(variant.choice))
+        return answerers.open(
             without_retries(variant.choice),
             variant.document.source.path,
             trusted=self._plan.folder.trusted,
@@ -382,6 +385,7 @@ class Asker:
         for model in self._models.values():
             with suppress(ModelError):
                 await model.close()
+        await self._embedded.close()
         self._models.clear()
         self._tools.clear()
 
