@@ -114,7 +114,7 @@ class BatchServer(ChatServer):
             case "DELETE", ["files", name]:
                 self.files.pop(name, None)
                 await json_body({"id": name, "deleted": True})(exchange)
-            case "POST", ["chat", "completions"]:
+            case "POST", ["chat", "completions"] | ["messages"]:
                 await self._answer(request)(exchange)
             case _:
                 await json_body({"error": {"message": "no such path"}}, 404)(exchange)

@@ -146,14 +146,16 @@ class Asker:
     price_share = 1.0
 
     def __init__(
-        self, plan: ExperimentPlan, services: ExperimentServices, turns: Turns | None = None
-    ) -> None:
+        self, plan: ExperimentPlan, services: ExperimentServices, turns: Turns | None = None,
+        *, is_leader: bool = False,
+    ) -> None:  # fmt: skip
         """Open nothing yet.
 
         Args:
             plan: what is run.
             services: what it is run with.
             turns: decides when cells ask; None lets them as soon as there is room.
+            is_leader: whether cells are asked elsewhere: then no draft of them is kept.
         """
         self.turns: Turns = turns if turns is not None else LimitedTurns(self.limiter)
         """Decides when cells and judges ask."""
@@ -168,6 +170,7 @@ class Asker:
         self._contexts: dict[str, ReferenceContext] = {}
         self._mocks = read_mocks(plan.file.mocks, plan.folder)
         self._drafts: dict[tuple[int, int], _CellDraft] = {}
+        self._most_drafts = 0 if is_leader else _MOST_DRAFTS
 
     @property
     def room(self) -> int:
@@ -282,7 +285,7 @@ class Asker:
         draft = await self._drafted(at, row)
         if isinstance(draft, str):
             return draft
-        if len(self._drafts) < _MOST_DRAFTS:
+        if len(self._drafts) < self._most_drafts:
             self._drafts[at, row.number] = draft
         document, setup = draft.document, draft.setup
         state, _ = advance(new_state(setup), Started(setup))

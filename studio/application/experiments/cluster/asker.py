@@ -48,7 +48,7 @@ class ClusterAsker:
         self._services = services
         self._address = address
         self._tell = tell
-        self._here = Asker(plan, services)
+        self._here = Asker(plan, services, is_leader=True)
         self._pool: DaskPool | None = None
         self._dispatcher: CellDispatcher | None = None
 

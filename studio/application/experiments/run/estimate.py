@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from studio.application.experiments.asking import sent_text
 from studio.application.experiments.plan import ExperimentPlan, PlannedVariant
-from studio.core.experiments.identity import SentCell
 from studio.core.models.capabilities import facts_of
 from studio.core.models.prices import Price
 from studio.core.tokens.estimate import estimate_tokens
@@ -49,19 +47,19 @@ def _price_of(variant: PlannedVariant) -> Price | None:
 
 
 def estimated_spending(
-    plan: ExperimentPlan, to_send: Iterable[tuple[int, SentCell]], price_share: float = 1.0
+    plan: ExperimentPlan, to_send: Iterable[tuple[int, str]], price_share: float = 1.0
 ) -> tuple[int, float | None]:
     """Tokens and dollars of what will be sent, a call for each cell.
 
     Args:
         plan: what is run.
-        to_send: the variant and the request of each cell that will be asked.
+        to_send: the variant and the texts of the request of each cell that will be asked.
         price_share: what a request costs, of its price.
     """
     tokens, cost, is_priced = 0, 0.0, True
     prices = [_price_of(each) for each in plan.variants]
-    for at, sent in to_send:
-        into = estimate_tokens(sent_text(sent))
+    for at, text in to_send:
+        into = estimate_tokens(text)
         tokens += into + _REPLY_TOKENS
         choice = plan.variants[at].choice
         if choice is None or not choice.connection.is_remote:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 from studio.application.experiments.asking import AskedCell, Asker, CellAsker, sent_text
 from studio.application.experiments.judge import PromptJudge
@@ -45,6 +46,14 @@ _LEASED_AHEAD = 10
 OnCell = Callable[[CellKey, CellOutcome], None]
 
 
+@dataclass(frozen=True, slots=True)
+class _AskedText:
+    """What assertions see of a request."""
+
+    text: str
+    tools: tuple[str, ...]
+
+
 class ExperimentRunner:
     """One start of one experiment, on one event loop."""
 
@@ -76,7 +85,8 @@ class ExperimentRunner:
         self._code = AssertionChild(plan.folder.path, trusted=plan.folder.trusted)
         self._markers = Markers(self._read, self._find, self._code)
         self._rows = {row.number: row for row in plan.rows}
-        self._sent: dict[tuple[int, int], SentCell | str] = {}
+        self._asked: dict[tuple[int, int], _AskedText] = {}
+        self._faults: dict[tuple[int, int], str] = {}
         self._identities: dict[CellKey, bytes] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
         self._stopping = False
@@ -100,19 +110,19 @@ class ExperimentRunner:
         await self._asker.open()
         for row in self.plan.rows:
             for at in range(len(self.plan.variants)):
-                self._sent[at, row.number] = await self._asker.sent(at, row)
-        identities = self._identities = {key: self._identity(key) for key in self._keys()}
+                await self._identify(at, row)
+        identities = self._identities
         if self.plan.options.cache:
             self._known = self._ledger.known(list(dict.fromkeys(identities.values())))
         to_send = [key for key, identity in identities.items() if identity not in self._known]
         faults = [
-            f"{self.plan.variants[at].name}, row {number}: {sent}"
-            for (at, number), sent in self._sent.items() if isinstance(sent, str)
+            f"{self.plan.variants[at].name}, row {number}: {fault}"
+            for (at, number), fault in self._faults.items()
         ]  # fmt: skip
         tokens, cost = estimated_spending(
             self.plan,
-            ((key.variant, sent) for key in to_send
-             if not isinstance(sent := self._sent[key.variant, key.row], str)),
+            ((key.variant, asked.text) for key in to_send
+             if (asked := self._asked.get((key.variant, key.row))) is not None),
             self._asker.price_share,
         )  # fmt: skip
         count = len(to_send)
@@ -121,19 +131,17 @@ class ExperimentRunner:
             len(identities), len(identities) - count, count, tokens, cost, tuple(faults)
         )
 
-    def _keys(self) -> list[CellKey]:
-        return [
-            CellKey(repeat, row.number, at)
-            for repeat in range(1, self.plan.repeats + 1)
-            for row in self.plan.rows
-            for at in range(len(self.plan.variants))
-        ]
-
-    def _identity(self, key: CellKey) -> bytes:
-        sent = self._sent[key.variant, key.row]
+    async def _identify(self, at: int, row: ExperimentRow) -> None:
+        """Note what decides about a row of a variant; the request itself would fill the memory."""
+        sent = await self._asker.sent(at, row)
         if isinstance(sent, str):
-            sent = SentCell({"unrendered": sent}, self.plan.variants[key.variant].name, "")
-        return cell_identity(sent, key.repeat)
+            self._faults[at, row.number] = sent
+            sent = SentCell({"unrendered": sent}, self.plan.variants[at].name, "")
+        else:
+            tools = tuple(sys.intern(str(each.get("name"))) for each in sent.tools)
+            self._asked[at, row.number] = _AskedText(sent_text(sent), tools)
+        for repeat in range(1, self.plan.repeats + 1):
+            self._identities[CellKey(repeat, row.number, at)] = cell_identity(sent, repeat)
 
     # Going ----------------------------------------------------------------------------------------
 
@@ -300,15 +308,15 @@ class ExperimentRunner:
             self._on_cell(key, outcome)
 
     async def _outcome(self, key: CellKey, row: ExperimentRow) -> tuple[CellOutcome, bytes | None]:
-        sent = self._sent[key.variant, key.row]
-        if isinstance(sent, str):
-            return CellOutcome(CellState.ERROR, error=sent), None
+        fault = self._faults.get((key.variant, key.row))
+        if fault is not None:
+            return CellOutcome(CellState.ERROR, error=fault), None
         cell = LeasedCell(key, self._identities[key])
         place = self._known.get(cell.identity) if self.plan.options.cache else None
         before = self._ledger.outcome(*place) if place is not None else None
         if before is not None and before.state is CellState.DONE:
             answer = answer_of(before)
-            marks = await self._mark(cell, row, sent, answer)
+            marks = await self._mark(cell, row, answer)
             return replace(
                 done_outcome(answer, marks, before.cost, is_cached=True), facts=before.facts
             ), None
@@ -319,20 +327,16 @@ class ExperimentRunner:
         if asked.answer is None:
             outcome = CellOutcome(CellState.ERROR, error=asked.error)
         else:
-            marks = await self._mark(cell, row, sent, asked.answer)
+            marks = await self._mark(cell, row, asked.answer)
             outcome = done_outcome(asked.answer, marks, asked.answer.cost)
         return outcome, self._journal_of(asked, outcome)
 
-    async def _mark(
-        self, cell: LeasedCell, row: ExperimentRow, sent: SentCell, answer: CellAnswer
-    ) -> CellMarks:
-        case = row.case
+    async def _mark(self, cell: LeasedCell, row: ExperimentRow, answer: CellAnswer) -> CellMarks:
+        case, asked = row.case, self._asked[cell.key.variant, cell.key.row]
         variables: dict[str, Json] = dict(case.variables)
         if case.expected is not None:
             variables["expected"] = case.expected
-        context = AssertionContext(
-            variables, sent_text(sent), tuple(str(each.get("name")) for each in sent.tools)
-        )
+        context = AssertionContext(variables, asked.text, asked.tools)
         transform = case.options.get("transform", case.options.get("postprocess"))
         return await mark_answer(
             case.assertions, case.threshold, answer, context,
