@@ -1,8 +1,9 @@
 """Take pictures of every pane and state in both themes: `make shots`, then look at them.
 
-    python tests/shots.py OUT [WIDTHxHEIGHT ...]
+    python tests/shots.py OUT [WIDTHxHEIGHT[@2] ...]
 
-The pictures of the README are made by the same program (`--readme`).
+`@2` draws two pixels for one, as a screen at 200 % does. The pictures of the README are made by the
+same program (`--readme`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -30,9 +32,10 @@ from studio.core.resource_files import resource  # noqa: E402
 from studio.ui.app.workbench import Workbench  # noqa: E402
 from studio.ui.base.services import build_services  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
+from tests.support.cut_words import cut_words  # noqa: E402
 
-SIZES = ((1280, 800), (1600, 1000))
-README_SIZE = (1440, 900)
+SIZES = ("1440x900", "1920x1080", "1280x800", "900x600", "1440x900@2")
+README_SIZE = "1440x900"
 REPLIES = (
     "Thought: I need the product of two numbers.\nAction: calculator\n"
     'Args: {"expression": "128 * 46"}',
@@ -80,11 +83,13 @@ class Camera:
         window = self.workbench.window
         for theme in (LIGHT, DARK):
             window.set_theme(theme)
-            wait(200)
+            wait(60)
             path = self.out / f"{name}-{theme.name}.png"
             path.parent.mkdir(parents=True, exist_ok=True)
             (widget or window).grab().save(str(path))
             print(path)
+        for each in cut_words(widget or window):
+            print(f"cut in {path}: {each}")
 
 
 def open_workbench(home: Path, size: tuple[int, int]) -> Workbench:
@@ -120,6 +125,14 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     window.tabs.show_welcome()
     wait(300)
     camera.take("01-welcome")
+    provider = workbench.coordinator.connect_provider()
+    wait(300)
+    camera.take("01-provider", provider)
+    provider.choose("openai")
+    provider.connect_provider()
+    wait(300)
+    camera.take("01-provider-key", provider)
+    provider.close()
     window.tabs.open(home / "data" / "examples" / "react-agent.prompty")
     wait_until(lambda: workbench.is_settled, "the example stands")
     camera.take("02-open")
@@ -159,6 +172,9 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     wait(300)
     camera.take("04-tools")
     window.docks.show("outline")
+    wait(200)
+    camera.take("04-outline")
+    window.docks.show("files")
     window.actions_by_id["run.step"].trigger()
     wait_until(stands_at(workbench, PausePoint.BEFORE_REQUEST), "the run stands before the request")
     camera.take("05-run-before-model")
@@ -179,6 +195,7 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     window.docks.show("history")
     wait(400)
     camera.take("10-history")
+    window.docks.show("files")
     window.docks.show("problems")
     page = window.tabs.current
     assert page is not None
@@ -192,6 +209,8 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     wait(400)
     camera.take("12-commands")
     window.commands.chooser.palette.hide()
+    window.docks.hide("problems")
+    window.docks.write()
     window.actions_by_id["file.export"].trigger()
     wait(800)
     for dialog in dialogs():
@@ -213,6 +232,15 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     for dialog in dialogs():
         camera.take("14-settings", dialog)
         dialog.close()
+    workbench.coordinator.manage()
+    wait(400)
+    for dialog in dialogs():
+        camera.take("15-connections", dialog)
+        dialog.close()
+    window.tabs.open(home / "data" / "examples" / "refunds.experiment.yaml")
+    wait(1200)
+    camera.take("16-experiment")
+    window.tabs.close_page()
     shots_editor.editing(workbench, camera, home)
 
 
@@ -274,19 +302,26 @@ def main() -> None:
     """Take all pictures."""
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     out = Path(arguments[0] if arguments else "shots")
+    act, usual = (readme, (README_SIZE,)) if "--readme" in sys.argv else (tour, SIZES)
+    sizes = arguments[1:] or list(usual)
+    if len(sizes) > 1:
+        # A process for each: Qt takes the scale when it starts.
+        for size in sizes:
+            scale = {"QT_SCALE_FACTOR": size.partition("@")[2] or "1"}
+            command = [sys.executable, __file__, str(out), size]
+            subprocess.run(command, env={**os.environ, **scale}, check=True)
+        return
     application = QApplication(sys.argv[:1])
-    act, sizes = (readme, (README_SIZE,)) if "--readme" in sys.argv else (tour, SIZES)
-    for size in sizes:
-        with tempfile.TemporaryDirectory() as folder:
-            home = Path(folder)
-            workbench = open_workbench(home, size)
-            place = out if act is readme else out / f"{size[0]}x{size[1]}"
-            act(workbench, Camera(workbench, place), home)
-            for page in workbench.window.tabs.pages():
-                page.editor.document().setModified(False)
-            workbench.window.close()
-            workbench.close()
-            application.processEvents()
+    width, _, height = sizes[0].partition("@")[0].partition("x")
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        workbench = open_workbench(home, (int(width), int(height)))
+        act(workbench, Camera(workbench, out if act is readme else out / sizes[0]), home)
+        for page in workbench.window.tabs.pages():
+            page.editor.document().setModified(False)
+        workbench.window.close()
+        workbench.close()
+        application.processEvents()
 
 
 if __name__ == "__main__":

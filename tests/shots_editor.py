@@ -10,10 +10,11 @@ from typing import Protocol
 from PySide6.QtCore import QEventLoop, QPoint, Qt, QTimer
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from studio.ui.app.workbench import Workbench
 from studio.ui.editor.page.page import EditorPage
+from studio.ui.window.palette import CommandPalette
 
 
 class Camera(Protocol):
@@ -67,16 +68,19 @@ def _dialogs(workbench: Workbench, camera: Camera, folder: Path) -> None:
     assert page is not None
     window.actions_by_id["edit.replace_in_files"].trigger()
     wait(200)
-    QTest.keyClicks(QApplication.focusWidget() or dialog(), "question")
+    QTest.keyClicks(window.docks["search"].findChildren(QLineEdit)[0], "question")
     wait(700)
-    camera.take("21-replace-in-files", dialog())
-    dialog().close()
+    camera.take("21-replace-in-files")
+    window.docks.hide("search")
     picture = QImage(240, 120, QImage.Format.Format_RGB32)
     picture.fill(Qt.GlobalColor.darkCyan)
     QApplication.clipboard().setImage(picture)
     _asked(camera, "21-paste-picture", page.editor.paste)
     _caret_in(page, "question")
-    _asked(camera, "21-rename", page.names.rename)
+    page.names.rename()
+    wait(300)
+    camera.take("21-rename")
+    _calm(page)
     page.editor.insertPlainText("mine ")
     path = page.controller.path
     assert path is not None
@@ -103,6 +107,9 @@ def _calm(page: EditorPage) -> None:
     if popup is not None:
         popup.close()
     page.find_bar.leave()
+    palette = page.window().findChild(CommandPalette)
+    if palette is not None:
+        palette.hide()
     QTest.keyClick(page.editor, Qt.Key.Key_Escape)
     while page.editor.document().isUndoAvailable():
         page.editor.undo()

@@ -8,9 +8,11 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
+    QScrollArea,
     QSplitter,
     QStackedWidget,
     QToolButton,
@@ -32,6 +34,9 @@ from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
+_LEAST_BESIDE, _LEAST_ALONE = 280, 120
+"""Widths of a body in pixels: beside others it must still be readable, and they scroll."""
+
 
 class RequestColumn(QWidget):
     """The body as JSON; beside others it has its name above it and only counts its remarks."""
@@ -39,7 +44,6 @@ class RequestColumn(QWidget):
     def __init__(self, provider: Provider, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.provider = provider
-        self.setMinimumWidth(120)
         self._title = QLabel(PROVIDERS[provider], self)
         self._title.setContentsMargins(12, 0, 12, 6)
         self._title.hide()
@@ -128,7 +132,11 @@ class RequestTab(QWidget):
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._beside)
+        self._scroll = QScrollArea()
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setWidget(self._beside)
+        self._stack.addWidget(self._scroll)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -223,6 +231,7 @@ class RequestTab(QWidget):
         for provider, column in self._columns.items():
             is_seen = is_beside or column.view is self.view
             column.setHidden(not is_seen)
+            column.setMinimumWidth(_LEAST_BESIDE if is_beside else _LEAST_ALONE)
             if is_seen and (body := self._requests.get(provider)) is not None:
                 column.show_request(body, is_beside=is_beside)
         has_text = request is not None and bool(request.text)
@@ -234,7 +243,7 @@ class RequestTab(QWidget):
         self._size.setText(
             self.tr("{value:,} kB").format(value=max(1, round(len(request.text.encode()) / 1000)))
         )
-        self._stack.setCurrentWidget(self._beside)
+        self._stack.setCurrentWidget(self._scroll)
 
     def _copy_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -10,7 +10,7 @@ from functools import partial
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QToolBar, QWidget
 from shiboken6 import isValid
 
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -26,8 +26,10 @@ _WIDE = 1400
 _RUN_SHARE = 0.6
 _MOST_INPUTS = 0.28
 """Of the window's height: the cards below need the rest."""
-_LEAST_RUN = 640
+_LEAST_RUN = 560
 """What its rows would like to have is more; they are cut at their ends before the editor is."""
+_LEAST_EDITOR = 360
+"""Beside a run and the side bar: a pane that comes takes its room from the run."""
 _BOTTOM_HEIGHT = 200
 _LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 _RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -184,6 +186,7 @@ class Docks(QObject):
             self._make_room(name)
         dock.show()
         dock.raise_()
+        self._share_running()
 
     def hide(self, name: str) -> None:
         """Take a pane away."""
@@ -191,12 +194,14 @@ class Docks(QObject):
             self.write()
         elif name in self._docks:
             self._docks[name].hide()
+            self._share_running()
 
     # -- sides ----------------------------------------------------------------------------------
 
     def toggle_side(self) -> None:
         """Hide the panes on the left, or bring them back."""
         self._toggle(_LEFT, ["files"])
+        self._share_running()
 
     def toggle_right(self) -> None:
         """Hide the column on the right, or bring it back; in a narrow window in the editor's place.
@@ -452,8 +457,31 @@ class Docks(QObject):
                 dock.hide()
         self._center().setVisible(kept in ("editor", "welcome"))
 
+    def _share_running(self) -> None:
+        """Beside a run: what comes or goes on the left takes from the run and gives back to it."""
+        if not self._writing or self._is_narrow or self._alone or "run" not in self._docks:
+            return
+        left = self._visible(_LEFT)
+        if not left:
+            self._give_width("run", "running")
+            return
+        side = self._docks[left[0]]
+        least = max(self._side_width, side.minimumSizeHint().width())
+        room = self._window.width() - self._strip_width() - least - _LEAST_EDITOR
+        run = max(_LEAST_RUN, min(room, int(self._window.width() * _RUN_SHARE)))
+        self._window.resizeDocks(
+            [side, self._docks["run"]], [least, run], Qt.Orientation.Horizontal
+        )
+
+    def _strip_width(self) -> int:
+        """Of the icons at the left edge."""
+        bars = self._window.findChildren(QToolBar)
+        left = Qt.ToolBarArea.LeftToolBarArea
+        return sum(bar.width() for bar in bars if self._window.toolBarArea(bar) == left)
+
     def _keep_width(self, layout: str, name: str) -> None:
-        if not self._docks[name].isHidden() and not self._is_narrow:
+        is_squeezed = layout == "running" and self._visible(_LEFT)
+        if not self._docks[name].isHidden() and not self._is_narrow and not is_squeezed:
             self._store.setValue(f"width/{layout}", self._docks[name].width())
 
     def _give_width(self, name: str, layout: str) -> None:

@@ -26,6 +26,8 @@ _SECONDS = {"info": 5, "success": 5}
 _WIDTH = 400
 _MOST = 4
 _MARGIN = 16
+_MOST_SHARE = 0.4
+"""Of the window's height: older notices wait behind a button where there is no room for them."""
 
 
 class NoticeArea(QWidget):
@@ -39,6 +41,11 @@ class NoticeArea(QWidget):
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(0, 0, 0, 0)
         self._box.setSpacing(8)
+        self._is_open = False
+        self.more = QPushButton()
+        self.more.clicked.connect(self._open)
+        self.more.hide()
+        self._box.addWidget(self.more, 0, Qt.AlignmentFlag.AlignRight)
         window.installEventFilter(self)
         messages.noticed.connect(self.show_notice)
         messages.withdrawn.connect(self.withdraw)
@@ -95,21 +102,46 @@ class NoticeArea(QWidget):
 
     def _place(self) -> None:
         if not self._cards:
+            self._is_open = False
             self.hide()
             return
-        self._box.activate()
         width = min(_WIDTH, self._window.width() - 2 * _MARGIN)
-        height = sum(
-            card.heightForWidth(width) if card.hasHeightForWidth() else card.sizeHint().height()
-            for card in self._cards
-        )
-        height += self._box.spacing() * (len(self._cards) - 1)
+        heights = self._share_room(width)
+        self._box.activate()
+        height = sum(heights) + self._box.spacing() * (len(heights) - 1)
         inside = self._window.rect()
         self.setGeometry(
             inside.right() - width - _MARGIN, inside.bottom() - height - _MARGIN - 28, width, height
         )
         self.show()
         self.raise_()
+
+    def _share_room(self, width: int) -> list[int]:
+        """Show the newest notices that there is room for; gives the heights of what is shown."""
+        most = self._window.height() * _MOST_SHARE
+        heights: list[int] = []
+        waiting = 0
+        for card in reversed(self._cards):
+            height = card.heightForWidth(width)
+            height = height if card.hasHeightForWidth() else card.sizeHint().height()
+            is_shown = (
+                not heights or self._is_open or (not waiting and sum(heights) + height <= most)
+            )
+            card.setVisible(is_shown)
+            if is_shown:
+                heights.append(height)
+            else:
+                waiting += 1
+        self.more.setVisible(bool(waiting))
+        if waiting:
+            self.more.setText(self.tr("{count} more").format(count=waiting))
+            self.more.setAccessibleName(self.tr("Show {count} more notices").format(count=waiting))
+            heights.append(self.more.sizeHint().height())
+        return heights
+
+    def _open(self) -> None:
+        self._is_open = True
+        self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay in the corner."""

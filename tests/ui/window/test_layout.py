@@ -260,3 +260,23 @@ def test_a_long_front_matter_is_one_line_until_it_is_wanted(
         act()
         assert not editor.folding.is_closed(0)
         assert editor.text() == before
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 800)])
+def test_a_side_pane_beside_a_run_leaves_the_text_its_room(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """It took all of it from the editor, which was left 120 pixels."""
+    page = opened(bench, qtbot, tmp_path, size)
+    docks, pane = bench.window.docks, bench.run_pane
+    docks.show("run")
+    qtbot.waitUntil(lambda: pane.isVisible() and pane.width() >= 680)
+    alone = pane.width()
+    for name in ("history", "files", "tools", "outline"):
+        docks.show(name)
+        qtbot.waitUntil(docks[name].isVisible)
+        qtbot.waitUntil(lambda: page.editor.width() >= 300)
+        assert pane.width() >= 560
+        assert overlapping(bench.window) == []
+    docks.toggle_side()
+    qtbot.waitUntil(lambda: pane.width() == alone)
