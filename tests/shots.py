@@ -156,6 +156,7 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
         combo.activated.emit(index)
     wait(800)
     camera.take("03-preview-diff")
+    window.docks.show("preview")
     pane.tabs.setCurrentIndex(0)
     pane.probe_button.click()
     wait_until(pane.probe_panel.isVisible, "the probe's report")

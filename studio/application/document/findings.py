@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from studio.application.document.project_settings import CheckSettings, project_findings
 from studio.application.trust import references_of
+from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.problem import Problem
@@ -29,7 +30,8 @@ def findings_of(
         context = references_of(document.source.path, trust, masked=True)
         prepared = prepare(document, {}, references=context, preview=True)
         found = merged(found, prepared.problems, provider_problems(prepared))
-    return tuple(problem for problem in found if project.settings.shows(problem))
+    told = without_echoes(document, found)
+    return tuple(problem for problem in told if project.settings.shows(problem))
 
 
 def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:

@@ -26,6 +26,8 @@ from studio.core.text.values import JsonObject
 MAX_TEXT = 5_000_000
 """Code points that are read; a longer file is shown, and not understood."""
 
+_NEAR_END = re.compile(r"^(?P<line>[-–—]{1,2}|-{4,80}|[–—]{3,})[ \t]*$", re.MULTILINE)
+"""A line that is meant to end the front matter: dashes, but not three of them."""
 _MUSTACHE = re.compile(r"\{\{\{?[ ]*[#^/>&][ ]*[\w.]+[ ]*\}\}|\{\{\{[ ]*[\w.]+[ ]*\}\}\}")
 _NOT_NEWLINE = re.compile(r"[^\r\n]")
 
@@ -141,7 +143,13 @@ def _blank_comments(body: str) -> str:
 
 def _split_problems(text: str, split: Split, reading: YamlReading) -> list[Problem]:
     found: list[Problem] = []
-    if split.unclosed and split.opening is not None:
+    nearly = _NEAR_END.search(text, split.front.start, split.front.end) if split.front else None
+    if split.unclosed and nearly is not None:
+        message = f"Invalid frontmatter: {nearly['line']} does not end it; three dashes do, ---."
+        place = Span(*nearly.span("line"))
+        fix = Fix("Write ---", (TextEdit(place, "---"),))
+        found.append(Problem("front-matter-open", Severity.ERROR, message, place, (fix,)))
+    elif split.unclosed and split.opening is not None:
         mark = text[split.opening.start : split.opening.end]
         newline = "" if text.endswith("\n") or split.body.start < len(text) else "\n"
         edit = TextEdit(Span(split.body.start, split.body.start), f"{newline}{mark}\n")

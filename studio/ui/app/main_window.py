@@ -286,13 +286,16 @@ class MainWindow(QMainWindow):
         self.document_changed.emit(document)
 
     def _show_problems(self) -> None:
+        from studio.core.prompty.checks.echoes import without_echoes
+
         page, document = self.tabs.current, self.tabs.document
         if page is None or document is None:
             return
         known = {(problem.code, problem.span) for problem in document.problems}
         extra = dict.fromkeys(self._extra)
         more = tuple(each for each in extra if (each.code, each.span) not in known)
-        problems = page.controller.findings((*document.problems, *more))
+        told = tuple(without_echoes(document, (*document.problems, *more)))
+        problems = page.controller.findings(told)
         if problems != page.editor.problems:
             page.editor.set_problems(problems)
         self.problems.set_problems(problems, document.source)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from studio.application.document.findings import findings_of
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Severity, apply_edits
+from studio.core.tools.trust.store import TrustStore
 
 FRONT = "---\nname: Trip\ninputs:\n  city:\n    kind: string\n    default: Oslo\n---\n"
 BODY = "system:\nHelp with {{ city }}.\n\nuser:\nHello\n"
@@ -43,6 +47,34 @@ IN_TEMPLATE = [
     ("user:\n{% for city %}x{% endfor %}\n", "%}", "belongs here", None),
     ("user:\n{% if city %}x\n", "{% if city %}", "never closed by 'endif'", None),
     ("user:\n{# {{ city }}\n", "{#", "comment is never closed", None),
+    ("user:\n{{ city | default('x' }}\n", "(", "this ( is never closed by )",
+     "user:\n{{ city | default('x') }}\n"),
+    ("user:\n{{ city[0 }}\n", "[", "this [ is never closed by ]", "user:\n{{ city[0] }}\n"),
+    ("user:\n{% if (city %}x{% endif %}\n", "(", "never closed by )",
+     "user:\n{% if (city) %}x{% endif %}\n"),
+    ("user:\n{{ city && city }}\n", "&&", "write and", "user:\n{{ city and city }}\n"),
+    ("user:\n{% if city || city %}x{% endif %}\n", "|", "name belongs here", None),
+    ("user:\n{% if !city %}x{% endif %}\n", "!", "write not",
+     "user:\n{% if not city %}x{% endif %}\n"),
+    ("user:\n{{ $city }}\n", "$", "$ does not belong", "user:\n{{ city }}\n"),
+    ("user:\n{{ city; }}\n", ";", "; does not belong", "user:\n{{ city }}\n"),
+    ("user:\n{{ @city }}\n", "@", "@ does not belong", "user:\n{{ city }}\n"),
+    ("user:\n{{ city ? 'a' : 'b' }}\n", "?", "a if condition else b", None),
+    ("user:\n{{ city | default(“x”) }}\n", "“", "quotes are straight",
+     'user:\n{{ city | default("x") }}\n'),
+    ("user:\n{{ city § }}\n", "§", "means nothing", None),
+    ("user:\n{% for c of city %}{{ c }}{% endfor %}\n", "of", "the word 'in' belongs here",
+     "user:\n{% for c in city %}{{ c }}{% endfor %}\n"),
+    ("user:\n{% else %}{{ city }}\n", "else", "outside of an 'if'", None),
+    ("user:\n{% elif city %}x\n", "elif", "outside of an 'if'", None),
+    ("user:\n{% if city %}a{% else %}b{% else %}c{% endif %}\n", "else", "comes after the 'else'",
+     None),
+    ("user:\n{% if city %}a{% else if city %}b{% endif %}\n", "else if", "written 'elif'",
+     "user:\n{% if city %}a{% elif city %}b{% endif %}\n"),
+    ("user:\n{% if city %}a{% end if %}\n", "end if", "one word",
+     "user:\n{% if city %}a{% endif %}\n"),
+    ("user:\n{% for c in city %}a{% end %}\n", "end", "closed by 'endfor'",
+     "user:\n{% for c in city %}a{% endfor %}\n"),
 ]  # fmt: skip
 
 
@@ -65,6 +97,8 @@ def test_slips_in_a_template(body: str, place: str, words: str, fixed: str | Non
 IN_MARKERS = [
     # line, what the fix writes; None: nothing is said
     ("usr:", "user:"),
+    ("[user]:", "user:"),
+    ("<|im_start|>assistant", "assistant:"),
     ("sytem:", "system:"),
     ("asistant:", "assistant:"),
     ('usr[name="Ada"]:', 'user[name="Ada"]:'),
@@ -142,3 +176,38 @@ def test_what_only_follows_from_a_mistake_is_not_said() -> None:
     assert [each.code for each in misspelled.problems] == ["unknown-key"]
     name = parse(f"{FRONT}user:\nGo to {{{{ cty }}}}.\n")
     assert [each.code for each in name.problems] == ["undeclared-variable"]
+
+
+@pytest.mark.parametrize("end", ["--", "----", "—", "–––", "-"])
+def test_a_line_that_nearly_ends_the_front_matter_is_the_only_mistake(end: str) -> None:
+    text = f"---\nname: Trip\n{end}\nuser:\nHi {{{{ city }}}}\n"
+    document = parse(text)
+    (told,) = document.problems
+    assert (told.code, document.source.slice(told.span)) == ("front-matter-open", end)
+    assert "three dashes" in told.message
+    fixed = apply_edits(text, told.fixes[0].edits)
+    assert [each.code for each in parse(fixed).problems] == ["undeclared-variable"]
+
+
+@pytest.mark.parametrize("before", ["x", "My prompt\n", "# Trip\n\n"])
+def test_text_before_the_front_matter_is_named(before: str) -> None:
+    document = parse(before + FRONT + BODY)
+    (told,) = document.problems
+    assert (told.code, document.source.slice(told.span)) == ("front-matter-late", before)
+    assert apply_edits(before + FRONT + BODY, told.fixes[0].edits) == FRONT + BODY
+    ruled = parse("user:\nA rule follows.\n---\nname the place\n---\n")
+    assert ruled.problems == ()
+
+
+def test_a_missing_picture_is_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.prompty"
+    document = parse(
+        "---\nname: a\ntemplate: {parser: {kind: section}}\n---\nuser:\n![image](no.png)\n", path
+    )
+    found = findings_of(document, TrustStore(tmp_path / "trust.json"))
+    assert [each.code for each in found].count("media-missing") <= 1
+    assert "reference-not-trusted" not in [
+        each.code
+        for each in found
+        if any(o.code == "media-missing" and o.span == each.span for o in found)
+    ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.reference_values import NOT_TRUSTED
 from studio.core.text.problem import Problem
 
-_BROKEN_FRONT = frozenset({"yaml-tab", "yaml-syntax", "front-matter-open"})
+_BROKEN_FRONT = frozenset({"yaml-tab", "yaml-syntax", "front-matter-open", "front-matter-late"})
 _OF_FRONT = frozenset({"duplicate-key", "default-kind", "front-matter-not-mapping"})
 _OF_INPUTS = frozenset({"undeclared-variable"})
 
@@ -31,6 +32,12 @@ def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> lis
                                            for edit in fix.edits)
         for each in found
     )  # fmt: skip
+    is_dashes = any(
+        each.code == "front-matter-open"
+        and document.source.slice(each.span) not in ("---", "+++")
+        for each in found
+    )  # fmt: skip
+    not_found = {each.span for each in found if each.code == "media-missing"}
     bad_markers = [each.span for each in found if each.code == "attribute-syntax"]
 
     def is_echo(problem: Problem) -> bool:
@@ -38,6 +45,10 @@ def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> lis
             return broken is not None and (front is None or problem.span.start <= front.end)
         if problem.code in _OF_INPUTS:
             return no_names
+        if problem.code == NOT_TRUSTED:
+            return problem.span in not_found  # it could not be read in a trusted folder either
+        if problem.code == "yaml-syntax" and is_dashes and broken is not None:
+            return front is None or problem.span.start <= front.end
         if problem.code == "yaml-syntax":
             return any(span.touches(problem.span.start) for span in bad_markers)
         return False

@@ -23,6 +23,16 @@ _NEAR = re.compile(
     r"[::\uff1a][*_]{0,3}[ \t\u00a0\u200b]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_LATE_FRONT = re.compile(
+    r"(?P<before>(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?)---[ \t]*\n"
+    r"(?=(?:name|description|model|inputs|tools|template|metadata|version)[ \t]*:)"
+    r"(?=(?:[^\n]*\n){1,400}?---[ \t]*(?:\n|\Z))"
+)
+_FOREIGN = re.compile(
+    r"^[ \t]*(?:\[(?P<bracketed>system|user|assistant|developer)\][ \t]*:"
+    r"|<\|im_start\|>[ \t]*(?P<chat>system|user|assistant|developer))[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
 _ATTRIBUTES = re.compile(
     r"^[ \t]*(?:#[ \t]*)?" + _ROLE + r"[ \t]*\[(?P<inside>[^\n]*)$", re.MULTILINE | re.IGNORECASE
 )
@@ -57,6 +67,9 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
     def is_fenced(at: int) -> bool:
         return is_inside(fences, at)
 
+    if document.front_matter is None:
+        yield from _late_front(document, body)
+    yield from _foreign(document, body, is_fenced)
     yield from _nearly_right(document, body, is_fenced)
     yield from _attributes(document, body, is_fenced)
     yield from _two_roles(document, body, is_fenced)
@@ -72,6 +85,34 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
         ]
         if fenced:
             yield _in_fence(document, fenced[0].shift(offset), len(fenced))
+
+
+def _late_front(document: PromptDocument, body: str) -> Iterator[Problem]:
+    """Front matter that something stands before: then all of it is text of the prompt."""
+    found = _LATE_FRONT.match(body)
+    if found is None or not found["before"].strip():
+        return
+    place = Span(*found.span("before")).shift(document.body.start)
+    message = (
+        "This stands before the front matter, which begins a file or is none: as it is, all of it "
+        "is text of the prompt."
+    )
+    fix = Fix("Remove what stands before it", (TextEdit(place, ""),))
+    yield Problem("front-matter-late", Severity.WARNING, message, place, (fix,))
+
+
+def _foreign(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
+    """`[user]:` and `<|im_start|>user`: how other formats write a role."""
+    for found in _FOREIGN.finditer(body):
+        right = f"{(found['bracketed'] or found['chat']).lower()}:"
+        if is_fenced(found.start()) or read_marker(right, document.dialect) is None:
+            continue
+        place = Span(*found.span()).shift(document.body.start)
+        message = (
+            f"{found[0].strip()!r} is text here; a role marker is {right!r} alone on its line."
+        )
+        fix = Fix(f"Write {right}", (TextEdit(place, right),))
+        yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
 
 
 def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:

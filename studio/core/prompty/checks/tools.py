@@ -109,6 +109,9 @@ def _connection(
         return
     if "connection" not in item:
         message = f"Prompty 2 wants a connection for a tool of kind {kind!r}."
+        near = difflib.get_close_matches(kind, ("function",), n=1, cutoff=0.8)
+        if near:
+            message = f"{kind!r} is no kind of tool that is known; did you mean 'function'?"
         place = places.value(*path, "kind") or places.nearest(*path)
         yield Problem("tool-without-connection", Severity.WARNING, message, place)
 

@@ -16,6 +16,13 @@ _TAGS = ("if", "elif", "else", "endif", "for", "endfor", "set", "endset", "macro
 _UNKNOWN_TAG = re.compile(r"Encountered unknown tag '(?P<name>[^']*)'")
 _EXPECTED = re.compile(r"expected token '(?P<wanted>.+)', got '(?P<found>.+)'")
 _NO_EXPRESSION = re.compile(r"(?:Expected an expression, got|^unexpected) '(?P<found>.+ .+)'")
+_UNBALANCED = re.compile(r"unexpected '(?P<found>.)', expected '(?P<wanted>[)\]}])'")
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
+_SPACED_END = re.compile(r"end[ \t]+(?P<block>if|for|set|macro|raw|filter|call|with)\b")
+_CURLY = "“”„‘’"
+_STRAIGHT = str.maketrans("“”„‘’", '"""\'\'')
+_SIGNS = {"&&": "and", "||": "or", "&": "and", "!": "not", "$": "", ";": "", "@": ""}
+"""Signs of other languages, and the words that stand for them here; nothing: it is left out."""
 _WORDS = {
     "end of print statement": "}}",
     "end of statement block": "%}",
@@ -56,6 +63,8 @@ def explain(
     return (
         _unclosed(message, source, tag, span)
         or _wrong_end(message, source, tag, span)
+        or _open_bracket(message, source, tag, span)
+        or _foreign_sign(message, source, tag, span)
         or _unknown_tag(message, source, span, opened)
         or _expected(message, source, span)
         or Mistake(message, span)
@@ -86,6 +95,8 @@ def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | Non
     closing = _CLOSING.get(source[tag : tag + 2])
     if closing is None or not message.startswith("unexpected '}'"):
         return None
+    if closing == "%}" and source[span.start - 1] == "%" and _UNBALANCED.match(message):
+        return None  # the tag's own end: a bracket in it is open
     start = span.start - (closing == "}}" and source[span.start - 1 : span.start] == "%")
     end = span.start + 1 + (source[span.start + 1 : span.start + 2] == "}")
     found = source[start:end]
@@ -94,6 +105,61 @@ def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | Non
     fix = Fix(f"Write {closing}", (TextEdit(Span(start, end), closing),))
     told = f"a tag that begins with {source[tag : tag + 2]} ends with {closing}, not {found}"
     return Mistake(told, span, (fix,))
+
+
+def _open_bracket(message: str, source: str, tag: int, span: Span) -> Mistake | None:
+    """A bracket that the tag's end, or another bracket, stands in the place of."""
+    found = _UNBALANCED.match(message)
+    if found is None:
+        return None
+    closing, here = found["wanted"], found["found"]
+    if here in _BRACKETS and here != "}":
+        fix = Fix(f"Write {closing}", (TextEdit(span, closing),))
+        return Mistake(f"{closing} belongs here, not {here}", span, (fix,))
+    opening = _BRACKETS[closing]
+    depth, start = 0, span.start
+    for start in range(span.start - 1, tag + 1, -1):
+        depth += (source[start] == closing) - (source[start] == opening)
+        if depth < 0:
+            break
+    at = len(source[: span.start].rstrip().removesuffix("%").rstrip())
+    fix = Fix(f"Close it with {closing}", (TextEdit(Span(at, at), closing),))
+    told = f"this {opening} is never closed by {closing}"
+    return Mistake(told, Span(start, start + 1), (fix,))
+
+
+def _foreign_sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
+    """A sign of another language, where templates have a word or nothing."""
+    here = source[span.start]
+    is_semicolon = message.endswith("got ';'")
+    if not message.startswith("unexpected character") and not is_semicolon:
+        return None
+    if here in _CURLY:
+        end = _tag_end(source, tag)
+        straight = source[span.start : end].translate(_STRAIGHT)
+        fix = Fix("Write straight quotes", (TextEdit(Span(span.start, end), straight),))
+        return Mistake("quotes are straight in a template", span, (fix,))
+    for sign, word in _SIGNS.items():
+        if source.startswith(sign, span.start):
+            place = Span(span.start, span.start + len(sign))
+            edit = TextEdit(place, word + " " * (word == "not"))
+            told = (
+                f"a template has no {sign}: write {word}"
+                if word
+                else f"{sign} does not belong here"
+            )
+            return Mistake(
+                told, place, (Fix(f"Write {word}" if word else "Leave it out", (edit,)),)
+            )
+    if here == "?":
+        return Mistake("a choice is written `a if condition else b`, not with ?", span)
+    return Mistake(f"{here} means nothing in a template", span)
+
+
+def _tag_end(source: str, tag: int) -> int:
+    """Where the tag ends, or its line where it does not end."""
+    ends = (source.find(_CLOSING.get(source[tag : tag + 2], "}}"), tag), source.find("\n", tag))
+    return min((each for each in ends if each >= 0), default=len(source))
 
 
 def _unknown_tag(
@@ -105,11 +171,29 @@ def _unknown_tag(
     name = found["name"]
     if name.startswith("end") and name in _TAGS:
         return _wrong_block_end(name, source, span, opened)
+    if name in ("else", "elif"):
+        return _stray_else(name, span, opened)
+    spaced = _SPACED_END.match(source, span.start)
+    if spaced is not None:
+        place, word = Span(*spaced.span()), f"end{spaced['block']}"
+        fix = Fix(f"Write {word}", (TextEdit(place, word),))
+        return Mistake(f"{word!r} is one word", place, (fix,))
+    if name == "end" and opened:
+        word = f"end{opened[-1][1]}"
+        told = f"the {opened[-1][1]!r} is closed by {word!r}, not by 'end'"
+        return Mistake(told, span, (Fix(f"Change to {word!r}", (TextEdit(span, word),)),))
     near = difflib.get_close_matches(name, _TAGS, n=1, cutoff=0.6)
     if not near:
         return Mistake(f"there is no tag {name!r}", span)
     fix = Fix(f"Change to {near[0]!r}", (TextEdit(span, near[0]),))
     return Mistake(f"there is no tag {name!r}; did you mean {near[0]!r}?", span, (fix,))
+
+
+def _stray_else(name: str, span: Span, opened: Sequence[tuple[int, str]]) -> Mistake:
+    """`else` or `elif` where none can stand."""
+    if opened and opened[-1][1] == "if":
+        return Mistake(f"this {name!r} comes after the 'else' of its 'if', which is the last", span)
+    return Mistake(f"this {name!r} stands outside of an 'if'", span)
 
 
 def _wrong_block_end(
@@ -140,9 +224,18 @@ def _expected(message: str, source: str, span: Span) -> Mistake | None:
     if here == "=" and wanted == "%}":
         fix = Fix("Write ==", (TextEdit(span, "=="),))
         return Mistake("one = sets a value; two compare", span, (fix,))
+    before = source[: span.start].rstrip(" \t")
+    if here == "if" and before.endswith("else"):
+        place = Span(len(before) - len("else"), span.end)
+        fix = Fix("Write elif", (TextEdit(place, "elif"),))
+        return Mistake("'else if' is written 'elif'", place, (fix,))
     if wanted in ("}}", "%}") and source[span.start : span.end].isidentifier():
         told = (
             f"{here!r} is a word too many: the tag should end before it, or an operator is missing"
         )
         return Mistake(told, span)
+    if wanted.isidentifier() and found["wanted"] not in _WORDS:
+        swap = () if source[span.start : span.end] != here else (TextEdit(span, wanted),)
+        fixes = (Fix(f"Write {wanted}", swap),) if swap else ()
+        return Mistake(f"the word {wanted!r} belongs here, not {here!r}", span, fixes)
     return Mistake(f"{wanted} belongs here, not {here}", span)
