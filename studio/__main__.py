@@ -75,6 +75,8 @@ def open_studio(arguments: Sequence[str]) -> int:
     """Open the window and stay until it is closed; returns the exit code."""
     options = window_parser().parse_args(arguments)
     picture: Path | None = options.screenshot
+    from studio.core.system_libraries import has_display  # not for `--help`
+
     if not has_display():
         if picture is None:
             print(_NO_DISPLAY, file=sys.stderr)
@@ -90,7 +92,7 @@ def open_studio(arguments: Sequence[str]) -> int:
         os.environ[SWITCH] = "off"
     # Qt is imported only once it is known that a window can open.
     alone = options.new_window or options.safe or picture is not None
-    if not alone and _is_taken_over(options.files):
+    if not alone and _is_taken_over(options.files, options.begin or ""):
         return 0
     from studio.app import Studio
 
@@ -103,10 +105,10 @@ def open_studio(arguments: Sequence[str]) -> int:
     studio = Studio(theme=options.theme, is_safe=options.safe, alone=alone)
     if picture is not None:
         return studio.take_picture(picture, options.files, options.size)
-    return studio.run(options.files, example=options.example)
+    return studio.run(options.files, example=options.example, begin=options.begin or "")
 
 
-def _is_taken_over(files: Sequence[Path]) -> bool:
+def _is_taken_over(files: Sequence[Path], begin: str) -> bool:
     """Whether a studio that runs already shows the files; asked only where one left its mark."""
     from studio.core.paths import user_paths  # not for `--help`
 
@@ -115,14 +117,7 @@ def _is_taken_over(files: Sequence[Path]) -> bool:
         return False
     from studio.viewmodels.app.instance import hand_over
 
-    return hand_over(data, files)
-
-
-def has_display() -> bool:
-    """Whether a window can be shown: always, but on Linux without any screen."""
-    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    return hand_over(data, files, begin)
 
 
 if __name__ == "__main__":

@@ -117,6 +117,7 @@ class Studio(QObject):
         self._first = PrimaryInstance(self._services.paths.data)
         self._is_first = not (alone or is_safe) and self._first.take()
         self._shows_example = False
+        self._begins = ""
         self.lifecycle: Lifecycle | None = None
         """What looks after the running studio; made with the panes."""
         self._loader: Thread | None = None
@@ -184,6 +185,10 @@ class Studio(QObject):
             )
             self.window.request_closing.connect(self.lifecycle.keep_session)
             self.window.closing.connect(self.lifecycle.rest)
+            if self._begins:
+                from studio.ui.app.commands import BEGINNINGS
+
+                self.window.commands.run_open(BEGINNINGS[self._begins])
 
     def _tell_broken(self, error: Exception) -> None:
         """Without its panes the window is of little use, but the text in it can be saved."""
@@ -197,14 +202,16 @@ class Studio(QObject):
         dialog.open()
         self._collector.start(self.window.windowHandle())
 
-    def run(self, files: Sequence[Path], *, example: bool = False) -> int:
+    def run(self, files: Sequence[Path], *, example: bool = False, begin: str = "") -> int:
         """Show the window until it is closed; returns the exit code.
 
         Args:
             files: prompts to open.
             example: open a bundled agent where there is nothing else to show.
+            begin: `run` or `step`: what is done with the last file once the panes stand.
         """
         self._shows_example = example
+        self._begins = begin if files else ""
         self._open(files)
         self.window.show()
         return self._end(self._application.exec())

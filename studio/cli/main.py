@@ -19,7 +19,7 @@ from studio.cli.exit_codes import COMMANDS, FINE, INTERRUPTED, PROBLEMS, USAGE, 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command; returns its exit code."""
     options = _parser(arguments[0] if arguments else "").parse_args(arguments)
-    options.words = tuple(arguments)  # for one that starts itself again
+    options.command_line = tuple(arguments)  # for one that starts itself again
     try:
         result: int = options.action(options)
     except UsageError as error:

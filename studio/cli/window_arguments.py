@@ -24,6 +24,13 @@ def window_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--example", action="store_true", help="a bundled agent where nothing else is to be shown"
     )
+    begin = parser.add_mutually_exclusive_group()
+    begin.add_argument(
+        "--run", dest="begin", action="store_const", const="run", help="run the last FILE at once"
+    )
+    begin.add_argument(
+        "--step", dest="begin", action="store_const", const="step", help="stop at its first place"
+    )
     parser.add_argument(
         "--safe",
         action="store_true",

@@ -6,7 +6,9 @@ loader names it in the middle of a message that blames the file it was loading.
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 
 _NOT_FOUND = re.compile(
     r"(?P<name>[\w+.-]+\.so(?:\.\d+)*): cannot open shared object file"
@@ -49,3 +51,10 @@ def advice(library: str) -> str:
     if not _SONAME.fullmatch(library):
         return f"Install what brings {library}, then try again."
     return f"Install it (on Debian and Ubuntu: apt-get install {debian_package(library)})."
+
+
+def has_display() -> bool:
+    """Whether a window can be shown: always, but on Linux without any screen."""
+    if sys.platform != "linux" or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

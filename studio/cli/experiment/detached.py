@@ -61,7 +61,7 @@ def add_notify(parser: argparse.ArgumentParser) -> None:
 
 def detach(options: argparse.Namespace, ledger: ExperimentLedger, result: int) -> int:
     """Leave a result to a process of its own; gives the exit code."""
-    arguments = [each for each in options.words if each != "--detach"]
+    arguments = [each for each in options.command_line if each != "--detach"]
     try:
         started = start_detached([*arguments, "--number", str(result)], ledger, result)
     except DetachedRunError as error:

@@ -21,6 +21,7 @@ from pygls.uris import to_fs_path
 
 from studio import __version__
 from studio.core.paths import user_paths
+from studio.core.system_libraries import has_display
 from studio.servers.lsp import features
 from studio.servers.lsp.index import SymbolIndex
 from studio.servers.lsp.open_text import OpenText, read
@@ -28,6 +29,8 @@ from studio.servers.lsp.positions import PositionEncoding
 from studio.servers.lsp.semantic import LEGEND, semantic_tokens
 
 OPEN_COMMAND = "prompt-studio.open"
+RUN_COMMAND = "prompt-studio.run"
+STEP_COMMAND = "prompt-studio.step"
 """Opens a prompt in the window; takes the URI of its file."""
 
 MESSAGES_COMMAND = "prompt-studio.messages"
@@ -236,6 +239,8 @@ def _add_studio(server: PromptLanguageServer) -> None:
         offered = [types.Command("Open in Prompt Studio", OPEN_COMMAND, arguments=[uri])]
         if server.reading(uri).document.is_prompt:
             offered.append(types.Command("Show messages", MESSAGES_COMMAND, arguments=[uri]))
+            offered.append(types.Command("Run", RUN_COMMAND, arguments=[uri]))
+            offered.append(types.Command("Step", STEP_COMMAND, arguments=[uri]))
         return [types.CodeLens(types.Range(start, start), command=each) for each in offered]
 
     @server.command(MESSAGES_COMMAND)
@@ -253,17 +258,36 @@ def _add_studio(server: PromptLanguageServer) -> None:
 
     @server.command(OPEN_COMMAND)
     def open_in_studio(uri: str) -> None:
-        path = to_fs_path(uri)
-        if path is None or not Path(path).is_file():
-            raise JsonRpcInvalidParams(f"{uri} is not a file on this machine")
-        # A studio that is open takes the file over; this process does not wait for it.
-        subprocess.Popen(
-            [sys.executable, *([] if getattr(sys, "frozen", False) else ["-m", "studio"]), path],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
+        _start_studio(uri)
+
+    @server.command(RUN_COMMAND)
+    def run_in_studio(uri: str) -> None:
+        _start_studio(uri, "--run")
+
+    @server.command(STEP_COMMAND)
+    def step_in_studio(uri: str) -> None:
+        _start_studio(uri, "--step")
+
+
+def _start_studio(uri: str, *options: str) -> None:
+    """A window for a file; a studio that is open takes it over, and nobody waits here for it."""
+    path = to_fs_path(uri)
+    if path is None or not Path(path).is_file():
+        raise JsonRpcInvalidParams(f"{uri} is not a file on this machine")
+    if not has_display():
+        raise JsonRpcInvalidParams(
+            "There is no screen for a window; `prompt-studio run` needs none."
         )
+    program = (
+        [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "studio"]
+    )
+    subprocess.Popen(
+        [*program, *options, path],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _messages_file(prompt: Path | None) -> Path:

@@ -3,8 +3,9 @@
 # The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
 # in them. As texts it could not look up the functions that ask.
 
+import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -22,6 +23,7 @@ from studio.application.experiments.plan import (
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ledger_path, report_of
 from studio.application.experiments.run.runner import ExperimentRunner
+from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
@@ -109,17 +111,52 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
         needs(consent)
         with _opened(folder, file) as ledger:
             plan = _plan(folder, file, variants)
-            runner = ExperimentRunner(plan, _services(folder), ledger)
+            cells = len(plan.rows) * len(plan.variants) * plan.repeats
+            progress = _CellProgress(ctx, cells)
+            runner = ExperimentRunner(plan, _services(folder), ledger, on_cell=progress.count)
             try:
                 await runner.prepare()
                 result = runner.begin()
-                await ctx.report_progress(0, len(plan.rows) * len(plan.variants) * plan.repeats)
-                await runner.run(result)
+                async with progress:
+                    await runner.run(result)
             except (ModelError, ToolSourceError) as error:
                 raise ToolError(str(error)) from None
             finally:
                 await runner.close()
             return _result(folder, ledger, result, "")
+
+
+class _CellProgress:
+    """Tells the agent how many cells are over, at the pace at which it listens."""
+
+    def __init__(self, ctx: Context, cells: int) -> None:
+        self._ctx = ctx
+        self._cells = cells
+        self._over = 0
+        self._changed = asyncio.Event()
+        self._telling: asyncio.Task[None] | None = None
+
+    def count(self, key: CellKey, outcome: CellOutcome) -> None:
+        """A cell is over."""
+        self._over += 1
+        self._changed.set()
+
+    async def __aenter__(self) -> None:
+        await self._ctx.report_progress(0, self._cells)
+        self._telling = asyncio.create_task(self._tell())
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._telling is not None:
+            self._telling.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._telling
+        await self._ctx.report_progress(self._over, self._cells)
+
+    async def _tell(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            await self._ctx.report_progress(self._over, self._cells)
 
 
 def _add_results(server: MCPServer, folder: ServedFolder) -> None:

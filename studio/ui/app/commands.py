@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 _USUAL_SIZE = Settings().editor_font_size
 
 
+BEGINNINGS = {"run": "run.start", "step": "run.step"}
+"""What a later start or an editor can ask for, by the action that does it."""
+
+
 class Commands(QObject):
     """Carries out actions for one window."""
 
@@ -56,7 +60,7 @@ class Commands(QObject):
         self._window = window
         self._panes = panes
         self._mirror = EnabledMirror(self)
-        self._runs_when_read = False
+        self._runs_when_read = ""
         window.tabs.parsed.connect(self._on_parsed)
         self._editing = EditorCommands(window, self)
         window.tabs.saved_over.connect(self._keep_earlier)
@@ -267,22 +271,26 @@ class Commands(QObject):
         self.open_example(example)
         self.run_open()
 
-    def run_open(self) -> None:
-        """Run the open prompt as soon as it is read; the first example where none is open."""
-        tabs, start = self._window.tabs, self._window.actions["run.start"]
+    def run_open(self, action: str = "run.start") -> None:
+        """Run the open prompt as soon as it is read; the first example where none is open.
+
+        Args:
+            action: what begins: `run.start`, or `run.step` to stand still at the first place.
+        """
+        tabs, start = self._window.tabs, self._window.actions[action]
         if tabs.current is None:
             self.open_example(bundled("examples")[0].path)
         tabs.show_tabs()
         if tabs.document is not None:
             start.trigger()
         elif tabs.current is not None:
-            self._runs_when_read = True
+            self._runs_when_read = action
 
     def _on_parsed(self) -> None:
         """A prompt that was opened to be run is read, and the panes are about to show it."""
         if self._runs_when_read:
-            self._runs_when_read = False
-            start = self._window.actions["run.start"]
+            start = self._window.actions[self._runs_when_read]
+            self._runs_when_read = ""
             QTimer.singleShot(0, start, start.trigger)
 
     def ask_folder(self) -> None:

@@ -29,12 +29,13 @@ def socket_name(data: Path) -> str:
     return "prompt-studio-" + hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:20]
 
 
-def hand_over(data: Path, files: Sequence[Path]) -> bool:
+def hand_over(data: Path, files: Sequence[Path], begin: str = "") -> bool:
     """Ask the studio that runs already to show files and come to the front.
 
     Args:
         data: the user's data folder.
         files: what to show; none only brings the window to the front.
+        begin: `run` or `step`: what is done with the last of them; nothing otherwise.
 
     Returns:
         Whether it did. False where none runs, or where it does not answer within 3 s.
@@ -43,7 +44,7 @@ def hand_over(data: Path, files: Sequence[Path]) -> bool:
         return False
     from PySide6.QtNetwork import QLocalSocket
 
-    message = {"open": [str(path.resolve()) for path in files]}
+    message = {"open": [str(path.resolve()) for path in files], "begin": begin}
     socket = QLocalSocket()
     socket.connectToServer(socket_name(data))
     if not socket.waitForConnected(_CONNECT_MS):
@@ -57,7 +58,8 @@ def hand_over(data: Path, files: Sequence[Path]) -> bool:
 class InstanceServer(QObject):
     """Listens for later starts, on behalf of the studio that is the first."""
 
-    request_open = Signal(tuple)  # paths to show, perhaps none: come to the front
+    # Paths to show, perhaps none: come to the front; then `run`, `step` or nothing.
+    request_open = Signal(tuple, str)
 
     def __init__(self, data: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -118,8 +120,9 @@ class InstanceServer(QObject):
 
     def _take(self, line: bytes) -> None:
         try:
-            names = json.loads(line)["open"]
-            paths = tuple(Path(str(name)) for name in names)
-        except (ValueError, KeyError, TypeError):
+            message = json.loads(line)
+            paths = tuple(Path(str(name)) for name in message["open"])
+            begin = str(message.get("begin", ""))
+        except (ValueError, KeyError, TypeError, AttributeError):
             return  # not one of us
-        self.request_open.emit(paths)
+        self.request_open.emit(paths, begin)

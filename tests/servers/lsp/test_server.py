@@ -161,7 +161,7 @@ async def test_the_messages_of_a_prompt_are_given_as_they_stand_in_the_editor(
             types.CodeLensParams(types.TextDocumentIdentifier(uri))
         )
         commands = [each.command.command for each in lenses or () if each.command is not None]
-        assert commands == ["prompt-studio.open", "prompt-studio.messages"]
+        assert commands == [f"prompt-studio.{each}" for each in ("open", "messages", "run", "step")]
         text = await editor.client.workspace_execute_command_async(
             types.ExecuteCommandParams("prompt-studio.messages", [uri])
         )

@@ -278,12 +278,24 @@ async def test_an_experiment_is_planned_run_and_read(folder: Path, server: ChatS
         plan = await told(client, "experiment_plan", file=file)
         assert (plan["rows"], plan["to_send"]) == (3, 6)
         assert not server.requests
-        done = await told(client, "experiment_run", file=file)
+        far: list[tuple[float, float | None]] = []
+
+        async def on_progress(done: float, total: float | None, _: str | None) -> None:
+            far.append((done, total))
+
+        answer = await client.call_tool(
+            "experiment_run", {"file": file}, progress_callback=on_progress
+        )
+        done = answer.structured_content
+        assert done is not None
         again = await told(client, "experiment_results", file=file)
     assert person.asked == ["May 6 cells of 'capital.experiment.yaml' be sent to small?"]
     assert [each["rows_passed"] for each in done["variants"]] == [2, 2]
     assert [each["answer"] for each in done["failed"]] == ["Cuzco", "Cuzco"]
     assert again == done
+    assert far[0] == (0, 6)
+    assert far[-1] == (6, 6)
+    assert far == sorted(far)
 
 
 async def test_a_run_that_the_user_takes_over_is_theirs(folder: Path, user_home: Path) -> None:

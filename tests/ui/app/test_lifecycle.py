@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -245,6 +246,32 @@ def test_a_second_start_opens_its_file_in_the_first_window(
     current = window.tabs.current
     assert current is not None
     assert current.controller.path == path
+
+
+@pytest.mark.qt_log_ignore("does not support raise")
+@pytest.mark.parametrize(("begin", "action"), [("run", "run.start"), ("step", "run.step")])
+def test_an_editor_has_a_file_run_in_the_first_window(
+    window: MainWindow,
+    look_after: Callable[..., Lifecycle],
+    qtbot: QtBot,
+    tmp_path: Path,
+    begin: str,
+    action: str,
+) -> None:
+    lifecycle = look_after(window)
+    path = tmp_path / "later.prompty"
+    path.write_text("system:\nHi\n", encoding="utf-8")
+    began: list[Path | None] = []
+
+    def note() -> None:
+        page = window.tabs.current
+        began.append(page.controller.path if page is not None else None)
+
+    window.actions_by_id[action].triggered.connect(note)
+    lifecycle._server._take(json.dumps({"open": [str(path)], "begin": begin}).encode())
+    qtbot.waitUntil(lambda: bool(began))
+    lifecycle._server._take(json.dumps({"open": [str(path)], "begin": "delete"}).encode())
+    assert began == [path]
 
 
 def test_a_mark_that_nobody_stands_behind_is_taken_over(qtbot: QtBot, tmp_path: Path) -> None:
