@@ -43,6 +43,7 @@ class NoticeArea(QWidget):
         self._box.setSpacing(8)
         self._is_open = False
         self.more = QPushButton()
+        self.more.setAccessibleName(self.tr("More notices"))
         self.more.clicked.connect(self._open)
         self.more.hide()
         self._box.addWidget(self.more, 0, Qt.AlignmentFlag.AlignRight)
@@ -135,7 +136,6 @@ class NoticeArea(QWidget):
         self.more.setVisible(bool(waiting))
         if waiting:
             self.more.setText(self.tr("{count} more").format(count=waiting))
-            self.more.setAccessibleName(self.tr("Show {count} more notices").format(count=waiting))
             heights.append(self.more.sizeHint().height())
         return heights
 
