@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Literal, TypeAlias
@@ -12,7 +12,14 @@ from studio.application.experiments.exports.cells import row_title
 from studio.application.experiments.report import pass_rule_of
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, RowTotal
 from studio.core.experiments.results.comparison import row_passes
-from studio.core.experiments.results.ledger import CellStanding, ExperimentLedger
+from studio.core.experiments.results.ledger import (
+    FAILED,
+    LACKS_ANSWER,
+    PASSED,
+    UNDECIDED,
+    WAITS,
+    ExperimentLedger,
+)
 from studio.core.experiments.results.result import ResultRow
 from studio.core.experiments.values import PassRule
 
@@ -109,20 +116,17 @@ class ExperimentGrid:
         self._states[at] = state
         self._scores[at] = score
 
-    def fill(self, cells: Iterable[CellStanding]) -> None:
-        """Set many cells, as a ledger gives them."""
-        columns, repeats, states, scores = (
-            len(self.variants), self.repeats, self._states, self._scores
-        )  # fmt: skip
-        dots = {
-            (int(state), passed): dot_state(state, None if passed is None else bool(passed))
-            for state in CellState
-            for passed in (None, 0, 1)
-        }
-        for repeat, row, variant, state, passed, score in cells:
-            at = ((row - 1) * columns + variant) * repeats + repeat - 1
-            states[at] = dots[state, passed]
-            scores[at] = score or 0.0
+    def fill(self, standing: Mapping[int, str], shares: Iterable[tuple[CellKey, float]]) -> None:
+        """Set all cells, as a ledger gives them: how they stand, and scores between 0 and 1."""
+        count = len(self.rows) * len(self.variants)
+        for repeat, text in standing.items():
+            if len(text) != count:
+                raise ValueError(f"repeat {repeat} has {len(text)} cells of {count}")
+            raw = text.encode("ascii")
+            self._states[repeat - 1 :: self.repeats] = raw.translate(_DOTS)
+            self._scores[repeat - 1 :: self.repeats] = array("f", list(raw.translate(_ONES)))
+        for key, score in shares:
+            self._scores[self._at(key.row, key.variant) + key.repeat - 1] = score
 
     def cell(self, row: int, variant: int) -> GridCell:
         """All repeats of a row (from 1) and variant (from 0)."""
@@ -200,6 +204,15 @@ class ExperimentGrid:
         return ((row - 1) * len(self.variants) + variant) * self.repeats
 
 
+_LETTERS = {
+    WAITS: DotState.WAITING, PASSED: DotState.PASSED, FAILED: DotState.FAILED,
+    LACKS_ANSWER: DotState.ERROR, UNDECIDED: DotState.UNDECIDED,
+}  # fmt: skip
+_DOTS = bytes(
+    _LETTERS.get(chr(each).lower(), 0) for each in range(256)
+)
+_ONES = bytes(chr(each) in "PFU" for each in range(256))
+
 _WITH_ANSWER = (DotState.PASSED, DotState.FAILED, DotState.UNDECIDED)
 
 
@@ -215,7 +228,7 @@ def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
         pass_rule_of(head.spec),
         names.index(baseline) if baseline in names else None,
     )
-    grid.fill(ledger.states(result))
+    grid.fill(ledger.standings(result), ledger.shares(result))
     return grid
 
 

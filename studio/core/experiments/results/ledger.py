@@ -45,7 +45,17 @@ _TRIES = 20
 _TRY_SECONDS = 0.005
 
 CellStanding: TypeAlias = tuple[int, int, int, int, int | None, float | None]
-"""Repeat, row, variant, state, whether it passed, and score of a cell; a million stay small."""
+"""Repeat, row, variant, state, whether it passed, and score of a cell."""
+
+WAITS, PASSED, FAILED, LACKS_ANSWER, UNDECIDED = "w", "p", "f", "e", "u"
+"""How a cell stands; an upper-case letter has the score 1."""
+
+_STANDING = (
+    "CASE WHEN state < 2 THEN 'w' WHEN state > 2 THEN 'e' WHEN passed IS NULL THEN"
+    " CASE WHEN score = 1 THEN 'U' ELSE 'u' END WHEN passed = 1 THEN"
+    " CASE WHEN score = 1 THEN 'P' ELSE 'p' END"
+    " ELSE CASE WHEN score = 1 THEN 'F' ELSE 'f' END END"
+)
 
 
 class ExperimentLedger:
@@ -389,6 +399,25 @@ class ExperimentLedger:
             "SELECT repeat, row, variant, state, passed, score FROM cell WHERE experiment = ?",
             experiment,
         )
+
+    def standings(self, experiment: int) -> dict[int, str]:
+        """How every cell stands, by repeat: a letter for each row and variant, in their order.
+
+        One text for each repeat: a million rows of a cursor take seconds.
+        """
+        found = self._scan(
+            f"SELECT repeat, group_concat({_STANDING}, '') FROM (SELECT * FROM cell"
+            " WHERE experiment = ? ORDER BY repeat, row, variant) GROUP BY repeat", experiment,
+        )  # fmt: skip
+        return {int(repeat): text for repeat, text in found}
+
+    def shares(self, experiment: int) -> list[tuple[CellKey, float]]:
+        """The scores of cells that are neither 0 nor 1."""
+        found = self._scan(
+            "SELECT repeat, row, variant, score FROM cell WHERE experiment = ?"
+            " AND score > 0 AND score <> 1", experiment,
+        )  # fmt: skip
+        return [(CellKey(*where), score) for *where, score in found]
 
     def row_totals(self, experiment: int) -> list[RowTotal]:
         """The repeats of each row and variant, added up."""

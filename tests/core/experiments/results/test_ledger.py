@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.application.experiments.grid import dot_state, grid_of
 from studio.core.experiments.assertions.result import AssertionResult, MadeCall
 from studio.core.experiments.results.cells import (
     CellKey,
@@ -230,3 +231,22 @@ def test_what_is_no_ledger_is_told(tmp_path: Path) -> None:
     (tmp_path / "folder.db").mkdir()
     with pytest.raises(LedgerError):
         ExperimentLedger(tmp_path / "folder.db")
+
+
+def test_standings_tell_in_letters_what_the_rows_tell(tmp_path: Path) -> None:
+    ledger = ExperimentLedger(tmp_path / "a.db")
+    number = _begun(ledger)
+    given = (
+        _outcome(), _outcome(score=0.5), _outcome(passed=False, score=0.0),
+        _outcome(passed=None, score=1.0), CellOutcome(CellState.ERROR, error="no answer"),
+    )  # fmt: skip
+    for key, outcome in zip(ledger.lease(number, len(given)), given, strict=True):
+        ledger.finish(number, key, outcome)
+    assert ledger.standings(number) == {1: "PpfUew", 2: "wwwwww"}
+    assert ledger.shares(number) == [(CellKey(1, 1, 1), 0.5)]
+    grid = grid_of(ledger, number)
+    for repeat, row, variant, state, passed, score in ledger.states(number):
+        dot = grid.cell(row, variant).dots[repeat - 1]
+        assert dot == dot_state(state, None if passed is None else bool(passed))
+        assert score in (None, grid._scores[grid._at(row, variant) + repeat - 1])
+    ledger.close()
