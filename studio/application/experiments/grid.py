@@ -23,7 +23,7 @@ from studio.core.experiments.results.ledger import (
 from studio.core.experiments.results.result import ResultRow
 from studio.core.experiments.values import PassRule
 
-RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "errors"]
+RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "slow", "errors"]
 """Which rows are shown."""
 
 RowChange: TypeAlias = Literal["", "won", "lost"]
@@ -187,6 +187,12 @@ class ExperimentGrid:
             case _:
                 return True
 
+    def failed(self, variant: int) -> frozenset[int]:
+        """The rows that do not pass."""
+        return frozenset(
+            row.number for row in self.rows if self.passes(row.number, variant) is False
+        )
+
     @property
     def tags(self) -> tuple[str, ...]:
         """Every tag, in order."""
@@ -208,9 +214,7 @@ _LETTERS = {
     WAITS: DotState.WAITING, PASSED: DotState.PASSED, FAILED: DotState.FAILED,
     LACKS_ANSWER: DotState.ERROR, UNDECIDED: DotState.UNDECIDED,
 }  # fmt: skip
-_DOTS = bytes(
-    _LETTERS.get(chr(each).lower(), 0) for each in range(256)
-)
+_DOTS = bytes(_LETTERS.get(chr(each).lower(), 0) for each in range(256))
 _ONES = bytes(chr(each) in "PFU" for each in range(256))
 
 _WITH_ANSWER = (DotState.PASSED, DotState.FAILED, DotState.UNDECIDED)

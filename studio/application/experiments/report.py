@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from studio.core.experiments.results.gates import GateCheck, GateSubject, check_
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import JudgeAgreement, judge_agreements
 from studio.core.experiments.results.result import ResultHead, ResultRow
-from studio.core.experiments.statistics import quantile, wilson
+from studio.core.experiments.statistics import mcnemar, quantile, wilson
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
 from studio.core.text.values import Json
@@ -194,7 +195,10 @@ def report_of(
         )  # fmt: skip
     found = tuple(reports)
     agreements = _agreements(ledger, result)
-    said = [*_sentences(found, title, len(rows), is_whole=is_whole), *map(_agreed, agreements)]
+    said = [
+        *_sentences(found, title, len(rows), is_whole=is_whole), *map(_agreed, agreements),
+        *_preferred(ledger, result, names),
+    ]  # fmt: skip
     return ExperimentReport(
         head, found, title, len(rows), is_whole, tuple(said), slices.get("tags", {}), agreements
     )
@@ -205,6 +209,18 @@ def _agreements(ledger: ExperimentLedger, result: int) -> tuple[JudgeAgreement, 
     outcomes = {key: ledger.outcome(result, key) for key in ratings}
     found = {key: each.results for key, each in outcomes.items() if each is not None}
     return judge_agreements(ratings, found)
+
+
+def _preferred(ledger: ExperimentLedger, result: int, names: Sequence[str]) -> Iterator[str]:
+    """What people found better without names, by pair of variants."""
+    counts: dict[tuple[int, int], Counter[int | None]] = {}
+    for _, one, other, winner in ledger.preferences(result):
+        counts.setdefault((one, other), Counter())[winner] += 1
+    for (one, other), found in counts.items():
+        text = _tr("Without names {one} was better {first} times, {other} {second} times").format(
+            one=names[one], other=names[other], first=found[one], second=found[other]
+        )
+        yield f"{text} (p = {mcnemar(found[one], found[other]):.3f})."
 
 
 def _agreed(found: JudgeAgreement) -> str:

@@ -50,6 +50,13 @@ class RatingBar(QWidget):
         """Say that it passes or not; the same again takes it back."""
         self._give(replace(self._rating, passed=None if self._rating.passed is passed else passed))
 
+    def turn(self) -> None:
+        """Pass what is not marked, fail what passes, and take back what fails."""
+        if not self.isVisible():
+            return
+        turned = {None: True, True: False, False: None}[self._rating.passed]
+        self._give(replace(self._rating, passed=turned))
+
     def _on_note(self) -> None:
         if self.note.text() != self._rating.note:
             self._give(replace(self._rating, note=self.note.text()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -24,11 +25,13 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.exports.forms import FORMS
+from studio.application.experiments.facets import FailureGroup, RowFacets
 from studio.application.experiments.grid import RowFilter
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.core.experiments.results.cells import CellKey
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.experiments.grid_view import ExperimentTable
@@ -47,6 +50,7 @@ _FILTERS: tuple[tuple[RowFilter, str], ...] = (
     ("changed", QT_TRANSLATE_NOOP("ExperimentView", "Changed")),
     ("failed", QT_TRANSLATE_NOOP("ExperimentView", "Failed")),
     ("flaky", QT_TRANSLATE_NOOP("ExperimentView", "Flaky")),
+    ("slow", QT_TRANSLATE_NOOP("ExperimentView", "Slow")),
     ("errors", QT_TRANSLATE_NOOP("ExperimentView", "Without an answer")),
 )
 _CHARTS: tuple[tuple[ChartKind, str], ...] = (
@@ -97,6 +101,10 @@ class ExperimentView(QWidget):
         self.progress = QProgressBar()
         self.search = QLineEdit()
         self.tags = QComboBox()
+        self.metrics = QComboBox()
+        self.groups = QComboBox()
+        self.blind_button = QPushButton(self.tr("Compare without names"))
+        self._facets = RowFacets()
         self.filters: dict[RowFilter, QPushButton] = {}
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail()
@@ -205,7 +213,11 @@ class ExperimentView(QWidget):
         self.run_button.setIcon(icon("square" if running else "play", self._theme.on_accent))
         self.run_button.setEnabled(running or not self._problems)
         self.again_button.setEnabled(not running and self.controller.report is not None)
-        self.export_button.setEnabled(not running and self.controller.report is not None)
+        has_result = not running and self.controller.report is not None
+        self.export_button.setEnabled(has_result)
+        grid = self.controller.model.grid
+        self.blind_button.setEnabled(has_result)
+        self.blind_button.setVisible(grid is not None and len(grid.variants) > 1)
 
     def _show_cell(self, cell: ShownCell) -> None:
         self.detail.show_cell(cell)
@@ -243,7 +255,59 @@ class ExperimentView(QWidget):
         usual: RowFilter = "all"
         wanted = next((name for name, each in self.filters.items() if each.isChecked()), usual)
         tag = self.tags.currentData() or ""
-        self.controller.model.set_filter(wanted, self.search.text(), tag)
+        among = [
+            rows for rows in (
+                self._facets.slow if wanted == "slow" else None,
+                self._facets.lost.get(self.metrics.currentData() or ""),
+                self.groups.currentData(),
+            ) if rows is not None
+        ]  # fmt: skip
+        self.controller.model.set_filter(
+            wanted, self.search.text(), tag, frozenset.intersection(*among) if among else None
+        )
+
+    def _show_facets(self, found: RowFacets) -> None:
+        """Offer what rows of the result can be found by."""
+        self._facets = found
+        lost = {name: rows for name, rows in found.lost.items() if rows}
+        _offer(self.metrics, self.tr("Any check"), [
+            (self.tr("{name}: {count} fail").format(name=name, count=len(rows)), name)
+            for name, rows in lost.items()
+        ])  # fmt: skip
+        _offer(self.groups, self.tr("Any input"), [
+            (self._group_words(each), each.rows) for each in found.groups
+        ])  # fmt: skip
+
+    def _group_words(self, group: FailureGroup) -> str:
+        grid = self.controller.model.grid
+        name = grid.variants[group.variant] if grid is not None else ""
+        inputs = ", ".join(group.inputs)
+        if group.value is None:
+            return self.tr("{variant}: only {inputs} differs, {count} fail").format(
+                variant=name, inputs=inputs, count=len(group.rows)
+            )
+        value = " ".join(group.value.split())
+        return self.tr("{variant}: {input} = {value}, {count} of {of} fail").format(
+            variant=name, input=inputs, value=value if len(value) <= 30 else f"{value[:29]}…",
+            count=len(group.rows), of=group.of,
+        )  # fmt: skip
+
+    def _compare_blind(self) -> None:
+        """Two answers side by side: the baseline's, or the first column's, and the chosen one's."""
+        grid, key = self.controller.model.grid, self.detail.key
+        if grid is None or len(grid.variants) < 2:
+            return
+        one = grid.baseline if grid.baseline is not None else 0
+        other = key.variant if key is not None and key.variant != one else (1 if one == 0 else 0)
+        pairs = self.controller.pairs(one, other, self.controller.model.shown_rows)
+        if not pairs:
+            self._say(self.tr("No two answers differ in the rows that are shown."))
+            return
+        titles = {row.number: row.title for row in grid.rows}
+        dialog = BlindDialog(pairs, grid.variants, titles, self)
+        dialog.chosen.connect(self.controller.prefer)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
 
     def _on_result(self, at: int) -> None:
         number = self.results.itemData(at)
@@ -306,6 +370,17 @@ class ExperimentView(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(240)
         self.tags.setAccessibleName(self.tr("Tag"))
+        self.metrics.setAccessibleName(self.tr("Check that fails"))
+        self.groups.setAccessibleName(self.tr("Input that sets failures apart"))
+        for box in (self.metrics, self.groups):
+            box.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+            box.setMinimumContentsLength(14)
+            box.hide()
+        self.blind_button.setToolTip(
+            self.tr("Which of two answers is better? Whose they are is said at the end.")
+        )
         menu = QMenu(self)
         for form in FORMS:
             menu.addAction(form.upper()).triggered.connect(partial(self._on_export, form))
@@ -342,7 +417,8 @@ class ExperimentView(QWidget):
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()
         for each in (
-            self.run_button, self.again_button, self.file_button, self.export_button, self.results,
+            self.run_button, self.again_button, self.blind_button, self.file_button,
+            self.export_button, self.results,
         ):  # fmt: skip
             buttons.addWidget(each)
         return buttons
@@ -358,7 +434,8 @@ class ExperimentView(QWidget):
             group.addButton(button)
             filters.addWidget(button)
             self.filters[name] = button
-        filters.addWidget(self.tags)
+        for box in (self.tags, self.metrics, self.groups):
+            filters.addWidget(box)
         filters.addWidget(self.search)
         left = QWidget()
         layout = QVBoxLayout(left)
@@ -387,7 +464,10 @@ class ExperimentView(QWidget):
         self.results.activated.connect(self._on_result)
         self.chart_choice.activated.connect(lambda _at: self._show_chart())
         self.search.textChanged.connect(lambda _text: self._on_filter())
-        self.tags.activated.connect(lambda _at: self._on_filter())
+        for box in (self.tags, self.metrics, self.groups):
+            box.activated.connect(lambda _at: self._on_filter())
+        controller.facets_changed.connect(self._show_facets)
+        self.blind_button.clicked.connect(self._compare_blind)
         for button in self.filters.values():
             button.clicked.connect(lambda _=False: self._on_filter())
         self.table.selectionModel().currentChanged.connect(self._on_current)
@@ -403,13 +483,26 @@ class ExperimentView(QWidget):
                 "F10": self._step, "F5": self._on_run, "N": self._next_failed,
                 "Shift+N": lambda: self._next_failed(-1), "D": detail.compare_button.toggle,
                 "/": self.search.setFocus, "Ctrl+Z": controller.undo_accept,
-                "A": detail.accept_button.click,
+                "A": detail.accept_button.click, "Return": detail.answer.setFocus,
+                "Enter": detail.answer.setFocus, "Space": detail.rating.turn,
                 "R": self.again_button.click,
+                **{
+                    str(at): partial(controller.model.sort_by, at - 1) for at in range(1, 10)
+                },
                 **{
                     f"Alt+{points}": partial(self._rate, points) for points in range(1, MOST + 1)
                 },
             },
         )  # fmt: skip
+
+
+def _offer(box: QComboBox, any_of_them: str, offers: Sequence[tuple[str, object]]) -> None:
+    """Fill a box; it is shown where it offers anything."""
+    box.clear()
+    box.addItem(any_of_them, None)
+    for text, value in offers:
+        box.addItem(text, value)
+    box.setVisible(bool(offers))
 
 
 def _result_name(number: int, started: float, state: str) -> str:

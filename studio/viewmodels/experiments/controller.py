@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.experiments.accept import AcceptedAnswer, AcceptError, accept_answer
 from studio.application.experiments.exports.forms import FORMS
+from studio.application.experiments.facets import RowFacets, facets_of
 from studio.application.experiments.grid import ExperimentGrid, dot_of, grid_of
 from studio.application.experiments.plan import (
     ExperimentPlan,
@@ -21,7 +22,7 @@ from studio.application.experiments.plan import (
     PlannedVariant,
     plan_experiment,
 )
-from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.prompts import ExperimentError, inputs_read
 from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.spending import ExperimentProgress
@@ -34,7 +35,7 @@ from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
-from studio.viewmodels.experiments.shown_cell import ShownCell, shown_cell
+from studio.viewmodels.experiments.shown_cell import AnswerPair, ShownCell, shown_cell
 from studio.viewmodels.experiments.started_run import StartedRun
 
 _DRAW_MS = 33
@@ -67,6 +68,7 @@ class ExperimentController(QObject):
     told = Signal(str)  # a sentence: paused, refused calls, written files
     failed = Signal(str)
     cell_changed = Signal(ShownCell)
+    facets_changed = Signal(RowFacets)
 
     def __init__(
         self,
@@ -153,6 +155,7 @@ class ExperimentController(QObject):
         self.model.show(found.grid)
         self.loaded.emit()
         self.report_changed.emit(found.report)
+        self._look_for_facets()
         only, self._waits = self._waits, None
         if only is not None:
             self.run(only)
@@ -266,6 +269,55 @@ class ExperimentController(QObject):
         if report.head.id == self._result:
             self.report = report
             self.report_changed.emit(report)
+
+    def _look_for_facets(self) -> None:
+        """By what rows of the shown result can be found, counted beside the window."""
+        ledger, result, grid = self._ledger, self._result, self.model.grid
+        if ledger is None or result is None or grid is None:
+            self.facets_changed.emit(RowFacets())
+            return
+        columns = range(len(grid.variants))
+        found = [self.variant(CellKey(1, 1, at)) for at in columns]
+        reads = [inputs_read(each.document) if each is not None else None for each in found]
+        failed = [grid.failed(at) for at in columns]
+        self._background.start(
+            asyncio.to_thread(facets_of, ledger, result, failed, reads),
+            partial(self._on_facets, result),
+        )
+
+    def _on_facets(self, result: int, ended: Future[RowFacets]) -> None:
+        try:
+            found = ended.result()
+        except (LedgerError, CancelledError):
+            return
+        if result == self._result:
+            self.facets_changed.emit(found)
+
+    def pairs(self, one: int, other: int, rows: Sequence[int]) -> list[AnswerPair]:
+        """The answers of two variants to the same rows, where both have one and they differ."""
+        ledger, result = self._ledger, self._result
+        if ledger is None or result is None:
+            return []
+        made = []
+        for row in rows:
+            first, second = (ledger.outcome(result, CellKey(1, row, at)) for at in (one, other))
+            if first is None or second is None or first.error or second.error:
+                continue
+            if first.output != second.output:
+                made.append(AnswerPair(row, (one, other), (first.output, second.output)))
+        return made
+
+    def prefer(self, row: int, pair: tuple[int, int], winner: int | None) -> None:
+        """Keep which of two answers the user found better without knowing whose they are."""
+        ledger, result = self._ledger, self._result
+        if ledger is None or result is None:
+            return
+        try:
+            ledger.prefer(result, row, pair, winner)
+        except LedgerError as error:
+            self.failed.emit(str(error))
+            return
+        self._count()
 
     def earlier(self) -> tuple[tuple[int, dict[str, VariantTotal]], ...]:
         """The results of the file with the totals of their variants, the oldest first."""

@@ -46,6 +46,8 @@ class ExperimentGridModel(QAbstractTableModel):
         self._shown: list[int] = []
         self._place: dict[int, int] = {}
         self._filter: tuple[RowFilter, str, str] = ("all", "", "")
+        self._among: frozenset[int] | None = None
+        self._sorted_by: int | None = None
 
     @property
     def grid(self) -> ExperimentGrid | None:
@@ -59,9 +61,18 @@ class ExperimentGridModel(QAbstractTableModel):
         self._choose_rows()
         self.endResetModel()
 
-    def set_filter(self, wanted: RowFilter, words: str = "", tag: str = "") -> None:
-        """Show only some rows, as they stand now."""
-        self._filter = (wanted, words, tag)
+    def set_filter(
+        self, wanted: RowFilter, words: str = "", tag: str = "", among: frozenset[int] | None = None
+    ) -> None:
+        """Show only some rows, as they stand now; `among` names those that may be shown."""
+        self._filter, self._among = (wanted, words, tag), among
+        self.beginResetModel()
+        self._choose_rows()
+        self.endResetModel()
+
+    def sort_by(self, variant: int | None) -> None:
+        """Show rows with a low score of a variant first; the same again, in their order."""
+        self._sorted_by = None if variant == self._sorted_by else variant
         self.beginResetModel()
         self._choose_rows()
         self.endResetModel()
@@ -81,6 +92,11 @@ class ExperimentGridModel(QAbstractTableModel):
         is_one = index.isValid() and index.row() < len(self._shown)
         return self._shown[index.row()] if is_one else None
 
+    @property
+    def shown_rows(self) -> tuple[int, ...]:
+        """Numbers of the rows that are shown, in order."""
+        return tuple(self._shown)
+
     def index_of(self, row: int, variant: int) -> QModelIndex:
         """The item of a row and variant; none where the row is not shown."""
         at = self._place.get(row)
@@ -91,8 +107,16 @@ class ExperimentGridModel(QAbstractTableModel):
         wanted, words, tag = self._filter
         self._shown = (
             [] if grid is None
-            else [row.number for row in grid.rows if grid.fits(row.number, wanted, words, tag)]
+            else [
+                row.number for row in grid.rows
+                if (self._among is None or row.number in self._among)
+                and grid.fits(row.number, wanted, words, tag)
+            ]
         )  # fmt: skip
+        at = self._sorted_by
+        if grid is not None and at is not None and at < len(grid.variants):
+            scores = {row: grid.cell(row, at).score for row in self._shown}
+            self._shown.sort(key=lambda row: (scores[row] is None, scores[row] or 0.0))
         self._place = {row: at for at, row in enumerate(self._shown)}
 
     # -- QAbstractTableModel --------------------------------------------------------------------

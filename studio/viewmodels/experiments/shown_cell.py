@@ -43,6 +43,20 @@ class ShownCell:
     """What a person said of it."""
 
 
+@dataclass(frozen=True)
+class AnswerPair:
+    """Two answers to one row, of two variants."""
+
+    row: int
+    """From 1."""
+
+    variants: tuple[int, int]
+    """Whose answers they are, in the order of the columns."""
+
+    answers: tuple[str, str]
+    """The answers, in the same order."""
+
+
 def shown_cell(
     ledger: ExperimentLedger, result: int, grid: ExperimentGrid, key: CellKey
 ) -> ShownCell:

@@ -16,6 +16,7 @@ from studio.application.experiments.plan import (
     ExperimentServices,
     plan_experiment,
 )
+from studio.application.experiments.run.again import lost_rows, with_rows
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.application.experiments.run.spending import ExperimentProgress
@@ -77,16 +78,24 @@ class StartedRun:
     async def _go(self, only: str, shown: int | None) -> str:
         ledger = self._ledger
         plan = await asyncio.to_thread(plan_experiment, self._path, self._services)
-        runner = ExperimentRunner(
-            plan, self._services, ledger, on_cell=lambda *each: self.arrived.append(each)
-        )
-        self._runner = runner
+        runner = self._opened(plan)
+        said = ""
         try:
             estimate = await runner.prepare()
             if only and shown is not None and runner.resumable(shown):
                 ledger.reopen(shown, errors=True, failed=only == "failed")
                 result = shown
             else:
+                lost = lost_rows(ledger, shown, plan) if only and shown is not None else frozenset()
+                if lost:  # the file has changed since: what failed is asked as it is now
+                    await runner.close()
+                    plan = with_rows(plan, lost)
+                    runner = self._opened(plan)
+                    estimate = await runner.prepare()
+                    said = _tr(
+                        "The experiment has changed: these are the {count} rows that did not pass, "
+                        "asked as it is now."
+                    ).format(count=len(plan.rows))
                 result = runner.begin()
             grid = await asyncio.to_thread(grid_of, ledger, result)
             self._on_begun(plan, estimate, result, grid)
@@ -96,10 +105,17 @@ class StartedRun:
                     "{count} tool calls were refused: they ask for approval. Answer the tools by "
                     "`mocks:` in the file."
                 ).format(count=refused)
-            return runner.paused_by
+            return runner.paused_by or said
         finally:
             self._runner = None
             await runner.close()
+
+    def _opened(self, plan: ExperimentPlan) -> ExperimentRunner:
+        self._runner = ExperimentRunner(
+            plan, self._services, self._ledger,
+            on_cell=lambda *each: self.arrived.append(each),
+        )  # fmt: skip
+        return self._runner
 
     async def stop(self) -> None:
         """Ask for no more; what is under way may end."""

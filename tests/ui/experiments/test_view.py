@@ -15,9 +15,11 @@ from studio.application.experiments.grid import DotState, GridCell
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.experiments.results.cells import CellKey
 from studio.ui.app.workbench import Workbench
+from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.view import ExperimentView
 from studio.viewmodels.app.notifications import Notification
 from studio.viewmodels.experiments.grid_model import CELL_ROLE
+from studio.viewmodels.experiments.shown_cell import AnswerPair
 from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS
 from tests.support import patience
 
@@ -212,3 +214,73 @@ def test_every_cell_is_told_in_words(
     ]  # fmt: skip
     assert words == ["1 pass", "1 pass", "1 fail", "1 fail"]
     assert "main: 67 % of 3 rows" in view.chart.accessibleDescription()
+
+
+def test_rows_are_found_by_what_fails_and_by_the_input_that_differs(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    view = opened(qtbot, open_workbench(), experiment)
+    ran(qtbot, view)
+    qtbot.waitUntil(lambda: view.groups.count() > 1, timeout=patience.MS)
+    assert view.metrics.itemText(1) == "fact: 1 fail"
+    assert view.groups.itemText(1) == "main: only country differs, 1 fail"
+    for box in (view.metrics, view.groups):
+        box.setCurrentIndex(1)
+        box.activated.emit(1)
+        assert view.controller.model.shown_rows == (3,)
+        box.setCurrentIndex(0)
+        box.activated.emit(0)
+    view.filters["slow"].click()
+    assert 0 < view.controller.model.rowCount() < 3
+    view.filters["all"].click()
+    view.table.setFocus()
+    qtbot.keyClick(view.table, Qt.Key.Key_2)
+    assert view.controller.model.shown_rows == (3, 1, 2)
+    qtbot.keyClick(view.table, Qt.Key.Key_2)
+    assert view.controller.model.shown_rows == (1, 2, 3)
+
+
+def test_two_answers_are_compared_without_names(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    view = opened(qtbot, open_workbench(), experiment)
+    ran(qtbot, view)
+    model = view.controller.model
+    assert model.grid is not None
+    pairs = [AnswerPair(3, (0, 1), ("Lima", "Cuzco")), AnswerPair(2, (0, 1), ("Rom", "Rome"))]
+    dialog = BlindDialog(pairs, model.grid.variants, {2: "Italy", 3: "Peru"}, view)
+    qtbot.addWidget(dialog)
+    dialog.chosen.connect(view.controller.prefer)
+    dialog.show()
+    names = dialog.question.text() + dialog.left.toPlainText() + dialog.right.toPlainText()
+    assert "main" not in names
+    for better in ("Lima", "Rome"):
+        is_left = dialog.left.toPlainText() == better
+        qtbot.keyClick(dialog, Qt.Key.Key_1 if is_left else Qt.Key.Key_2)
+    assert sorted(dialog.said.removeprefix("Better: ").split("; ")[0].split(", ")) == [
+        "edit 1", "main 1"
+    ]  # fmt: skip
+    qtbot.waitUntil(
+        lambda: "Without names main was better 1 times, edit 1 times" in view.more.text(),
+        timeout=patience.MS,
+    )
+
+
+def test_after_an_edit_only_the_rows_that_failed_are_asked_and_the_cell_flips(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    view = opened(qtbot, open_workbench(), experiment)
+    ran(qtbot, view)
+    assert cell(view, 3, 0).dots == (DotState.FAILED,)
+    prompt = experiment.with_name("capital.prompty")
+    prompt.write_text(prompt.read_text().replace("one word", "Quechua"))
+    experiment.with_name("rows.csv").write_text(ROWS)  # Lima is what is expected
+    before = view.controller.result
+    view.again_button.click()
+    qtbot.waitUntil(
+        lambda: not view.controller.is_running and view.controller.result != before
+        and view.controller.report is not None and view.controller.report.is_whole,
+        timeout=patience.MS,
+    )  # fmt: skip
+    assert view.controller.model.rowCount() == 1
+    assert cell(view, 1, 1).dots == (DotState.PASSED,)

@@ -69,6 +69,10 @@ CREATE TABLE IF NOT EXISTS batch_request (
   response BLOB, PRIMARY KEY (experiment, repeat, row, variant, name)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS batch_member ON batch_request (batch);
+CREATE TABLE IF NOT EXISTS preference (
+  experiment INTEGER NOT NULL, row INTEGER NOT NULL, one INTEGER NOT NULL, other INTEGER NOT NULL,
+  winner INTEGER, chosen REAL NOT NULL, PRIMARY KEY (experiment, row, one, other)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blob (id INTEGER PRIMARY KEY, hash BLOB UNIQUE NOT NULL, data BLOB);
 """
 

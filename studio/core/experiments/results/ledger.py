@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from studio.core.experiments.assertions.marking import results_as_json, results_of_json
+from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.batch_store import BatchStore, forget_requests
 from studio.core.experiments.results.cells import (
     CellKey,
@@ -141,8 +142,8 @@ class ExperimentLedger:
     def delete(self, experiment: int) -> None:
         """Forget a result."""
         with self._transaction() as run:
-            for table in ("mark", "journal", "rating", "total", "batch_request", "batch", "cell",
-                          "row", "variant"):  # fmt: skip
+            for table in ("mark", "journal", "rating", "preference", "total", "batch_request",
+                          "batch", "cell", "row", "variant"):  # fmt: skip
                 run.execute(f"DELETE FROM {table} WHERE experiment = ?", (experiment,))
             run.execute("DELETE FROM experiment WHERE id = ?", (experiment,))
 
@@ -436,6 +437,38 @@ class ExperimentLedger:
         """All cells of each variant, added up."""
         found = self._read(KEPT, experiment) or self._scan(TOTALS, experiment)
         return [VariantTotal(*each) for each in found]
+
+    def rows_over(self, experiment: int, variant: int, ms: float) -> list[int]:
+        """Rows with a cell of a variant that took longer."""
+        rows = self._scan(
+            "SELECT DISTINCT row FROM cell WHERE experiment = ? AND variant = ? AND state = 2"
+            " AND ms > ?", experiment, variant, ms,
+        )  # fmt: skip
+        return [int(row) for (row,) in rows]
+
+    def marks(self, experiment: int) -> Iterator[tuple[CellKey, tuple[AssertionResult, ...]]]:
+        """What every assertion of every cell found."""
+        found = self._scan(
+            "SELECT repeat, row, variant, results FROM mark WHERE experiment = ?"
+            " ORDER BY repeat, row, variant", experiment,
+        )  # fmt: skip
+        for *where, results in found:
+            yield CellKey(*where), tuple(results_of_json(unpacked(results)))
+
+    def prefer(self, experiment: int, row: int, pair: tuple[int, int], winner: int | None) -> None:
+        """Keep which of two variants a person found better, without their names; None: neither."""
+        with self._transaction() as run:
+            run.execute(
+                "INSERT OR REPLACE INTO preference VALUES (?,?,?,?,?,?)",
+                (experiment, row, min(pair), max(pair), winner, time.time()),
+            )
+
+    def preferences(self, experiment: int) -> list[tuple[int, int, int, int | None]]:
+        """Row, both variants, and which was better."""
+        return self._read(
+            "SELECT row, one, other, winner FROM preference WHERE experiment = ?"
+            " ORDER BY row, one, other", experiment,
+        )  # fmt: skip
 
     def times(self, experiment: int, variant: int) -> list[float]:
         """Times of the cells of a variant that have an answer, in milliseconds."""
