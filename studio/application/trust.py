@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from studio.core.masking.masker import Masker
 from studio.core.prompty.reference_values import ReferenceContext, references_beside
 from studio.core.tools.trust.store import TrustStore
+
+if TYPE_CHECKING:
+    from studio.core.masking.masker import Masker
 
 
 def is_trusted(prompt: Path | None, trust: TrustStore) -> bool:

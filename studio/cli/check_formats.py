@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from xml.etree import ElementTree as ET
 
 from studio import __version__
 from studio.application.document.checked_file import CheckedFile, finding_as_json
@@ -117,6 +116,8 @@ def as_sarif(found: Sequence[CheckedFile]) -> str:
 
 def as_junit(found: Sequence[CheckedFile]) -> str:
     """A test case for each file; its findings are its failure."""
+    from xml.etree import ElementTree as ET
+
     failed = sum(bool(file.problems) for file in found)
     suite = ET.Element(
         "testsuite", name="prompt-studio check", tests=str(len(found)), failures=str(failed)

@@ -7,8 +7,10 @@ its errors is named with the package that it comes from and stays with it: the s
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 if TYPE_CHECKING:
@@ -67,11 +69,26 @@ def fault(plugin: Plugin, error: Exception) -> str:
 
 @cache
 def _load_group(group: Group) -> tuple[Plugin, ...]:
+    if not _any_named():
+        return ()
     # Its import takes longer than most commands need to start.
     from importlib.metadata import entry_points
 
     found = sorted(entry_points(group=f"prompt_studio.{group}"), key=lambda each: each.name)
     return tuple(_load(group, each) for each in found)
+
+
+@cache
+def _any_named() -> bool:
+    """Whether an installed package names a plug-in of any group."""
+    for place in map(Path, sys.path):
+        if place.is_file():  # an archive of packages is looked into by Python itself
+            return True
+        for name in ("*.dist-info", "*.egg-info", "EGG-INFO"):
+            for found in place.glob(f"{name}/entry_points.txt"):
+                if b"prompt_studio." in found.read_bytes():
+                    return True
+    return False
 
 
 def _load(group: Group, point: EntryPoint) -> Plugin:

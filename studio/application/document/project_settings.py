@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,9 +116,11 @@ def settings_for(start: Path) -> CheckSettings:
 
 
 def _table(path: Path) -> Mapping[str, object]:
+    import tomllib  # most folders have no settings, and a check of a file is to start at once
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise SettingsError(f"{path}: {error}") from None
 
 

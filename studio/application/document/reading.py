@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from studio.core.experiments.file.read import is_experiment
+from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.agent_files.read import read_agent_file
 from studio.core.prompty.document import PromptDocument

@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from studio.core.masking.masker import Masker
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+
+if TYPE_CHECKING:
+    from studio.core.masking.masker import Masker
 
 MAX_FILE_BYTES = 5_000_000
 """Size up to which a referenced file is read."""

@@ -25,7 +25,6 @@ from studio.core.wire.draft import (
     result_id,
     tool_calls,
 )
-from studio.core.wire.gemini import gemini_body
 from studio.core.wire.media import MediaSource
 from studio.core.wire.message_rules import (
     ANTHROPIC,
@@ -38,7 +37,6 @@ from studio.core.wire.message_rules import (
     report_calls,
     report_media,
 )
-from studio.core.wire.ollama import ollama_body
 from studio.core.wire.origins import FoundOrigin, JsonPath, OriginNotes, text_origin
 from studio.core.wire.responses import responses_body
 
@@ -208,9 +206,14 @@ def to_request(
             body, rules = responses_body(messages, draft), RESPONSES
         case "anthropic":
             body, rules = anthropic_body(messages, draft), ANTHROPIC
+        # These two read replies as well, which takes longer to import than a check of a file.
         case "ollama":
+            from studio.core.wire.ollama import ollama_body
+
             body, rules = ollama_body(messages, draft), OLLAMA
         case "gemini":
+            from studio.core.wire.gemini import gemini_body
+
             body, rules = gemini_body(messages, draft), GEMINI
         case _:
             assert_never(provider)

@@ -12,7 +12,8 @@ from studio.application.experiments.text import (
     prompts_of,
     read_experiment_document,
 )
-from studio.core.experiments.file.read import SUFFIXES, read_experiment
+from studio.core.experiments.file.names import SUFFIXES
+from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import DatasetReference
 from studio.core.export.write import write_atomically
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument

@@ -39,14 +39,6 @@ _IGNORED = ("outputPath", "sharing", "metadata", "writeLatestResults", "version"
 _GATES = (
     "pass_rate", "row_pass_rate", "pass_hat", "lost_rows", "p_value", "cost", "p95_ms", "slices",
 )  # fmt: skip
-SUFFIXES = (".experiment.yaml", ".experiment.yml")
-"""Endings of experiment files."""
-
-
-def is_experiment(path: Path | str) -> bool:
-    """Whether a file is one by its name; a promptfoo configuration is."""
-    name = Path(path).name.lower()
-    return name.endswith(SUFFIXES) or name in ("promptfooconfig.yaml", "promptfooconfig.yml")
 
 
 def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:

@@ -14,6 +14,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -54,8 +55,8 @@ class Trust:
     def covers(self, path: Path) -> bool:
         """Whether a file or folder lies in a trusted folder, after links are followed."""
         place = _resolved(path)
-        is_inside = any(folder in (place, *place.parents) for folder in self.folders)
-        return is_inside or self.is_bundled(place)
+        above = {place, *place.parents}
+        return not above.isdisjoint(self.folders) or _bundled() in above
 
     def is_bundled(self, path: Path) -> bool:
         """Whether a file or folder came with the studio."""
@@ -148,6 +149,7 @@ class TrustStore:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path or user_paths().data / "trust.json"
+        self._read: tuple[tuple[int, int, int], Trust] | None = None
         self.definitions = DefinitionStore(self._path.with_suffix(".tools"))
         """What the tools were when the user allowed them."""
 
@@ -155,10 +157,14 @@ class TrustStore:
     def current(self) -> Trust:
         """What is allowed now; a file that cannot be read allows nothing."""
         try:
-            data = json.loads(self._path.read_text(encoding="utf-8"))
+            state = self._path.stat()
+            stamp = (state.st_mtime_ns, state.st_size, state.st_ino)
+            if self._read is None or self._read[0] != stamp:
+                data = json.loads(self._path.read_text(encoding="utf-8"))
+                self._read = (stamp, _from_json(data))
         except (OSError, ValueError):
             return Trust()
-        return _from_json(data)
+        return self._read[1]
 
     def is_trusted(self, path: Path) -> bool:
         """Whether a file or folder lies in a trusted folder."""
@@ -263,6 +269,7 @@ def _allowed(data: object) -> dict[str, dict[str, Pin]]:
     return found
 
 
+@cache
 def _bundled() -> Path:
     return resource_root().resolve() / "examples"
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.document.files import FileError
 from studio.application.highlight.lexer_state import PYTHON_FILE, YAML_FILE
-from studio.core.experiments.file.read import is_experiment
+from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.file_questions import Unsaved, ask_open, ask_save, ask_unsaved
