@@ -7,7 +7,7 @@ import asyncio
 import json
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -46,6 +46,7 @@ from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare, settled_document
 from studio.core.runs.codec import JournalError
+from studio.core.runs.rows import RunWriter
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.values import Json
 from studio.core.tools.registry import ToolRegistry
@@ -301,7 +302,7 @@ async def _go(
     """
     changed = asyncio.Event()
     show = event_printer(as_json=options.json, times=options.times)
-    journal: list[Callable[[Event], None]] = []
+    journal: list[RunWriter] = []
     live: LiveAnswer = options.live
     is_live = sys.stdout.isatty() and plan.options.headless and not options.json
 
@@ -327,6 +328,7 @@ async def _go(
         journal=lambda event: journal[0](event) if journal else None,
         shown=shown,
         stream=None if options.json else streamed,
+        kept=lambda reply: journal[0].keep_reply(reply) if journal else None,
     )
     if past is None and (told := choice_words(run.state.setup.tools, toolbox.specs, scores)):
         print(f"prompt-studio: {told}", file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 
@@ -13,6 +14,7 @@ from studio.core.runs.listing import write_line
 from studio.core.runs.run_index import RunIndexer, StepRow
 from studio.core.runs.stored import EventRow, StepRecord
 from studio.core.runs.summary import RunSummary, summarize
+from studio.core.wire.reply import Reply
 
 _NAME = re.compile(r'"\$":"([0-9a-f]{32})"')
 
@@ -40,6 +42,18 @@ class RunWriter:
         """The same as `write`, as the journal of `RunDependencies`."""
         self.write(event)
 
+    def keep_reply(self, reply: Reply) -> None:
+        """Write how far a reply has come; the next event takes its place.
+
+        A file that cannot be written is told of with that event.
+        """
+        text = json.dumps(encode_value(reply), separators=(",", ":"))
+        with contextlib.suppress(StoreError), self._database.transaction():
+            self._check_owner()
+            self._connection.execute(
+                "INSERT OR REPLACE INTO replies (run, data) VALUES (?, ?)", (self._number, text)
+            )
+
     def write(self, event: Event) -> None:
         """Write one event, its texts and the run's line, in one transaction.
 
@@ -63,6 +77,7 @@ class RunWriter:
             )
             if noted is not None and noted.row is not None:
                 self._write_step(noted.row)
+            self._connection.execute("DELETE FROM replies WHERE run = ?", (self._number,))
         self._line = line
         self._follower.take(event, noted)
 

@@ -18,7 +18,7 @@ from typing import IO
 from studio.core.agent.past.tree import Past, walk
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.runs.blobs import names_in, restore
-from studio.core.runs.codec import JournalError, decode_event
+from studio.core.runs.codec import JournalError, decode_event, decode_value
 from studio.core.runs.database import Database, StoreError
 from studio.core.runs.listing import RunFilter, line_of, lines_of, storable_text
 from studio.core.runs.opened import OpenedRun
@@ -26,6 +26,7 @@ from studio.core.runs.rows import RunWriter, read_rows
 from studio.core.runs.run_index import FOLD_FAULTS, RunIndexer
 from studio.core.runs.stored import StoredEvents
 from studio.core.runs.summary import RunSummary
+from studio.core.wire.reply import Reply
 
 
 class LockFile:
@@ -195,6 +196,9 @@ class RunStore:
             self._connection.execute(
                 "DELETE FROM steps WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
             )
+            self._connection.execute(
+                "DELETE FROM replies WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
+            )
             self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
 
     def owns(self, run: str) -> bool:
@@ -232,12 +236,20 @@ class RunStore:
                 self.delete(run)
                 continue
             with self._database.transaction():
-                self.journal(run).write(Stopped(interrupted=True, seq=last[0] + 1, at=last[1]))
+                event = Stopped(self._partial(run), interrupted=True, seq=last[0] + 1, at=last[1])
+                self.journal(run).write(event)
                 self._connection.execute("UPDATE runs SET owner = '' WHERE id = ?", (run,))
             ended.append(run)
             if owner:
                 self._lock_path(owner).unlink(missing_ok=True)
         return tuple(ended)
+
+    def _partial(self, run: str) -> Reply | None:
+        """What had come of the reply that a process was at when it died."""
+        row = self._connection.execute(
+            "SELECT data FROM replies JOIN runs ON run = number WHERE id = ?", (run,)
+        ).fetchone()
+        return decode_value(Reply, json.loads(row[0])) if row is not None else None
 
     # Reading --------------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ from studio.core.runs.store import StoreError
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
+from studio.core.wire.reply import Reply
 from studio.servers.mcp.run_state import masked, state_as_json
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
 
@@ -260,6 +261,10 @@ class LiveRuns:
             for writer in writers:
                 writer.write(event)
 
+        def keep_reply(reply: Reply) -> None:
+            for writer in writers:
+                writer.keep_reply(reply)
+
         try:
             assert plan.toolbox is not None
             run = begin_run(
@@ -268,6 +273,7 @@ class LiveRuns:
                 scores=await tool_scores_of(plan, plan.toolbox),
                 journal=write,
                 shown=lambda _event: changed.set(),
+                kept=keep_reply,
             )
             writers.append(self._folder.history.journal(run.state.setup.run))
         except (ModelError, StoreError, ValueError) as error:

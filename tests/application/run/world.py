@@ -20,7 +20,7 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
-from studio.core.wire.reply import ReplyDelta
+from studio.core.wire.reply import Reply, ReplyDelta
 
 QUESTION = "What is the capital of France, and its letters squared?"
 LOOKUP = 'Thought: I look it up.\nAction: lookup\nArgs: {"fact": "capital of France"}'
@@ -118,11 +118,15 @@ class ListJournal:
 
     def __init__(self, shown: Callable[[], int] = lambda: 0) -> None:
         self.setups: list[RunSetup] = []
+        self.replies: list[Reply] = []
         self.events: list[Event] = []
         self._shown = shown
 
     def begin(self, setup: RunSetup) -> None:
         self.setups.append(setup)
+
+    def keep_reply(self, run: str, reply: Reply) -> None:
+        self.replies.append(reply)
 
     def write(self, run: str, event: Event) -> None:
         assert run == self.setups[-1].run

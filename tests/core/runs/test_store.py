@@ -21,11 +21,12 @@ from studio.core.agent.past.tree import walk
 from studio.core.agent.run.dependencies import RunDependencies
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
-from studio.core.agent.values.events import Started, Stopped
+from studio.core.agent.values.events import ModelCalled, Rendered, Started, Stopped
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.store import RunFilter, RunStore, StoreError
+from studio.core.wire.reply import Reply
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, document, run_of, search
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -193,8 +194,8 @@ async def test_a_killed_run_is_there_up_to_its_last_event(tmp_path):
         store.close()
 
 
-def fold_of(store):
-    return walk(store.events("r1")).state
+def fold_of(store, run="r1"):
+    return walk(store.events(run)).state
 
 
 async def test_a_run_of_a_living_process_is_left_alone(tmp_path):
@@ -205,6 +206,42 @@ async def test_a_run_of_a_living_process_is_left_alone(tmp_path):
     assert second.mark_interrupted() == ()
     first.close()
     assert second.mark_interrupted() == ("a",)
+    second.close()
+
+
+def test_what_had_come_of_a_reply_is_in_a_run_that_was_killed(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    first = RunStore(path)
+    run, _ = run_of(NATIVE, [])
+    writer = first.journal("a")
+    facts = (Started(run.state.setup), Rendered(()), ModelCalled(1))
+    for number, fact in enumerate(facts, 1):
+        writer(dataclasses.replace(fact, seq=number, at=float(number)))
+    writer.keep_reply(Reply("Once"))
+    writer.keep_reply(Reply("Once upon a time"))
+    first.close()
+
+    second = RunStore(path)
+    assert second.mark_interrupted() == ("a",)
+    state = fold_of(second, "a")
+    assert state.status == "interrupted"
+    assert state.step.partial == Reply("Once upon a time")
+    second.close()
+
+
+def test_a_reply_that_ended_leaves_no_piece_of_it(tmp_path):
+    path = tmp_path / "runs.sqlite"
+    first = RunStore(path)
+    run, _ = run_of(NATIVE, [])
+    writer = first.journal("a")
+    writer(Started(run.state.setup, seq=1, at=1.0))
+    writer.keep_reply(Reply("Once upon"))
+    writer(Rendered((), seq=2, at=2.0))
+    first.close()
+
+    second = RunStore(path)
+    second.mark_interrupted()
+    assert fold_of(second, "a").step.partial is None
     second.close()
 
 

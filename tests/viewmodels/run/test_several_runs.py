@@ -15,6 +15,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunSetup
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.parse import parse
+from studio.core.wire.reply import Reply
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import FINAL, LOOKUP, HeldModel, plan
@@ -28,6 +29,9 @@ class Journals:
 
     def begin(self, setup: RunSetup) -> None:
         self.events[setup.run] = []
+
+    def keep_reply(self, run: str, reply: Reply) -> None:
+        """Not looked at here."""
 
     def write(self, run: str, event: Event) -> None:
         self.events[run].append(event)

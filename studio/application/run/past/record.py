@@ -11,6 +11,7 @@ from studio.core.agent.past.tree import Past, RunTree, walk
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import Checkpoint, RunSetup, RunState
 from studio.core.runs.store import RunStore, RunWriter
+from studio.core.wire.reply import Reply
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,11 @@ class StoreJournal:
         """Keep one fact; it is on disk when this returns."""
         writer = self._writers.get(run) or self._open(run)
         writer.write(event)
+
+    def keep_reply(self, run: str, reply: Reply) -> None:
+        """Keep how far a reply has come."""
+        writer = self._writers.get(run) or self._open(run)
+        writer.keep_reply(reply)
 
     def _open(self, run: str) -> RunWriter:
         self._writers.pop(run, None)

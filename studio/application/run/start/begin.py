@@ -11,6 +11,7 @@ from studio.core.agent.loop.tool_choice import BY_WORDS, ToolScores, embedding_w
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.run.dependencies import OnEvent, RunDependencies
 from studio.core.agent.run.performer import OnStream
+from studio.core.agent.run.reply_keeper import KeepReply
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.events import Rendered, Started
 from studio.core.agent.values.state import RunSetup
@@ -101,6 +102,7 @@ def begin_run(
     journal: OnEvent | None = None,
     shown: OnEvent | None = None,
     stream: OnStream | None = None,
+    kept: KeepReply | None = None,
     prepared: PreparedRun | None = None,
 ) -> Run:
     """A new run, or one of the past that is taken up again, ready for `await run.go(…)`.
@@ -112,6 +114,7 @@ def begin_run(
         journal: writes each fact before anything else sees it.
         shown: told of each fact once the state has moved.
         stream: told of each delta of a reply.
+        kept: writes how far a reply has come, each second.
         prepared: of a new run, where it was made already of the same plan and tools.
 
     Raises:
@@ -128,6 +131,7 @@ def begin_run(
         stream,
         plan.references,
         reenactment=plan.reenactment,
+        kept=kept,
         rendered=prepared.rendered if prepared is not None else None,
     )
     past = plan.past

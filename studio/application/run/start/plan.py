@@ -33,6 +33,10 @@ class Journal(Protocol):
         """Keep one fact; when this returns it is safe."""
         ...
 
+    def keep_reply(self, run: str, reply: Reply) -> None:
+        """Keep how far a reply has come, until the next fact."""
+        ...
+
 
 @dataclass(frozen=True)
 class RunPlan:

@@ -109,6 +109,7 @@ class RunSession:
             journal=self._write,
             shown=self._show,
             stream=self._stream,
+            kept=self._keep_reply,
         )
         if self._journal is not None:
             self._journal.begin(run.state.setup)
@@ -118,6 +119,10 @@ class RunSession:
     def _write(self, event: Event) -> None:
         if self._journal is not None and self._run is not None:
             self._journal.write(self._run.state.setup.run, event)
+
+    def _keep_reply(self, reply: Reply) -> None:
+        if self._journal is not None and self._run is not None:
+            self._journal.keep_reply(self._run.state.setup.run, reply)
 
     def _show(self, event: Event) -> None:
         if self._run is not None:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.run.performer import OnStream
+from studio.core.agent.run.reply_keeper import KeepReply
 from studio.core.agent.values.events import Event, Rendered
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
@@ -52,3 +53,6 @@ class RunDependencies:
 
     rendered: Rendered | None = None
     """The first rendering, where it was made already of the same prompt and values."""
+
+    kept: KeepReply | None = None
+    """Writes how far a reply has come, each second, until its fact is written."""

@@ -19,6 +19,7 @@ from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.run.calls import check_calls, denied_reply, denied_request
 from studio.core.agent.run.pace import ReplyPace
+from studio.core.agent.run.reply_keeper import KeepReply, ReplyKeeper
 from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.effects import CallModel, ReadReply
 from studio.core.agent.values.events import (
@@ -114,6 +115,9 @@ class Performer:
 
     stream: OnStream | None = None
     """Who watches a reply grow."""
+
+    kept: KeepReply | None = None
+    """What writes how far a reply has come."""
 
     secrets: RunSecrets = field(default_factory=RunSecrets)
     """What masks what comes, and reveals what is sent."""
@@ -219,17 +223,20 @@ class Performer:
         if not request.messages:
             raise nothing_asked()  # also of models that would make something up
         reply, mask = Reply(), self.secrets.stream()
+        keeper = ReplyKeeper(self.kept)
         deltas = self.model.stream(request)
         try:
             async for came in deltas:
                 for delta in mask.feed(came):
                     reply = accumulate(reply, delta)
                     self.partial = reply
+                    keeper.note(reply)
                     self.pace.note(delta)
                     self._watch(delta, reply)
                 if self._invents(request, reply):
                     return replace(reply, finish_reason="stop"), True
         finally:
+            keeper.close()
             for delta in mask.close():
                 reply = self.partial = accumulate(reply, delta)
             close = getattr(deltas, "aclose", None)

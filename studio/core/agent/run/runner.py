@@ -260,6 +260,7 @@ class Run:
             self.gate.options,
             emit,
             dependencies.stream,
+            dependencies.kept,
             self._secrets,
             ran=self._event_log.ran,
         )
