@@ -64,6 +64,9 @@ class Settings:
     hot_exit: bool = True
     """Whether quitting keeps unsaved texts for the next start, and asks nothing."""
 
+    notify_ended: bool = False
+    """Whether the desktop is told when an experiment has ended and the window is not in front."""
+
     tour_seen: bool = False
     """Whether the tour was taken or turned down, so that it is not offered again."""
 

@@ -134,11 +134,13 @@ async def generate_rows(
     model = answerers.open(choice, document.source.path, trusted=trusted)
     found: list[GeneratedRow] = []
     left_out: list[str] = []
-    seen = {_likeness(each) for each in asked.earlier}
+    names = {each.name for each in document.inputs}  # a dataset has other columns too
+    earlier = [{name: each[name] for name in each if name in names} for each in asked.earlier]
+    seen = {_likeness(each) for each in earlier}
     cost: float | None = 0.0
     try:
         for kind in asked.kinds:
-            known = [*asked.earlier[-20:], *(each.values for each in found)]
+            known = [*earlier[-20:], *(each.values for each in found)]
             inputs: dict[str, Json] = {
                 "schema": json.dumps(schema, ensure_ascii=False),
                 "about": asked.about or document.description or document.name,

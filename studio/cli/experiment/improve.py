@@ -29,6 +29,7 @@ from studio.application.experiments.improve.words import (
     improvement_diff,
     improvement_sentences,
     progress_words,
+    section_diff,
 )
 from studio.application.experiments.plan import (
     ExperimentPlan,
@@ -207,9 +208,7 @@ def _propose(options: argparse.Namespace) -> int:
         texts = [each.text for each in made if not each.refusal]
         for number, text in enumerate(texts, 1):
             print(f"--- {options.section} {number}")
-            found = Improvement(options.section, "", current, text, (), (0, 0, 0), None, None, 0,
-                                0, None, "")  # fmt: skip
-            print("\n".join(improvement_diff(found)))
+            print("\n".join(section_diff(current, text)))
         cost = "" if asked.cost is None else f", ${asked.cost:.4f}"
         print(f"{asked.requests} requests, {asked.tokens:,} tokens{cost}", file=sys.stderr)
         if not texts:

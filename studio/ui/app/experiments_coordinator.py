@@ -18,6 +18,8 @@ from studio.application.experiments.make import (
 )
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.report import ExperimentReport
+from studio.application.experiments.run.words import ended_words
 from studio.application.experiments.stepping import cell_to_step
 from studio.application.run.past.again import PastRun
 from studio.core.agent.values.events import Started
@@ -28,9 +30,11 @@ from studio.core.runs.codec import JournalError, decode_event
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
+from studio.ui.app.experiment_dialogs import ExperimentDialogs
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.view import ExperimentView
 from studio.ui.style.theme import Theme
+from studio.ui.window.desktop_notice import DesktopNotice
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.notifications import Notification, NotificationAction
@@ -61,6 +65,8 @@ class ExperimentsCoordinator(QObject):
         self._trust = trust
         self._store = store
         self._views: list[ExperimentView] = []
+        self._dialogs = ExperimentDialogs(window, background, self._services, self)
+        self._notice = DesktopNotice(window.widget)
         window.themes.changed.connect(self._set_theme)
         window.tabs.view_closed.connect(self._on_closed)
 
@@ -73,6 +79,8 @@ class ExperimentsCoordinator(QObject):
         view.request_edit.connect(lambda key: self._edit(controller, key))
         view.request_run.connect(lambda key: self._open_run(controller, key))
         view.request_file.connect(self._window.tabs.open_text)
+        self._dialogs.join(view)
+        controller.ended.connect(self._on_ended)
         self._views.append(view)
         controller.load()
         return view
@@ -91,6 +99,11 @@ class ExperimentsCoordinator(QObject):
             self._connections.secrets,
             self._connections.server,
         )
+
+    def _on_ended(self, report: ExperimentReport) -> None:
+        """Tell the desktop that a run has ended, where the user wants that."""
+        if self._window.services.settings.value.notify_ended:
+            self._notice.tell(*ended_words(report))
 
     def _set_theme(self, theme: Theme) -> None:
         for view in self._views:

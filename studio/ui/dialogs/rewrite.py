@@ -20,7 +20,7 @@ from studio.core.agent.protocols.convert import convert_fix
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, apply_edits
-from studio.ui.dialogs.diff_view import DiffView
+from studio.ui.parts.diff_view import DiffView
 from studio.ui.style.theme import Theme
 
 _AROUND = 3

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -29,6 +29,7 @@ from studio.application.experiments.facets import FailureGroup, RowFacets
 from studio.application.experiments.grid import RowFilter
 from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress
+from studio.application.experiments.run.words import progress_line
 from studio.core.experiments.results.cells import CellKey
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.experiments.blind_dialog import BlindDialog
@@ -80,6 +81,9 @@ class ExperimentView(QWidget):
     request_run = Signal(CellKey)
     request_edit = Signal(CellKey)
     request_file = Signal(Path)  # open the experiment's text
+    request_workers = Signal()  # choose where cells are asked
+    request_rows = Signal()  # have a model invent rows
+    request_improvement = Signal()  # search another text for a section
 
     def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,9 +100,12 @@ class ExperimentView(QWidget):
         self.run_button = QPushButton(self.tr("Run"))
         self.again_button = QPushButton(self.tr("Run the failed again"))
         self.file_button = QPushButton(self.tr("Edit file"))
+        self.more_button = QPushButton(self.tr("More"))
+        self.workers = QLabel()
         self.export_button = QPushButton(self.tr("Export"))
         self.results = QComboBox()
         self.progress = QProgressBar()
+        self.pace = QLabel()
         self.search = QLineEdit()
         self.tags = QComboBox()
         self.metrics = QComboBox()
@@ -106,6 +113,7 @@ class ExperimentView(QWidget):
         self.blind_button = QPushButton(self.tr("Compare without names"))
         self._facets = RowFacets()
         self.filters: dict[RowFilter, QPushButton] = {}
+        self.more_actions: dict[str, QAction] = {}
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail()
         self.split = QSplitter(Qt.Orientation.Horizontal)
@@ -116,7 +124,7 @@ class ExperimentView(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
         self._theme = theme
-        for label in (self.more, self.said):
+        for label in (self.more, self.said, self.workers, self.pace):
             paint_text(label, theme.muted)
         if self._problems:
             paint_text(self.said, theme.error)
@@ -184,7 +192,7 @@ class ExperimentView(QWidget):
         self.said.setText(problems)
         self.said.setVisible(bool(problems))
         paint_text(self.said, self._theme.error if problems else self._theme.muted)
-        self.run_button.setEnabled(not problems or self.controller.is_running)
+        self._show_state(running=self.controller.is_running)
 
     def _say(self, text: str) -> None:
         self.said.setText(text)
@@ -199,16 +207,13 @@ class ExperimentView(QWidget):
     def _show_progress(self, found: ExperimentProgress) -> None:
         self.progress.setMaximum(max(1, found.total))
         self.progress.setValue(found.over)
-        left = found.seconds_left
-        words = self.tr("{over} of {total} cells").format(over=found.over, total=found.total)
-        if found.cost:
-            words = f"{words} · ${found.cost:.4f}"
-        if left:
-            words = self.tr("{words} · {seconds} s left").format(words=words, seconds=round(left))
-        self.progress.setFormat(words)
+        self.pace.setText(progress_line(found))
 
     def _show_state(self, *, running: bool) -> None:
         self.progress.setVisible(running)
+        self.pace.setVisible(running)
+        if not running:
+            self.pace.clear()
         self.run_button.setText(self.tr("Stop") if running else self.tr("Run"))
         self.run_button.setIcon(icon("square" if running else "play", self._theme.on_accent))
         self.run_button.setEnabled(running or not self._problems)
@@ -218,6 +223,8 @@ class ExperimentView(QWidget):
         grid = self.controller.model.grid
         self.blind_button.setEnabled(has_result)
         self.blind_button.setVisible(grid is not None and len(grid.variants) > 1)
+        for action in self.more_actions.values():
+            action.setEnabled(not running and not self._problems)
 
     def _show_cell(self, cell: ShownCell) -> None:
         self.detail.show_cell(cell)
@@ -354,9 +361,12 @@ class ExperimentView(QWidget):
     def _lay_out(self) -> None:
         self.setAccessibleName(self.tr("Experiment {name}").format(name=self.title))
         self.head.setProperty("title", True)
-        for label in (self.head, self.more, self.said):
+        for label in (self.head, self.more, self.said, self.workers, self.pace):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.workers.hide()
+        self.progress.setTextVisible(False)  # the bar is too low for words
         self.said.hide()
         self.run_button.setProperty("primary", True)
         self.results.setAccessibleName(self.tr("Results"))
@@ -385,6 +395,7 @@ class ExperimentView(QWidget):
         for form in FORMS:
             menu.addAction(form.upper()).triggered.connect(partial(self._on_export, form))
         self.export_button.setMenu(menu)
+        self.more_button.setMenu(self._more_menu())
         split = self.split
         split.setChildrenCollapsible(False)
         split.addWidget(self._left())
@@ -398,10 +409,32 @@ class ExperimentView(QWidget):
         layout.addLayout(self._buttons())
         layout.addWidget(split, 1)
 
+    def _more_menu(self) -> QMenu:
+        """What is done more rarely."""
+        menu = QMenu(self)
+        for name, text, act in (
+            ("detach", self.tr("Run by itself (goes on without the window)"), self._run_by_itself),
+            ("workers", self.tr("Workers…"), self.request_workers.emit),
+            ("rows", self.tr("Generate rows…"), self.request_rows.emit),
+            ("improve", self.tr("Improve a section…"), self.request_improvement.emit),
+        ):
+            action = self.more_actions[name] = menu.addAction(text)
+            action.triggered.connect(lambda _on=False, act=act: act())
+        return menu
+
+    def _run_by_itself(self) -> None:
+        self.controller.run(by_itself=True)
+
+    def _show_workers(self, text: str) -> None:
+        self.workers.setText(self.tr("Asked on workers: {text}").format(text=text) if text else "")
+        self.workers.setVisible(bool(text))
+
     def _top(self) -> QHBoxLayout:
         words = QVBoxLayout()
         words.setSpacing(4)
-        for part in (self.head, self.more, self.said, self.progress):
+        for part in (
+            self.head, self.more, self.said, self.workers, self.progress, self.pace,
+        ):  # fmt: skip
             words.addWidget(part)
         words.addStretch(1)
         top = QHBoxLayout()
@@ -418,7 +451,7 @@ class ExperimentView(QWidget):
         buttons = FlowLayout()
         for each in (
             self.run_button, self.again_button, self.blind_button, self.file_button,
-            self.export_button, self.results,
+            self.export_button, self.more_button, self.results,
         ):  # fmt: skip
             buttons.addWidget(each)
         return buttons
@@ -458,6 +491,7 @@ class ExperimentView(QWidget):
         controller.running_changed.connect(lambda on: self._show_state(running=on))
         controller.loaded.connect(lambda: self._show_state(running=controller.is_running))
         controller.cell_changed.connect(self._show_cell)
+        controller.workers_changed.connect(self._show_workers)
         self.run_button.clicked.connect(self._on_run)
         self.again_button.clicked.connect(lambda: controller.run("failed"))
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.experiments.accept import AcceptedAnswer, AcceptError, accept_answer
+from studio.application.experiments.cluster.dask_pool import WorkersAddress
+from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.facets import RowFacets, facets_of
 from studio.application.experiments.grid import ExperimentGrid, dot_of, grid_of
@@ -24,6 +27,7 @@ from studio.application.experiments.plan import (
 )
 from studio.application.experiments.prompts import ExperimentError, inputs_read
 from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
+from studio.application.experiments.run.detached import DetachedRunError
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.core.experiments.results.cells import CellKey, VariantTotal
@@ -36,7 +40,7 @@ from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 from studio.viewmodels.experiments.shown_cell import AnswerPair, ShownCell, shown_cell
-from studio.viewmodels.experiments.started_run import StartedRun
+from studio.viewmodels.experiments.started_run import FollowedRun, StartedRun
 
 _DRAW_MS = 33
 _MOST_EARLIER = 20
@@ -55,6 +59,7 @@ class _Loaded:
     heads: tuple[ResultHead, ...]
     grid: ExperimentGrid | None
     report: ExperimentReport | None
+    is_live: bool = False
 
 
 class ExperimentController(QObject):
@@ -69,6 +74,8 @@ class ExperimentController(QObject):
     failed = Signal(str)
     cell_changed = Signal(ShownCell)
     facets_changed = Signal(RowFacets)
+    workers_changed = Signal(str)  # a sentence on the workers that ask; empty for this process
+    ended = Signal(ExperimentReport)  # a run has come to its end
 
     def __init__(
         self,
@@ -86,7 +93,9 @@ class ExperimentController(QObject):
         self._background = background
         self._services = services
         self._ledger: ExperimentLedger | None = None
-        self._run: StartedRun | None = None
+        self.workers: WorkersAddress | None = None
+        self._run: StartedRun | FollowedRun | None = None
+        self._has_ended = False
         self._work: Future[str] | None = None
         self._result: int | None = None
         self._shown: CellKey | None = None
@@ -136,7 +145,8 @@ class ExperimentController(QObject):
         wanted = result if result is not None else (heads[0].id if heads else None)
         if wanted is None:
             return _Loaded(heads, None, None)
-        return _Loaded(heads, grid_of(ledger, wanted), report_of(ledger, wanted))
+        is_live = ledger.is_run(wanted)
+        return _Loaded(heads, grid_of(ledger, wanted), report_of(ledger, wanted), is_live)
 
     def _on_loaded(self, ended: Future[_Loaded]) -> None:
         try:
@@ -156,6 +166,12 @@ class ExperimentController(QObject):
         self.loaded.emit()
         self.report_changed.emit(found.report)
         self._look_for_facets()
+        if self._has_ended and found.report is not None and not found.is_live:
+            self._has_ended = False
+            self.ended.emit(found.report)
+        if found.is_live:
+            self._follow()
+            return
         only, self._waits = self._waits, None
         if only is not None:
             self.run(only)
@@ -173,11 +189,12 @@ class ExperimentController(QObject):
 
     # -- running --------------------------------------------------------------------------------
 
-    def run(self, only: str = "") -> None:
+    def run(self, only: str = "", *, by_itself: bool = False) -> None:
         """Ask the cells of the file as it is saved.
 
         Args:
             only: `errors` or `failed`: such cells of the shown result again; else a new result.
+            by_itself: in a process of its own, which goes on when the window is closed.
         """
         if self._work is not None:
             return
@@ -188,12 +205,34 @@ class ExperimentController(QObject):
         assert ledger is not None
         run = self._run = StartedRun(
             self.path, self._services(), ledger,
-            lambda *begun: self._background.post(partial(self._on_begun, *begun)),
+            lambda *begun: self._background.post(partial(self._on_begun, *begun)), self.workers,
+            lambda text: self._background.post(partial(self.workers_changed.emit, text)),
         )  # fmt: skip
-        self._work = self._background.start(run.go(only, self._result), self._on_ended)
+        self._begin(run.go(only, self._result, by_itself=by_itself))
+
+    def _follow(self) -> None:
+        """Show the run of another process as it goes."""
+        ledger, result = self._ledger, self._result
+        if ledger is not None and result is not None and self._work is None:
+            run = self._run = FollowedRun(ledger, result)
+            self._begin(run.go())
+
+    def _begin(self, work: Coroutine[Any, Any, str]) -> None:
+        self._work = self._background.start(work, self._on_ended)
         self.running_changed.emit(True)
         self._drawing.start()
         self._counting.start(_REPORT_MS)
+
+    def use_workers(self, address: WorkersAddress | None) -> None:
+        """Ask on workers from the next run on; None asks in this process.
+
+        Raises:
+            WorkersError: the address cannot be used.
+        """
+        if address is not None:
+            address.check()
+        self.workers = address
+        self.workers_changed.emit(address.address if address is not None else "")
 
     def _on_begun(
         self, plan: ExperimentPlan, estimate: ExperimentEstimate, result: int, grid: ExperimentGrid
@@ -222,10 +261,14 @@ class ExperimentController(QObject):
             said = ended.result()
         except CancelledError:
             return
-        except (ExperimentError, LedgerError, ModelError, ToolSourceError) as error:
+        except (
+            ExperimentError, LedgerError, ModelError, ToolSourceError, WorkersError,
+            DetachedRunError,
+        ) as error:  # fmt: skip
             hint = error.hint if isinstance(error, ModelError) else ""
             self.failed.emit(f"{error} {hint}".strip())
             said = ""
+        self._has_ended = True
         while self._run is not None and self._run.arrived:
             self._draw()
         self._run = None
@@ -434,7 +477,7 @@ class ExperimentController(QObject):
             self._background.start(_let_go(ledger, self._run))
 
 
-async def _let_go(ledger: ExperimentLedger, run: StartedRun | None) -> None:
+async def _let_go(ledger: ExperimentLedger, run: StartedRun | FollowedRun | None) -> None:
     """Close the ledger once nothing writes to it any more."""
     while run is not None and run.is_writing:
         await asyncio.sleep(_DRAW_MS / 1000)

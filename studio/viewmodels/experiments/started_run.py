@@ -10,6 +10,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
+from studio.application.experiments.cluster.asker import ClusterAsker
+from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.grid import ExperimentGrid, grid_of
 from studio.application.experiments.plan import (
     ExperimentPlan,
@@ -17,11 +19,18 @@ from studio.application.experiments.plan import (
     plan_experiment,
 )
 from studio.application.experiments.run.again import lost_rows, with_rows
+from studio.application.experiments.run.detached import (
+    WatchedRun,
+    start_detached,
+    stop_when_asked,
+)
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ledger import ExperimentLedger
+
+_LOOK_SECONDS = 0.5
 
 _tr = partial(QCoreApplication.translate, "ExperimentController")
 
@@ -33,8 +42,9 @@ class StartedRun:
     """One start; the window fetches what has arrived when it draws."""
 
     def __init__(
-        self, path: Path, services: ExperimentServices, ledger: ExperimentLedger, on_begun: OnBegun
-    ) -> None:
+        self, path: Path, services: ExperimentServices, ledger: ExperimentLedger, on_begun: OnBegun,
+        workers: WorkersAddress | None = None, tell: Callable[[str], None] = lambda _: None,
+    ) -> None:  # fmt: skip
         """Begin nothing yet.
 
         Args:
@@ -42,11 +52,14 @@ class StartedRun:
             services: what it is run with.
             ledger: where results are kept.
             on_begun: told once the plan stands.
+            workers: where cells are asked; None asks them in this process.
+            tell: told which workers were found, on the loop's thread.
         """
         self.arrived: deque[tuple[CellKey, CellOutcome]] = deque()
         """Cells that are over and not drawn yet."""
         self._path, self._services, self._ledger = path, services, ledger
         self._on_begun = on_begun
+        self._workers, self._tell = workers, tell
         self._runner: ExperimentRunner | None = None
         self.is_writing = False
         """Whether the ledger is needed."""
@@ -56,10 +69,11 @@ class StartedRun:
         """How far it is; None before the plan stands."""
         return self._runner.progress if self._runner is not None else None
 
-    async def go(self, only: str, shown: int | None) -> str:
+    async def go(self, only: str, shown: int | None, *, by_itself: bool = False) -> str:
         """Plan, prepare and run; gives a sentence on how it ended, empty where all is well.
 
         Args:
+            by_itself: leave the run to a process of its own, which the window does not end.
             only: `errors` or `failed`: such cells of the shown result again; else a new result.
             shown: the number of the shown result.
 
@@ -68,17 +82,19 @@ class StartedRun:
             LedgerError: results cannot be written.
             ModelError: a connection lacks something.
             ToolSourceError: the tools cannot be started.
+            WorkersError: the workers cannot be used.
+            DetachedRunError: the process of its own did not begin.
         """
         self.is_writing = True
         try:
-            return await self._go(only, shown)
+            return await self._go(only, shown, by_itself=by_itself)
         finally:
             self.is_writing = False
 
-    async def _go(self, only: str, shown: int | None) -> str:
+    async def _go(self, only: str, shown: int | None, *, by_itself: bool) -> str:
         ledger = self._ledger
         plan = await asyncio.to_thread(plan_experiment, self._path, self._services)
-        runner = self._opened(plan)
+        runner = self._opened(plan, self._workers if not by_itself else None)
         said = ""
         try:
             estimate = await runner.prepare()
@@ -90,7 +106,7 @@ class StartedRun:
                 if lost:  # the file has changed since: what failed is asked as it is now
                     await runner.close()
                     plan = with_rows(plan, lost)
-                    runner = self._opened(plan)
+                    runner = self._opened(plan, self._workers)
                     estimate = await runner.prepare()
                     said = _tr(
                         "The experiment has changed: these are the {count} rows that did not pass, "
@@ -99,7 +115,15 @@ class StartedRun:
                 result = runner.begin()
             grid = await asyncio.to_thread(grid_of, ledger, result)
             self._on_begun(plan, estimate, result, grid)
-            await runner.run(result)
+            if by_itself:
+                words = [*_command(self._path, self._workers), "--number", str(result)]
+                await asyncio.to_thread(start_detached, words, ledger, result)
+                return ""
+            asked = asyncio.create_task(stop_when_asked(runner, ledger, result))
+            try:
+                await runner.run(result)
+            finally:
+                asked.cancel()
             if refused := runner.refused_calls:
                 return _tr(
                     "{count} tool calls were refused: they ask for approval. Answer the tools by "
@@ -110,10 +134,11 @@ class StartedRun:
             self._runner = None
             await runner.close()
 
-    def _opened(self, plan: ExperimentPlan) -> ExperimentRunner:
+    def _opened(self, plan: ExperimentPlan, workers: WorkersAddress | None) -> ExperimentRunner:
         self._runner = ExperimentRunner(
             plan, self._services, self._ledger,
             on_cell=lambda *each: self.arrived.append(each),
+            asker=ClusterAsker(plan, self._services, workers, self._tell) if workers else None,
         )  # fmt: skip
         return self._runner
 
@@ -121,3 +146,47 @@ class StartedRun:
         """Ask for no more; what is under way may end."""
         if self._runner is not None:
             self._runner.stop()
+
+
+class FollowedRun:
+    """A run of another process, as the window shows its own."""
+
+    is_writing = False
+
+    def __init__(self, ledger: ExperimentLedger, result: int) -> None:
+        """Look at nothing yet."""
+        self.arrived: deque[tuple[CellKey, CellOutcome]] = deque()
+        """Cells that are over and not drawn yet, without their answers."""
+        self._watched = WatchedRun(ledger, result)
+
+    @property
+    def progress(self) -> ExperimentProgress | None:
+        """How far it is; None before the first look."""
+        return self._watched.progress
+
+    async def go(self) -> str:
+        """Follow it to its end; gives a sentence where it has none.
+
+        Raises:
+            LedgerError: the results cannot be read.
+        """
+        while await asyncio.to_thread(self._watched.look):
+            self.arrived.extend(await asyncio.to_thread(self._watched.arrived))
+            await asyncio.sleep(_LOOK_SECONDS)
+        if self._watched.is_lost:
+            return _tr("The process that ran it is gone. Run goes on with what it had.")
+        return ""
+
+    async def stop(self) -> None:
+        """Ask the other process to end."""
+        await asyncio.to_thread(self._watched.ask_to_stop)
+
+
+def _command(path: Path, workers: WorkersAddress | None) -> list[str]:
+    """What the command line is called with to run an experiment."""
+    words = ["experiment", "run", str(path)]
+    if workers is not None:
+        words += ["--workers", workers.address]
+        if workers.certificates is not None:
+            words += ["--certificates", str(workers.certificates)]
+    return words

@@ -168,7 +168,7 @@ class RowScorer:
         found: dict[int, list[CellOutcome]] = {}
 
         def keep(key: CellKey, outcome: CellOutcome) -> None:
-            found.setdefault(key.row, []).append(outcome)
+            found.setdefault(rows[key.row - 1].number, []).append(outcome)
             self.spent.add(outcome, is_remote=self._is_remote)
 
         plan = self._plan_of([self._variant(text)], rows, self._left())
@@ -210,15 +210,17 @@ class RowScorer:
         self, variants: Sequence[PlannedVariant], rows: Sequence[ExperimentRow],
         budget: ExperimentBudget,
     ) -> ExperimentPlan:  # fmt: skip
+        # A result counts its rows from 1, without gaps: the grid goes by that.
+        numbered = [replace(row, number=at) for at, row in enumerate(rows, 1)]
         values = {
-            (to, number): value
-            for (at, number), value in self._plan.values.items()
-            if at == self._at
+            (to, at): self._plan.values[self._at, row.number]
+            for at, row in enumerate(rows, 1)
+            if (self._at, row.number) in self._plan.values
             for to in range(len(variants))
         }
         file = replace(self._plan.file, gates=Gates(), budget=budget)
         return replace(
-            self._plan, file=file, variants=tuple(variants), rows=tuple(rows), values=values,
+            self._plan, file=file, variants=tuple(variants), rows=tuple(numbered), values=values,
             baseline="", warnings=(),
         )  # fmt: skip
 

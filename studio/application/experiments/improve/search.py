@@ -75,18 +75,19 @@ def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
         ImproveError: it is not there, or its prompt is no file that can be written.
     """
     for at, each in enumerate(plan.variants):
-        if each.name == name or (not name and _is_file(each)):
-            if not _is_file(each):
+        if each.name == name or (not name and is_improvable(each)):
+            if not is_improvable(each):
                 break
             return at
-    names = ", ".join(each.name for each in plan.variants if _is_file(each)) or _tr("none")
+    names = ", ".join(each.name for each in plan.variants if is_improvable(each)) or _tr("none")
     raise ImproveError(
         _tr("Choose a variant whose prompt is a .prompty file as it is, without `edit` or a "
             "revision: {names}.").format(names=names)
     )  # fmt: skip
 
 
-def _is_file(variant: PlannedVariant) -> bool:
+def is_improvable(variant: PlannedVariant) -> bool:
+    """Whether the prompt of a variant is a file that can be written, as it is."""
     entry, path = variant.entry.prompt, variant.document.source.path
     return (
         entry.text is None and not entry.revision and not entry.edit

@@ -23,9 +23,12 @@ _CONTEXT = 2
 
 def improvement_diff(found: Improvement) -> list[str]:
     """The lines of a unified diff of the section, without file names."""
-    lines = difflib.unified_diff(
-        found.before.splitlines(), found.after.splitlines(), lineterm="", n=_CONTEXT
-    )
+    return section_diff(found.before, found.after)
+
+
+def section_diff(before: str, after: str) -> list[str]:
+    """The same for any two texts of a section."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=_CONTEXT)
     return list(lines)[2:]
 
 
@@ -88,7 +91,7 @@ def candidate_words(each: Candidate) -> str:
         case "refused":
             said = _tr("refused")
     parent = "" if each.parent is None else _tr(" from #{parent}").format(parent=each.parent)
-    score = "" if each.score is None else f" {percent(each.score)}"
+    score = "" if each.score is None else f", {percent(each.score)}"
     reason = f" ({each.reason})" if each.reason else ""
     return f"#{each.number}{parent}: {said}{score}{reason}"
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.export.target import VALUES_OF_NOW, RoundTrip
-from studio.ui.dialogs.diff_view import DiffView
+from studio.ui.parts.diff_view import DiffView
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme

@@ -94,6 +94,10 @@ class AppearancePage(SettingsPage):
         self.less_motion.setChecked(value.reduce_motion)
         self.less_motion.toggled.connect(lambda on: self._set(reduce_motion=on))
         self.add(self.tr("Less motion"), "", self.less_motion)
+        self.notify = QCheckBox(self.tr("The desktop is told when an experiment has ended"))
+        self.notify.setChecked(value.notify_ended)
+        self.notify.toggled.connect(lambda on: self._set(notify_ended=on))
+        self.add(self.tr("Desktop"), self.tr("Only while the window is not in front."), self.notify)
 
     def _set(self, **changes: object) -> None:
         self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]

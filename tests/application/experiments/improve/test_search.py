@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from studio.application.experiments.grid import grid_of
 from studio.application.experiments.improve.search import split_rows, variant_to_improve
 from studio.application.experiments.improve.values import ImproveError, ImproveProgress
 from studio.application.experiments.improve.words import (
@@ -53,6 +54,8 @@ async def test_a_better_text_is_found_and_the_unseen_rows_decide(
     assert [each.id for each in ledger.results(str(improving.bench.path.resolve()))] == [
         found.result
     ]
+    grid = grid_of(ledger, found.result)  # the window opens it
+    assert [row.number for row in grid.rows] == [1, 2, 3, 4, 5, 6]
     comparison = found.report.variants[1].comparison
     assert comparison is not None
     assert (comparison.rows, len(comparison.lost)) == (6, 0)

@@ -1,0 +1,328 @@
+"""A better section: a search with a budget, or some texts to look at; taken over by hand."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.experiments.improve.by_hand import MOST_TEXTS
+from studio.application.experiments.improve.propose import ProposedText
+from studio.application.experiments.improve.values import (
+    ImproveChoices,
+    Improvement,
+    ImproveProgress,
+)
+from studio.application.experiments.improve.words import (
+    candidate_words,
+    improvement_diff,
+    improvement_sentences,
+    lineage_figure,
+    progress_words,
+    section_diff,
+)
+from studio.ui.experiments.chart import ExperimentChart
+from studio.ui.parts.diff_view import DiffView
+from studio.ui.parts.screen_room import resize_within_screen
+from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.experiments.improving import ImproveController
+
+_TEXTS = 3
+
+
+class ImproveDialog(QDialog):
+    """Nothing is sent before *Search* or *Propose*, and nothing is written before the user says."""
+
+    request_acceptance = Signal(Improvement)  # put its text into the prompt, as one undo
+    request_result = Signal(int)  # show the result that holds the unseen rows
+
+    def __init__(
+        self, controller: ImproveController, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        """Make it; the controller becomes its own."""
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Improve a section"))
+        self.controller = controller
+        controller.setParent(self)
+        self._theme = theme
+        self._found: Improvement | None = None
+        self._texts: list[str] = []
+        self._before = ""
+        self.variant = QComboBox()
+        self.section = QComboBox()
+        self.model = QComboBox()
+        self.wish = QLineEdit()
+        self.calls = QSpinBox()
+        self.cost = QDoubleSpinBox()
+        self.proposals = QSpinBox()
+        self.search_button = QPushButton(self.tr("Search"))
+        self.propose_button = QPushButton(self.tr("Propose three texts"))
+        self.stop_button = QPushButton(self.tr("Stop"))
+        self.progress = QProgressBar()
+        self.said = QLabel()
+        self.list = QListWidget()
+        self.diff = DiffView(theme)
+        self.chart = ExperimentChart()
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.accept_button = self.buttons.addButton(
+            self.tr("Put into the prompt"), QDialogButtonBox.ButtonRole.ActionRole
+        )
+        self.variants_button = self.buttons.addButton(
+            self.tr("Add as variants"), QDialogButtonBox.ButtonRole.ActionRole
+        )
+        self._lay_out()
+        self._connect()
+        self._show_sections()
+        self._show_running(False)
+        self.set_theme(theme)
+        resize_within_screen(self, 980, 760)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colors."""
+        self._theme = theme
+        paint_text(self.said, theme.text)
+        for part in (self.diff, self.chart):
+            part.set_theme(theme)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        self.variant.addItems(self.controller.variants)
+        self.model.setEditable(True)
+        self.model.addItem(self.tr("The prompt's own"), "")
+        for name in self.controller.connections:
+            self.model.addItem(name, name)
+        self.wish.setPlaceholderText(self.tr("What you want of the section, if anything"))
+        self.calls.setRange(0, 1_000_000)
+        self.calls.setValue(200)
+        self.calls.setSpecialValueText(self.tr("No bound"))
+        self.cost.setRange(0, 10_000)
+        self.cost.setDecimals(2)
+        self.cost.setPrefix("$")
+        self.cost.setSpecialValueText(self.tr("No bound"))
+        self.proposals.setRange(1, 200)
+        self.proposals.setValue(12)
+        form = QFormLayout()
+        for text, part in (
+            (self.tr("Variant"), self.variant), (self.tr("Section"), self.section),
+            (self.tr("Who proposes"), self.model), (self.tr("Wish"), self.wish),
+        ):  # fmt: skip
+            part.setAccessibleName(text)
+            form.addRow(text, part)
+        bounds = QHBoxLayout()
+        for text, bound in (
+            (self.tr("Cells at most"), self.calls), (self.tr("Cost at most"), self.cost),
+            (self.tr("Texts at most"), self.proposals),
+        ):  # fmt: skip
+            bound.setAccessibleName(text)
+            bounds.addWidget(QLabel(text))
+            bounds.addWidget(bound)
+        bounds.addStretch(1)
+        form.addRow(self.tr("Budget"), bounds)
+        doing = QHBoxLayout()
+        for button in (self.search_button, self.propose_button, self.stop_button):
+            doing.addWidget(button)
+        doing.addWidget(self.progress, 1)
+        self.search_button.setProperty("primary", True)
+        self.said.setWordWrap(True)
+        self.said.setTextFormat(Qt.TextFormat.PlainText)
+        self.list.setAccessibleName(self.tr("Texts that were proposed"))
+        self.list.setWordWrap(True)
+        whole = QVBoxLayout(self)
+        whole.setSpacing(10)
+        whole.addLayout(form)
+        whole.addLayout(doing)
+        whole.addWidget(self.said)
+        whole.addWidget(self._found_part(), 1)
+        whole.addWidget(self.buttons)
+        self._say(
+            self.tr(
+                "A third of the rows is never seen by the search and decides. Each text must keep "
+                "the section's expressions and add no role, tool or reference before it is sent. "
+                "The rows, their answers and the prompt go to the one who proposes."
+            )
+        )
+
+    def _found_part(self) -> QWidget:
+        """The texts and their lineage, beside the difference of one."""
+        left = QWidget()
+        box = QVBoxLayout(left)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.list, 1)
+        box.addWidget(self.chart)
+        self.chart.hide()
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setChildrenCollapsible(False)
+        split.addWidget(left)
+        split.addWidget(self.diff)
+        split.setStretchFactor(0, 2)
+        split.setStretchFactor(1, 3)
+        return split
+
+    def _connect(self) -> None:
+        controller = self.controller
+        self.variant.currentIndexChanged.connect(lambda _at: self._show_sections())
+        self.search_button.clicked.connect(self._search)
+        self.propose_button.clicked.connect(self._propose)
+        self.stop_button.clicked.connect(controller.stop)
+        self.list.currentRowChanged.connect(self._show_text)
+        self.accept_button.clicked.connect(self._accept)
+        self.variants_button.clicked.connect(self._add_variants)
+        self.buttons.rejected.connect(self.reject)
+        self.finished.connect(lambda _code: controller.close())
+        controller.running_changed.connect(self._show_running)
+        controller.progress_changed.connect(self._show_progress)
+        controller.ended.connect(self._show_found)
+        controller.proposed.connect(self._show_proposed)
+        controller.failed.connect(self._complain)
+        controller.written.connect(self._on_written)
+
+    @property
+    def provider(self) -> str:
+        """Who proposes, as an experiment names it."""
+        written = self.model.currentText().strip()
+        return "" if written == self.model.itemText(0) else written
+
+    def _show_sections(self) -> None:
+        self.section.clear()
+        self.section.addItems(self.controller.sections(self.variant.currentText()))
+
+    def _search(self) -> None:
+        self._clear()
+        choices = ImproveChoices(
+            self.section.currentText(), self.cost.value() or None, None,
+            self.calls.value() or None, self.proposals.value(), wish=self.wish.text().strip(),
+        )  # fmt: skip
+        self.controller.search(self.variant.currentText(), self.provider, choices)
+
+    def _propose(self) -> None:
+        self._clear()
+        self.controller.propose(
+            self.variant.currentText(), self.provider, self.section.currentText(),
+            min(_TEXTS, MOST_TEXTS), self.wish.text().strip(),
+        )  # fmt: skip
+
+    def _clear(self) -> None:
+        self._found, self._texts = None, []
+        self.list.clear()
+        self.chart.hide()
+        self.diff.show_difference("", "")
+        self._before = self.controller.text_of(
+            self.variant.currentText(), self.section.currentText()
+        )
+        self._show_offers()
+
+    def _show_running(self, running: bool) -> None:
+        can_begin = not running and self.section.count() > 0
+        for part in (self.search_button, self.propose_button):
+            part.setEnabled(can_begin)
+        self.stop_button.setVisible(running)
+        self.progress.setVisible(running)
+        self.progress.setRange(0, 0)
+        self.progress.setTextVisible(False)  # the bar is too low for words
+        if running:
+            self._say(self.tr("Asking…"))
+        self._show_offers()
+
+    def _show_progress(self, found: ImproveProgress) -> None:
+        self.progress.setRange(0, found.most)
+        self.progress.setValue(found.most if found.is_deciding else found.proposals)
+        if self.controller.is_running:
+            self._say(progress_words(found))
+
+    def _show_found(self, found: Improvement) -> None:
+        self._found = found
+        self._before = found.before
+        self._texts = [each.text for each in found.candidates]
+        self.list.addItems([candidate_words(each) for each in found.candidates])
+        best = next((at for at, each in enumerate(found.candidates) if each.text == found.after), 0)
+        self.list.setCurrentRow(best)
+        figure = lineage_figure(found)
+        self.chart.show_figure(figure)
+        self.chart.setVisible(len(figure.points) > 1)
+        if found.found:
+            self.diff.show_difference(
+                "".join(f"{line}\n" for line in improvement_diff(found)),
+                self.tr("The section before and after:"),
+            )
+        self._say("\n".join(improvement_sentences(found)))
+        self._show_offers()
+        if found.result is not None:
+            self.request_result.emit(found.result)
+
+    def _show_proposed(self, texts: tuple[ProposedText, ...]) -> None:
+        self._texts = [each.text for each in texts if not each.refusal]
+        refused = [each.refusal for each in texts if each.refusal]
+        self.list.addItems(
+            [self.tr("Text {number}").format(number=at + 1) for at in range(len(self._texts))]
+        )
+        self.list.setCurrentRow(0)
+        words = self.tr("{count} texts may be used.").format(count=len(self._texts))
+        if refused:
+            words += " " + self.tr("Refused: {reasons}").format(reasons=" ".join(refused))
+        self._say(words)
+        self._show_offers()
+
+    def _show_text(self, at: int) -> None:
+        if 0 <= at < len(self._texts):
+            lines = section_diff(self._before, self._texts[at])
+            self.diff.show_difference(
+                "".join(f"{line}\n" for line in lines), self.tr("The section before and after:")
+            )
+
+    def _show_offers(self) -> None:
+        running = self.controller.is_running
+        found = self._found
+        self.accept_button.setEnabled(not running and found is not None and found.found)
+        self.accept_button.setVisible(not self._texts or found is not None)
+        self.variants_button.setEnabled(not running and bool(self._new_texts))
+
+    @property
+    def _new_texts(self) -> list[str]:
+        """Texts that can be variants: those proposed, or the best of a search."""
+        if self._found is not None:
+            return [self._found.after] if self._found.found else []
+        return self._texts
+
+    def _add_variants(self) -> None:
+        self.controller.add_variants(
+            self.variant.currentText(), self.section.currentText(), self._new_texts
+        )
+
+    def _on_written(self, count: int) -> None:
+        self._say(
+            self.tr("{count} variants are added to {name}; run the experiment to compare.").format(
+                count=count, name=self.controller.path.name
+            )
+        )
+        self.variants_button.setEnabled(False)
+
+    def _accept(self) -> None:
+        if self._found is not None:
+            self.request_acceptance.emit(self._found)
+            self.accept()
+
+    def _say(self, text: str) -> None:
+        self.said.setText(text)
+        paint_text(self.said, self._theme.text)
+
+    def _complain(self, text: str) -> None:
+        self.said.setText(text)
+        paint_text(self.said, self._theme.error)

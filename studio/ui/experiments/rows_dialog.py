@@ -1,0 +1,209 @@
+"""Rows that a model invents: asked for by a click, looked at, and added by another."""
+
+from __future__ import annotations
+
+import json
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, GeneratedRows
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.ui.parts.screen_room import resize_within_screen
+from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.experiments.inventing import InventedRowsController
+
+_MOST = 20
+_MOST_SENTENCES = 4
+
+
+class InventedRowsDialog(QDialog):
+    """Nothing is sent before *Ask*, and nothing is written before *Add*."""
+
+    def __init__(
+        self, controller: InventedRowsController, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        """Make it; the controller becomes its own."""
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Generate rows"))
+        self.controller = controller
+        controller.setParent(self)
+        self._theme = theme
+        self._rows: tuple[GeneratedRow, ...] = ()
+        self.about = QLineEdit(controller.about)
+        self.model = QComboBox()
+        self.kinds = {name: QCheckBox(_kind_name(self, name)) for name in ROW_KINDS}
+        self.own_kind = QLineEdit()
+        self.count = QSpinBox()
+        self.said = QLabel()
+        self.table = QTableWidget(0, 2)
+        self.ask_button = QPushButton(self.tr("Ask"))
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self.add_button = self.buttons.addButton(
+            self.tr("Add"), QDialogButtonBox.ButtonRole.ActionRole
+        )
+        self._lay_out()
+        self._connect()
+        self._show_count()
+        resize_within_screen(self, 820, 640)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colors."""
+        self._theme = theme
+        paint_text(self.said, theme.muted)
+
+    @property
+    def chosen_kinds(self) -> list[str]:
+        """The kinds that are asked for."""
+        found = [name for name, box in self.kinds.items() if box.isChecked()]
+        own = self.own_kind.text().strip()
+        return [*found, own] if own else found
+
+    @property
+    def chosen_rows(self) -> list[GeneratedRow]:
+        """The rows that will be added."""
+        return [
+            row for at, row in enumerate(self._rows)
+            if (item := self.table.item(at, 0)) is not None
+            and item.checkState() == Qt.CheckState.Checked
+        ]  # fmt: skip
+
+    def _lay_out(self) -> None:
+        self.model.setEditable(True)
+        self.model.addItem(self.tr("The prompt's own"), "")
+        for name in self.controller.connections:
+            self.model.addItem(name, name)
+        self.count.setRange(1, _MOST)
+        self.count.setValue(3)
+        self.own_kind.setPlaceholderText(self.tr("A kind in your own words"))
+        kinds = FlowLayout(spacing=12)
+        for box in self.kinds.values():
+            box.setChecked(True)
+            kinds.addWidget(box)
+        for part, name in (
+            (self.about, self.tr("What the prompt is for")), (self.model, self.tr("Who invents")),
+            (self.own_kind, self.tr("A kind in your own words")),
+            (self.count, self.tr("Rows of each kind")), (self.table, self.tr("Rows")),
+        ):  # fmt: skip
+            part.setAccessibleName(name)
+        form = QFormLayout()
+        form.addRow(self.tr("What the prompt is for"), self.about)
+        form.addRow(self.tr("Who invents"), self.model)
+        form.addRow(self.tr("Kinds"), kinds)
+        form.addRow("", self.own_kind)
+        form.addRow(self.tr("Rows of each kind"), self.count)
+        form.addRow("", self.ask_button)
+        self.said.setWordWrap(True)
+        self.said.setTextFormat(Qt.TextFormat.PlainText)
+        paint_text(self.said, self._theme.muted)
+        table = self.table
+        table.setHorizontalHeaderLabels([self.tr("Kind"), self.tr("Values")])
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        table.verticalHeader().hide()
+        table.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setWordWrap(True)
+        self.ask_button.setProperty("primary", True)
+        whole = QVBoxLayout(self)
+        whole.setSpacing(10)
+        whole.addLayout(form)
+        whole.addWidget(table, 1)
+        whole.addWidget(self.said)
+        whole.addWidget(self.buttons)
+
+    def _connect(self) -> None:
+        self.ask_button.clicked.connect(self._ask)
+        self.add_button.clicked.connect(lambda: self.controller.add(self.chosen_rows))
+        self.buttons.rejected.connect(self.reject)
+        self.finished.connect(lambda _code: self.controller.close())
+        for box in self.kinds.values():
+            box.toggled.connect(lambda _on: self._show_count())
+        self.own_kind.textChanged.connect(lambda _text: self._show_count())
+        self.table.itemChanged.connect(lambda _item: self._show_count())
+        self.controller.generated.connect(self._show_rows)
+        self.controller.failed.connect(self._complain)
+        self.controller.running_changed.connect(self._show_running)
+        self.controller.written.connect(lambda _change: self.accept())
+
+    def _ask(self) -> None:
+        provider = self.model.currentText().strip()
+        if provider == self.model.itemText(0):
+            provider = ""
+        self.said.setText("")
+        self.controller.ask(
+            provider, self.chosen_kinds, self.count.value(), self.about.text().strip()
+        )
+
+    def _show_running(self, running: bool) -> None:
+        self.ask_button.setEnabled(not running and bool(self.chosen_kinds))
+        if running:
+            self._say(self.tr("Asking for one kind after the other…"))
+
+    def _show_rows(self, found: GeneratedRows) -> None:
+        self._rows = (*self._rows, *found.rows)
+        self.table.setRowCount(len(self._rows))
+        for at, row in enumerate(self._rows):
+            kind = QTableWidgetItem(_kind_name(self, row.kind))
+            kind.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable)
+            kind.setCheckState(Qt.CheckState.Checked)
+            values = json.dumps(dict(row.values), ensure_ascii=False)
+            shown = QTableWidgetItem(values if len(values) <= 600 else f"{values[:600]}…")
+            self.table.setItem(at, 0, kind)
+            self.table.setItem(at, 1, shown)
+        self.table.resizeRowsToContents()
+        words = [self.tr("{count} rows.").format(count=len(found.rows))]
+        if found.cost:
+            words.append(f"${found.cost:.4f}.")
+        left_out = list(found.left_out[:_MOST_SENTENCES])
+        if len(found.left_out) > _MOST_SENTENCES:
+            rest = len(found.left_out) - _MOST_SENTENCES
+            left_out.append(self.tr("… and {count} more are left out").format(count=rest))
+        self._say("\n".join([" ".join(words), *left_out]))
+        self.said.setToolTip("\n".join(found.left_out))
+        self._show_count()
+
+    def _show_count(self) -> None:
+        count = len(self.chosen_rows)
+        self.add_button.setText(
+            self.tr("Add {count} rows to {name}").format(count=count, name=self.controller.target)
+        )
+        self.add_button.setEnabled(count > 0)
+        kinds = len(self.chosen_kinds)
+        self.ask_button.setText(self.tr("Ask ({count} requests)").format(count=kinds))
+        self.ask_button.setEnabled(kinds > 0)
+
+    def _say(self, text: str) -> None:
+        self.said.setText(text)
+        paint_text(self.said, self._theme.muted)
+
+    def _complain(self, text: str) -> None:
+        self.said.setText(text)
+        paint_text(self.said, self._theme.error)
+
+
+def _kind_name(dialog: InventedRowsDialog, kind: str) -> str:
+    """A kind for people; words of the user's own as they are."""
+    names = {
+        "typical": dialog.tr("Typical"), "empty": dialog.tr("Empty"), "long": dialog.tr("Long"),
+        "language": dialog.tr("Other languages"), "injection": dialog.tr("Injection"),
+        "ambiguous": dialog.tr("Ambiguous"),
+    }  # fmt: skip
+    return names.get(kind, kind)

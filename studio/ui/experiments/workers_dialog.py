@@ -1,0 +1,117 @@
+"""Where the cells of an experiment are asked: this process, or workers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.application.experiments.cluster.dask_pool import WorkersAddress
+from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.ui.parts.screen_room import resize_within_screen
+from studio.ui.style.colors import paint_text
+from studio.ui.style.theme import Theme
+from studio.viewmodels.experiments.controller import ExperimentController
+
+_LOCAL = ("local:2", "local:4")
+
+
+class WorkersDialog(QDialog):
+    """The address of workers; what cannot be used is refused with its reason."""
+
+    def __init__(
+        self, controller: ExperimentController, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        """Make it."""
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Workers"))
+        self.controller = controller
+        self._theme = theme
+        self.address = QComboBox()
+        self.certificates = QLineEdit()
+        self.said = QLabel()
+        self.buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        self._lay_out()
+        self.buttons.accepted.connect(self._take)
+        self.buttons.rejected.connect(self.reject)
+        resize_within_screen(self, 620, 300)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colors."""
+        self._theme = theme
+        paint_text(self.said, theme.error)
+
+    def _lay_out(self) -> None:
+        now = self.controller.workers
+        self.address.setEditable(True)
+        self.address.addItems([self.tr("This process"), *_LOCAL])
+        self.address.setAccessibleName(self.tr("Address of the workers"))
+        self.certificates.setAccessibleName(self.tr("Folder of the certificates"))
+        self.certificates.setPlaceholderText(self.tr("ca.pem, cert.pem, key.pem"))
+        if now is not None:
+            self.address.setEditText(now.address)
+            self.certificates.setText(str(now.certificates or ""))
+        about = QLabel(
+            self.tr(
+                "local:4 starts four processes of this machine; tls://host:8786 is a scheduler of "
+                "your own (prompt-studio cluster certificates makes what it needs). Secrets are "
+                "never sent to workers. The page of the scheduler is shown with the experiment "
+                "once it runs."
+            )
+        )
+        about.setProperty("muted", True)
+        for label in (about, self.said):
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        paint_text(self.said, self._theme.error)
+        browse = QPushButton(self.tr("Choose…"))
+        browse.clicked.connect(self._browse)
+        line = QHBoxLayout()
+        line.addWidget(self.certificates, 1)
+        line.addWidget(browse)
+        form = QFormLayout()
+        form.addRow(self.tr("Ask on"), self.address)
+        form.addRow(self.tr("Certificates"), line)
+        box = QVBoxLayout(self)
+        box.setSpacing(10)
+        box.addWidget(about)
+        box.addLayout(form)
+        box.addWidget(self.said)
+        box.addStretch(1)
+        box.addWidget(self.buttons)
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, self.tr("Folder of the certificates"))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.fileSelected.connect(self.certificates.setText)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def _take(self) -> None:
+        written = self.address.currentText().strip()
+        address: WorkersAddress | None = None
+        if written and written != self.address.itemText(0):
+            folder = self.certificates.text().strip()
+            address = WorkersAddress(written, Path(folder).expanduser() if folder else None)
+        try:
+            self.controller.use_workers(address)
+        except WorkersError as error:
+            self.said.setText(str(error))
+            return
+        self.accept()

@@ -1,0 +1,211 @@
+"""A search for a better section, and texts by hand, on the loop's thread for a dialog."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import CancelledError, Future
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.application.experiments.improve.accept import with_variants
+from studio.application.experiments.improve.by_hand import propose_texts, rows_to_show
+from studio.application.experiments.improve.candidates import section_text
+from studio.application.experiments.improve.propose import ProposedText
+from studio.application.experiments.improve.search import SectionSearch, is_improvable
+from studio.application.experiments.improve.values import (
+    ImproveChoices,
+    ImproveError,
+    Improvement,
+    ImproveProgress,
+)
+from studio.application.experiments.plan import (
+    ExperimentPlan,
+    ExperimentServices,
+    PlannedVariant,
+)
+from studio.application.experiments.prompts import ExperimentError, section_titles
+from studio.application.experiments.providers import choice_for
+from studio.application.experiments.report import ledger_path
+from studio.core.experiments.results.database import LedgerError
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import ProviderEntry
+from studio.core.export.write import write_atomically
+from studio.core.models.base import ModelError
+from studio.core.models.choice import ModelChoice
+from studio.core.tools.source import ToolSourceError
+from studio.viewmodels.app.background import Background
+
+_ERRORS = (ExperimentError, ImproveError, LedgerError, ModelError, ToolSourceError, OSError)
+
+
+class ImproveController(QObject):
+    """Searches and proposes for one experiment, as its file stands when it was made."""
+
+    progress_changed = Signal(ImproveProgress)
+    ended = Signal(Improvement)
+    proposed = Signal(tuple)  # of ProposedText
+    failed = Signal(str)
+    running_changed = Signal(bool)
+    written = Signal(int)  # how many variants were added
+
+    def __init__(
+        self, path: Path, plan: ExperimentPlan, background: Background,
+        services: ExperimentServices, parent: QObject | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self.path = path
+        self.plan = plan
+        self._background = background
+        self._services = services
+        self._search: SectionSearch | None = None
+        self._work: Future[Improvement] | Future[tuple[ProposedText, ...]] | None = None
+
+    @property
+    def variants(self) -> list[str]:
+        """Names of the variants whose prompt can be improved."""
+        return [each.name for each in self.plan.variants if is_improvable(each)]
+
+    @property
+    def connections(self) -> list[str]:
+        """Names of those who can propose."""
+        return [each.name for each in self._services.connections.connections]
+
+    def sections(self, variant: str) -> list[str]:
+        """The sections of a variant's prompt."""
+        found = self._variant(variant)
+        return section_titles(found.document) if found is not None else []
+
+    def text_of(self, variant: str, section: str) -> str:
+        """The text of a section as it is; empty where there is none."""
+        found = self._variant(variant)
+        try:
+            return section_text(found.document, section) if found is not None else ""
+        except ExperimentError:
+            return ""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is asked."""
+        return self._work is not None
+
+    def search(self, variant: str, provider: str, choices: ImproveChoices) -> None:
+        """Search a better text."""
+        self._begin(self._searched(variant, provider, choices), self._on_ended)
+
+    def propose(self, variant: str, provider: str, section: str, count: int, wish: str) -> None:
+        """Ask for some texts to be looked at."""
+        self._begin(self._proposed(variant, provider, section, count, wish), self._on_proposed)
+
+    def add_variants(self, variant: str, section: str, texts: list[str]) -> None:
+        """Write texts into the experiment as variants."""
+        found = self._variant(variant)
+        if found is None:
+            return
+        try:
+            before = self.path.read_bytes().decode("utf-8")
+            write_atomically(self.path, with_variants(before, found, section, texts))
+        except (ExperimentError, OSError, UnicodeDecodeError) as error:
+            self.failed.emit(str(error))
+            return
+        self.written.emit(len(texts))
+
+    def stop(self) -> None:
+        """Ask for no more; what a search has under way may end."""
+        if self._search is not None:
+            self._background.start(self._stopped())
+        elif self._work is not None:
+            self._work.cancel()
+
+    def close(self) -> None:
+        """Stop what is under way; nobody is told any more."""
+        work, self._work = self._work, None
+        if work is not None:
+            work.cancel()
+
+    # On the loop's thread -------------------------------------------------------------------------
+
+    async def _stopped(self) -> None:
+        if self._search is not None:
+            self._search.stop()
+
+    async def _searched(self, variant: str, provider: str, choices: ImproveChoices) -> Improvement:
+        at = self._place(variant)
+        ledger = ExperimentLedger(ledger_path(self.path))
+        try:
+            services = replace(self._services, approve=False)
+            self._search = SectionSearch(
+                self.plan, at, choices, self._proposer(at, provider), services, ledger,
+                lambda told: self._background.post(partial(self.progress_changed.emit, told)),
+            )  # fmt: skip
+            return await self._search.run()
+        finally:
+            self._search = None
+            ledger.close()
+
+    async def _proposed(
+        self, variant: str, provider: str, section: str, count: int, wish: str
+    ) -> tuple[ProposedText, ...]:
+        at = self._place(variant)
+        ledger = ExperimentLedger(ledger_path(self.path))
+        try:
+            rows = await asyncio.to_thread(rows_to_show, ledger, self.plan, at)
+        finally:
+            ledger.close()
+        made, _ = await propose_texts(
+            self.plan.variants[at].document, section, count, self._proposer(at, provider),
+            self._services, rows, trusted=self.plan.folder.trusted, wish=wish,
+        )  # fmt: skip
+        return made
+
+    def _proposer(self, at: int, provider: str) -> ModelChoice:
+        found = choice_for(
+            ProviderEntry(provider), self.plan.variants[at].document, self._services.connections,
+            trusted=self.plan.folder.trusted,
+        )  # fmt: skip
+        if found is None:
+            raise ImproveError(self.tr("`echo` proposes nothing."))
+        return found
+
+    def _place(self, variant: str) -> int:
+        return next(at for at, each in enumerate(self.plan.variants) if each.name == variant)
+
+    def _variant(self, name: str) -> PlannedVariant | None:
+        return next((each for each in self.plan.variants if each.name == name), None)
+
+    # In the window's thread -----------------------------------------------------------------------
+
+    def _begin(self, work: object, done: object) -> None:
+        if self._work is not None:
+            return
+        self._work = self._background.start(work, done)  # type: ignore[arg-type]
+        self.running_changed.emit(True)
+
+    def _on_ended(self, ended: Future[Improvement]) -> None:
+        found = self._result(ended)
+        if isinstance(found, Improvement):
+            self.ended.emit(found)
+
+    def _on_proposed(self, ended: Future[tuple[ProposedText, ...]]) -> None:
+        found = self._result(ended)
+        if isinstance(found, tuple):
+            self.proposed.emit(found)
+
+    def _result(
+        self, ended: Future[Improvement] | Future[tuple[ProposedText, ...]]
+    ) -> Improvement | tuple[ProposedText, ...] | None:
+        """What came of it; None where it failed, which is told."""
+        if self._work is None:
+            return None  # the dialog is closed
+        self._work = None
+        self.running_changed.emit(False)
+        try:
+            return ended.result()
+        except CancelledError:
+            return None
+        except _ERRORS as error:
+            hint = error.hint if isinstance(error, ModelError) else ""
+            self.failed.emit(f"{error} {hint}".strip())
+            return None

@@ -1,0 +1,102 @@
+"""Rows that a model invents, asked for on the loop's thread for a dialog."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import CancelledError, Future
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.application.experiments.accept import AcceptedAnswer
+from studio.application.experiments.add_rows import add_rows, rows_file
+from studio.application.experiments.generate import (
+    GeneratedRow,
+    GeneratedRows,
+    RowRequest,
+    generate_rows,
+    generator_choice,
+)
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.prompts import ExperimentError
+from studio.core.models.base import ModelError
+from studio.viewmodels.app.background import Background
+
+
+class InventedRowsController(QObject):
+    """Asks for rows of one experiment; writes those that the user wants."""
+
+    generated = Signal(GeneratedRows)
+    failed = Signal(str)
+    running_changed = Signal(bool)
+    written = Signal(AcceptedAnswer)
+
+    def __init__(
+        self, path: Path, plan: ExperimentPlan, background: Background,
+        services: ExperimentServices, parent: QObject | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self.path = path
+        self._plan = plan
+        self._document = plan.variants[0].document
+        self._background = background
+        self._services = services
+        self._work: Future[GeneratedRows] | None = None
+
+    @property
+    def connections(self) -> list[str]:
+        """Names of those who can invent."""
+        return [each.name for each in self._services.connections.connections]
+
+    @property
+    def about(self) -> str:
+        """What the prompt says of itself."""
+        return self._document.description or self._document.name
+
+    @property
+    def target(self) -> str:
+        """Name of the file that rows are added to."""
+        return rows_file(self.path, self._plan.file.source.text).name
+
+    def ask(self, provider: str, kinds: Sequence[str], count: int, about: str) -> None:
+        """Ask for rows of each kind."""
+        if self._work is not None:
+            return
+        earlier = tuple(dict(row.case.variables) for row in self._plan.rows)
+        asked = RowRequest(tuple(kinds), count, about, earlier)
+        self._work = self._background.start(self._asked(provider, asked), self._on_ended)
+        self.running_changed.emit(True)
+
+    def add(self, rows: Sequence[GeneratedRow]) -> None:
+        """Write rows."""
+        try:
+            change = add_rows(self.path, rows)
+            change.write()
+        except (ExperimentError, OSError) as error:
+            self.failed.emit(str(error))
+            return
+        self.written.emit(change)
+
+    def close(self) -> None:
+        """Stop what is under way; nobody is told any more."""
+        work, self._work = self._work, None
+        if work is not None:
+            work.cancel()
+
+    async def _asked(self, provider: str, asked: RowRequest) -> GeneratedRows:
+        trusted = self._plan.folder.trusted
+        choice = generator_choice(self._document, provider, self._services, trusted=trusted)
+        return await generate_rows(self._document, choice, self._services, asked, trusted=trusted)
+
+    def _on_ended(self, ended: Future[GeneratedRows]) -> None:
+        if self._work is None:
+            return  # the dialog is closed
+        self._work = None
+        self.running_changed.emit(False)
+        try:
+            self.generated.emit(ended.result())
+        except CancelledError:
+            return
+        except (ExperimentError, ModelError) as error:
+            hint = error.hint if isinstance(error, ModelError) else ""
+            self.failed.emit(f"{error} {hint}".strip())

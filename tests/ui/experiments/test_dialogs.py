@@ -1,0 +1,215 @@
+"""The dialogs of an experiment's tab: nothing is sent or written before a click."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QDialog
+from pytestqt.qtbot import QtBot
+
+from studio.application.experiments.report import ledger_path
+from studio.cli.main import run_command
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.ui.app.workbench import Workbench
+from studio.ui.experiments.improve_dialog import ImproveDialog
+from studio.ui.experiments.rows_dialog import InventedRowsDialog
+from studio.ui.experiments.view import ExperimentView
+from studio.ui.experiments.workers_dialog import WorkersDialog
+from tests.application.experiments.conftest import PROMPT
+from tests.application.experiments.improve.conftest import COUNTRIES, GOOD, PLAIN, replied
+from tests.support import patience
+from tests.support.chat_server import ChatServer, Exchange, chat_server, streamed
+
+Dialog = TypeVar("Dialog", bound=QDialog)
+Open = Callable[[], Workbench]
+
+
+class Answers:
+    """Cells, proposals and invented rows; cells wait where the test says so."""
+
+    def __init__(self) -> None:
+        self.may_answer = threading.Event()
+        self.may_answer.set()
+        self.texts = [replied("{{ no }}"), replied(GOOD)]
+
+    async def say(self, exchange: Exchange) -> None:
+        system, user = [each["content"] for each in exchange.request.body["messages"]]
+        if "You improve one section" in system:
+            text = self.texts.pop(0) if len(self.texts) > 1 else self.texts[0]
+        elif "You invent test data" in system:
+            text = json.dumps([{"country": "Norge"}, {"country": "land1"}, {"town": 1}])
+        else:
+            while not self.may_answer.is_set():
+                await asyncio.sleep(0.01)
+            text = f"{user}-City" if "capital" in system else "nothing"
+        await streamed(text)(exchange)
+
+
+@pytest.fixture
+def answers() -> Answers:
+    return Answers()
+
+
+@pytest.fixture
+def server(user_home: Path, tmp_path: Path, answers: Answers) -> Iterator[ChatServer]:
+    (tmp_path / "capital.prompty").write_text(PROMPT)
+    (tmp_path / "capital.experiment.yaml").write_text(PLAIN)
+    rows = "".join(f"{each},{each}-City\n" for each in COUNTRIES)
+    (tmp_path / "rows.csv").write_text(f"country,expected\n{rows}")
+    (user_home / "config").mkdir(parents=True, exist_ok=True)
+    with chat_server() as made:
+        (user_home / "config" / "connections.toml").write_text(
+            f'[[connection]]\nname = "small"\nkind = "compatible"\nmodel = "m"\n'
+            f'base_url = "{made.url}"\n'
+        )
+        made.always(answers.say)
+        yield made
+
+
+@pytest.fixture
+def view(qtbot: QtBot, server: ChatServer, tmp_path: Path, open_workbench: Open) -> ExperimentView:
+    workbench = open_workbench()
+    workbench.window.tabs.open(tmp_path / "capital.experiment.yaml")
+    view = workbench.window.tabs.sides.active.currentWidget()
+    assert isinstance(view, ExperimentView)
+    qtbot.waitUntil(lambda: view.controller.plan is not None and bool(view.head.text()),
+                    timeout=patience.MS)  # fmt: skip
+    return view
+
+
+def dialog_of(kind: type[Dialog]) -> Dialog:
+    found = [each for each in QApplication.topLevelWidgets() if isinstance(each, kind)]
+    return next(each for each in found if each.isVisible())
+
+
+def test_workers_are_refused_as_on_the_command_line(view: ExperimentView) -> None:
+    view.more_actions["workers"].trigger()
+    dialog = dialog_of(WorkersDialog)
+    ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    for address, said in (
+        ("tcp://elsewhere.example:8786", "is not encrypted"),
+        ("tls://elsewhere.example:8786", "missing: ca.pem, cert.pem, key.pem"),
+        ("four", "names no workers"),
+    ):
+        dialog.address.setEditText(address)
+        ok.click()
+        assert said in dialog.said.text()
+        assert view.controller.workers is None
+    dialog.address.setEditText("local:2")
+    ok.click()
+    assert view.controller.workers is not None
+    assert view.controller.workers.local == 2
+    assert view.workers.text() == "Asked on workers: local:2"
+
+
+def test_invented_rows_are_looked_at_and_added_and_taken_back(
+    qtbot: QtBot, view: ExperimentView, server: ChatServer, tmp_path: Path
+) -> None:
+    experiment = tmp_path / "capital.experiment.yaml"
+    view.more_actions["rows"].trigger()
+    dialog = dialog_of(InventedRowsDialog)
+    for name, box in dialog.kinds.items():
+        box.setChecked(name == "language")
+    dialog.model.setEditText("small")
+    assert not server.requests
+    assert dialog.ask_button.text() == "Ask (1 requests)"
+    qtbot.mouseClick(dialog.ask_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.table.rowCount() > 0, timeout=patience.MS)
+    assert len(server.requests) == 1
+    assert "like an earlier row" in dialog.said.text()  # Land1 is among the rows
+    assert "required property" in dialog.said.text()
+    assert dialog.table.rowCount() == 1
+    assert experiment.read_text() == PLAIN
+    item = dialog.table.item(0, 0)
+    assert item is not None
+    item.setCheckState(Qt.CheckState.Unchecked)
+    assert not dialog.add_button.isEnabled()
+    item.setCheckState(Qt.CheckState.Checked)
+    dialog.add_button.click()
+    qtbot.waitUntil(
+        lambda: view.controller.plan is not None and len(view.controller.plan.rows) == 19,
+        timeout=patience.MS,
+    )
+    assert "Norge" in experiment.read_text()
+
+
+def test_a_section_is_improved_and_accepted_as_one_undo(
+    qtbot: QtBot, view: ExperimentView, server: ChatServer
+) -> None:
+    pytest.importorskip("gepa", reason="needs the extra `improve`")
+    view.more_actions["improve"].trigger()
+    dialog = dialog_of(ImproveDialog)
+    assert [dialog.section.itemText(at) for at in range(dialog.section.count())] == [
+        "system", "user"
+    ]  # fmt: skip
+    dialog.model.setEditText("small")
+    assert not server.requests
+    qtbot.mouseClick(dialog.search_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(dialog.accept_button.isEnabled, timeout=patience.MS)
+    assert "6 won, 0 lost, p = 0.031" in dialog.said.text()
+    assert dialog.list.count() == 3  # as it is, refused, better
+    assert "refused" in dialog.list.item(1).text()
+    assert GOOD in dialog.diff.toPlainText()
+    assert dialog.chart.isVisible()
+    dialog.accept_button.click()
+    page = view.window().tabs.current  # type: ignore[attr-defined]
+    assert page.editor.text() == PROMPT.replace("Answer in one word.", GOOD)
+    page.editor.undo()
+    assert page.editor.text() == PROMPT
+    qtbot.waitUntil(lambda: len(view.controller.heads) == 1, timeout=patience.MS)
+    assert view.controller.model.rowCount() == 6  # the unseen rows stand in the grid
+
+
+def test_texts_are_proposed_and_become_variants(
+    qtbot: QtBot, view: ExperimentView, server: ChatServer, answers: Answers
+) -> None:
+    answers.texts = [replied(each) for each in (GOOD, "{{ x }}", "Say the capital.", "A capital!")]
+    view.more_actions["improve"].trigger()
+    dialog = dialog_of(ImproveDialog)
+    dialog.model.setEditText("small")
+    qtbot.mouseClick(dialog.propose_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: dialog.list.count() > 0, timeout=patience.MS)
+    assert dialog.list.count() == 3
+    assert "Refused: It adds expressions: {{ x }}." in dialog.said.text()
+    dialog.variants_button.click()
+    qtbot.waitUntil(
+        lambda: view.controller.plan is not None and len(view.controller.plan.variants) == 4,
+        timeout=patience.MS,
+    )
+    assert len(server.requests) == 4
+    dialog.close()
+
+
+def test_a_run_of_another_process_is_shown_as_it_goes_and_stopped(
+    qtbot: QtBot, server: ChatServer, answers: Answers, tmp_path: Path, open_workbench: Open
+) -> None:
+    experiment = tmp_path / "capital.experiment.yaml"
+    answers.may_answer.clear()
+    assert run_command(["experiment", "run", str(experiment), "--detach", "--trust"]) == 0
+    workbench = open_workbench()
+    workbench.window.tabs.open(experiment)
+    view = workbench.window.tabs.sides.active.currentWidget()
+    assert isinstance(view, ExperimentView)
+    qtbot.waitUntil(lambda: view.controller.is_running, timeout=patience.MS)
+    qtbot.waitUntil(lambda: "of 18 cells" in view.pace.text(), timeout=patience.MS)
+    assert view.run_button.text() == "Stop"
+    answers.may_answer.set()
+    qtbot.waitUntil(lambda: not view.controller.is_running, timeout=patience.MS)
+    qtbot.waitUntil(
+        lambda: view.controller.report is not None and view.controller.report.is_whole,
+        timeout=patience.MS,
+    )
+    assert len(server.requests) == 18  # the window asked nothing
+    ledger = ExperimentLedger(ledger_path(experiment))
+    try:
+        assert ledger.state(1) == "done"
+        assert not ledger.is_run(1)
+    finally:
+        ledger.close()
