@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "lsp": ("the language server, for editors", "lsp:add_lsp"),
         "mcp": ("the server for coding agents (MCP)", "mcp:add_mcp"),
         "completion": ("completion at Tab for bash, zsh and fish", "completion:add_completion"),
+        "update": ("whether the package source has a newer version", "update:add_update"),
         "plugins": ("the installed plug-ins, and what is wrong with them", "main:add_plugins"),
     }
 )

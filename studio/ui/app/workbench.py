@@ -44,6 +44,7 @@ from studio.ui.style.theme import load_other_fonts
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.panes import Panes
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.app.update_notice import UpdateNotice
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.history.controller import HistoryController
 from studio.viewmodels.preview.controller import EmbeddedCount, PreviewController
@@ -150,8 +151,8 @@ class Workbench(QObject):
         self._wire()
         self.document.show_choice(self.connections.choice)
         self.history.mark_interrupted()
-        chosen = services.settings.value
-        self._keep_runs(chosen.history_keep, chosen.history_days)
+        self._keep_runs(services.settings.value.history_keep, services.settings.value.history_days)
+        self._look_for_updates()
         if window.tabs.document is not None:
             self.document.show_document(window.tabs.document)
             self._on_prompt(window.tabs.document)
@@ -304,6 +305,12 @@ class Workbench(QObject):
         self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
         self.connections.changed.connect(document.show_choice)
         self.connections.saved.connect(self.tools.reload)  # tools may name a connection
+
+    def _look_for_updates(self) -> None:
+        """The package source is asked where the user wants that, and never otherwise."""
+        services = self._services
+        mark = services.paths.data / "asked-for-update"
+        UpdateNotice(self.background, services.settings, services.messages, mark, self)
 
     def _tell_exchange_trust(self, trusted: bool) -> None:
         self.window.commands.exchange.trusted = trusted

@@ -1,0 +1,31 @@
+"""`prompt-studio update`: whether there is a newer version, and what installs it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+
+from studio import __version__
+from studio.cli.exit_codes import FINE, PROBLEMS
+
+
+def add_update(parser: argparse.ArgumentParser) -> None:
+    """It takes no arguments; it asks the package source, and installs nothing."""
+    parser.set_defaults(action=_update)
+
+
+def _update(_: argparse.Namespace) -> int:
+    from studio.core.models.base import ModelError
+    from studio.core.models.new_version import find_new_version
+
+    try:
+        found = asyncio.run(find_new_version())
+    except ModelError as error:
+        print(f"prompt-studio: {error.message} {error.hint}".rstrip(), file=sys.stderr)
+        return PROBLEMS
+    if found is None:
+        print(f"{__version__} is the newest.")
+    else:
+        print(f"{found.version} can be had from {found.source}: {found.command}")
+    return FINE
