@@ -66,6 +66,7 @@ interop: setup-dev ## let every program that reads an export read it: Prompty 1 
 	@$(BIN)/python -m tests.interop.vscode
 	@$(BIN)/python -m tests.interop.neovim
 	@$(BIN)/python -m tests.interop.servers
+	@$(BIN)/python -m tests.interop.descriptions
 	@$(BIN)/python -m tests.interop.portability
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs, kill an experiment 50 times and batches at each step; print it

@@ -72,6 +72,23 @@ def mcp_server_command(python: Path, name: str) -> list[str] | None:
     return [*_node(python), str(_modules(python) / package / "dist" / "index.js")]
 
 
+def node_of(python: Path) -> Path:
+    """Node alone, of the environment that a Python is of."""
+    return Path(_node(python)[0])
+
+
+def npm_file(python: Path, package: str, inside: str) -> Path | None:
+    """A file of a package of npm; None where npm cannot install it.
+
+    Args:
+        python: of an environment whose wheel carries Node.
+        package: with its version ("@scope/name@1.2.3").
+        inside: the file's place in it.
+    """
+    name = package[: package.rindex("@")]
+    return _modules(python) / name / inside if _install(python, name, package) else None
+
+
 def _modules(python: Path) -> Path:
     return python.parents[1] / "node_modules"
 

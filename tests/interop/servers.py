@@ -1,14 +1,16 @@
 """MCP servers that others wrote, met by our client: `python -m tests.interop.servers`.
 
 Prints a line for each; ends with 1 where one cannot be used. The servers come from PyPI and npm.
+Then the protocol's conformance suite plays a server, and looks at what our client does.
 """
 
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from studio.core.text.values import JsonObject
@@ -16,7 +18,14 @@ from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import StdioServer
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.source import ToolSourceError
-from tests.interop.environments import ROOT, build, mcp_server_command
+from tests.interop.environments import (
+    ROOT,
+    build,
+    mcp_server_command,
+    node_of,
+    npm_file,
+    python_of,
+)
 
 CALLS: Mapping[str, tuple[tuple[str, JsonObject, str], ...]] = {
     "everything": (
@@ -31,6 +40,26 @@ CALLS: Mapping[str, tuple[tuple[str, JsonObject, str], ...]] = {
     "git": (("git_status", {"repo_path": str(ROOT)}, "branch"),),
 }
 """By server: a tool, its arguments, and what its answer says."""
+
+CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
+PARTS = (
+    "initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry",
+    "auth/metadata-default", "auth/metadata-var1", "auth/metadata-var2", "auth/metadata-var3",
+    "auth/basic-cimd", "auth/scope-from-www-authenticate", "auth/scope-from-scopes-supported",
+    "auth/scope-omitted-when-undefined", "auth/scope-step-up", "auth/scope-retry-limit",
+    "auth/token-endpoint-auth-basic", "auth/token-endpoint-auth-post",
+    "auth/token-endpoint-auth-none", "auth/pre-registration",
+    "auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback",
+    "auth/resource-mismatch", "auth/client-credentials-basic", "auth/client-credentials-jwt",
+)  # fmt: skip
+"""Those for clients; "cross-app access" wants a company's own identity provider."""
+
+NOT_HAD = {
+    "auth/basic-cimd": "a client that is named by an address wants a public page of its own",
+    "auth/2025-03-26-oauth-metadata-backcompat": "the SDK refuses an issuer with another path",
+    "auth/client-credentials-jwt": "logins by signed JWT are not made",
+}
+"""What is not done, and why."""
 
 WORDS = {"string": "a@example.org", "integer": 3, "number": 1.5, "boolean": True}
 
@@ -90,6 +119,22 @@ async def meet(name: str, server: StdioServer, folder: Path) -> list[str]:
     return [f"{name}: {each}" for each in wrong]
 
 
+def conform(python: Path) -> Iterator[tuple[str, str]]:
+    """Each part of the conformance suite, and what our client did wrong there."""
+    script = npm_file(python, CONFORMANCE, "dist/index.js")
+    if script is None:
+        return
+    client = f"{sys.executable} -m tests.interop.conformance_client"
+    for part in PARTS:
+        done = subprocess.run(
+            [str(node_of(python)), str(script), "client", "--command", client, "--scenario", part],
+            capture_output=True, text=True, check=False, timeout=120, cwd=ROOT,
+        )  # fmt: skip
+        said = done.stdout + done.stderr
+        wrong = [line.strip() for line in said.splitlines() if line.startswith("  - ")]
+        yield part, "" if done.returncode == 0 else "; ".join(wrong) or said[-300:]
+
+
 async def main() -> int:
     """Meet all that can be had."""
     wrong: list[str] = []
@@ -102,6 +147,16 @@ async def main() -> int:
                 wrong += await meet(name, there[name], folder)
             else:
                 print(f"{name:12} not installed here")
+    python = python_of("mcp-servers")
+    passed = 0
+    for part, said in conform(python) if python is not None else ():
+        if not said:
+            passed += 1
+        elif part in NOT_HAD:
+            print(f"{part}: {NOT_HAD[part]}")
+        else:
+            wrong.append(f"{part}: {said}")
+    print(f"conformance suite: {passed} of {len(PARTS)} parts as a client")
     print(*wrong, sep="\n")
     return 1 if wrong else 0
 

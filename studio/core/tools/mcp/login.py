@@ -81,10 +81,10 @@ class ServerLogin:
         """
         from mcp.client.auth import OAuthClientProvider
         from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
-        from mcp.shared.auth import OAuthClientMetadata
+        from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata
         from pydantic import AnyUrl
 
-        if login.client_id:
+        if login.client_id and not login.in_browser:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that the issuer should be named, in 3.0
                 return ClientCredentialsOAuthProvider(
@@ -95,7 +95,7 @@ class ServerLogin:
             raise LoginRefusedError(self._refused)  # not asked again before it is restarted
         if self._listener is None:
             self._listener = await asyncio.start_server(
-                self._come_back, "127.0.0.1", 0, limit=_LONGEST_LINE
+                self._come_back, "127.0.0.1", login.port, limit=_LONGEST_LINE
             )
         port = self._listener.sockets[0].getsockname()[1]
         metadata = OAuthClientMetadata(
@@ -103,6 +103,19 @@ class ServerLogin:
             redirect_uris=[AnyUrl(f"http://127.0.0.1:{port}/callback")],
             scope=login.scope or None,
         )
+        if login.client_id and self.storage.client is None:
+            self.storage.client = OAuthClientInformationFull(
+                client_id=login.client_id,
+                client_secret=login.client_secret or None,
+                issuer=login.issuer or None,
+                # RFC 6749 §2.3.1: what a server must support.
+                token_endpoint_auth_method=(
+                    "client_secret_basic" if login.client_secret else "none"
+                ),
+                **metadata.model_dump(
+                    exclude={"issuer", "token_endpoint_auth_method"}, exclude_none=True
+                ),
+            )
         return OAuthClientProvider(url, metadata, self.storage, self._open_page, self._wait)
 
     @property

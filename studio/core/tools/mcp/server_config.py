@@ -51,7 +51,8 @@ class HttpLogin:
     """How to log in, references unresolved."""
 
     client_id: str = ""
-    """Of a program that logs in for itself; empty for the user's login in a browser."""
+    """Of a program that logs in for itself, or that the user logs in by; empty where the server
+    registers us when the user logs in."""
 
     client_secret: str = ""
     """By which the program shows that it is it."""
@@ -61,6 +62,12 @@ class HttpLogin:
 
     issuer: str = ""
     """Who gave the client its id and secret; empty for whomever the server names."""
+
+    in_browser: bool = False
+    """Whether the user logs in, in a browser."""
+
+    port: int = 0
+    """Where on this machine the browser comes back to; 0 for any free port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,19 +170,24 @@ def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
 
 
 def _login(auth: Json) -> HttpLogin | None:
-    """An entry's `auth`: "browser", or `clientId`, `clientSecret`, `scopes`, `issuer`."""
+    """An entry's `auth`: "browser", or `clientId`, `clientSecret`, `scopes`, `issuer`.
+
+    `browser: true` beside these is the user's login by a client that the server knows already.
+    """
     if auth in ("browser", "oauth"):
-        return HttpLogin()
+        return HttpLogin(in_browser=True)
     if not isinstance(auth, Mapping):
         return None
     words = _text_map(auth)
-    listed = auth.get("scopes")
+    listed, port = auth.get("scopes"), auth.get("port")
     scopes = " ".join(_texts(listed)) if isinstance(listed, list | tuple) else words.get("scopes")
     return HttpLogin(
         words.get("clientId", ""),
         words.get("clientSecret", ""),
         scopes or "",
         words.get("issuer", ""),
+        auth.get("browser") is True,
+        port if isinstance(port, int) and 0 < port < 65_536 else 0,
     )
 
 
@@ -191,7 +203,11 @@ def address_pin(address: ServerAddress) -> Pin:
             lines = [*without_secrets([url])[0], *(f"header {name}" for name in headers)]
             whole = [url, dict(headers)]  # by which transport is no other server
             if login is not None:
-                lines.append(f"login as {login.client_id or 'you, in a browser'}")
+                who = login.client_id or "you, in a browser"
+                if login.client_id and login.in_browser:
+                    who = f"you, in a browser, by {login.client_id}"
+                    whole.append("browser")
+                lines.append(f"login as {who}")
                 whole += [login.client_id, login.client_secret, login.scope, login.issuer]
         case _:
             assert_never(address)

@@ -10,7 +10,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, assert_never
 
@@ -24,7 +24,6 @@ from studio.core.tools.mcp.child import LONGEST_LOG, ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
 from studio.core.tools.mcp.login import LoginRefusedError, ServerLogin
 from studio.core.tools.mcp.server_config import (
-    HttpLogin,
     HttpServer,
     ServerAddress,
     StdioServer,
@@ -310,7 +309,8 @@ class McpSource:
         return await self._connect(opener)
 
     async def _connect(self, opener: Opener, *, is_old: bool = False) -> McpConnection:
-        is_by_user = isinstance(self._address, HttpServer) and self._address.login == HttpLogin()
+        login = self._address.login if isinstance(self._address, HttpServer) else None
+        is_by_user = login is not None and login.in_browser
         return await McpConnection.open(
             opener,
             _LOGIN_SECONDS if is_by_user else self._limits.start_seconds,
@@ -329,11 +329,11 @@ class McpSource:
         self._notes = HttpNotes()
         auth = None
         if server.login is not None:
-            login = HttpLogin(
-                expand(server.login.client_id, known),
-                expand(server.login.client_secret, known),
-                server.login.scope,
-                expand(server.login.issuer, known),
+            login = replace(
+                server.login,
+                client_id=expand(server.login.client_id, known),
+                client_secret=expand(server.login.client_secret, known),
+                issuer=expand(server.login.issuer, known),
             )
             try:
                 auth = await self._login.auth(url, login)

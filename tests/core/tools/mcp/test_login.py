@@ -169,3 +169,19 @@ async def test_who_declines_is_not_asked_again(url: str) -> None:
         source._failure = None  # as if the time had passed
     assert len(asked) == 1
     await source.close()
+
+
+async def test_the_user_logs_in_by_a_client_that_the_server_knows(url: str) -> None:
+    asked: list[str] = []
+
+    async def browser(wanted: InputWanted) -> InputGiven:
+        asked.append(parse_qs(urlsplit(wanted.url).query)["client_id"][0])
+        async with httpx2.AsyncClient(follow_redirects=True) as http:
+            await http.get(wanted.url)
+        return InputGiven("accept")
+
+    auth = {"browser": True, "clientId": "known-app"}
+    source = McpSource("s", at(url, auth), limits=LIMITS, ask=browser)
+    assert [spec.name for spec in await source.list_tools()] == ["hello"]
+    assert asked == ["known-app"]
+    await source.close()

@@ -1,0 +1,63 @@
+"""The studio as the client of the protocol's conformance suite: `python … URL`, started by it.
+
+The suite plays a server, and looks at what the client does. Which part it plays is said by
+MCP_CONFORMANCE_SCENARIO. The login's page is opened as a browser would, by someone who agrees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+import httpx2
+
+from studio.core.tools.limits import ToolLimits
+from studio.core.tools.mcp.asking import InputGiven, InputWanted
+from studio.core.tools.mcp.server_config import HttpLogin, HttpServer
+from studio.core.tools.mcp.source import McpSource
+
+SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+CONTEXT: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}") or "{}")
+
+
+async def answer(wanted: InputWanted) -> InputGiven:
+    """Open the page of a login, or send a form with its defaults."""
+    if wanted.url:
+        async with httpx2.AsyncClient(follow_redirects=True) as browser:
+            await browser.get(wanted.url)
+        return InputGiven("accept")
+    properties: Any = wanted.schema.get("properties", {})
+    filled = {name: each["default"] for name, each in properties.items() if "default" in each}
+    return InputGiven("accept", filled)
+
+
+def login() -> HttpLogin | None:
+    """How to log in, as a user would have written it down."""
+    if not SCENARIO.startswith("auth/"):
+        return None
+    if SCENARIO.startswith("auth/client-credentials"):
+        return HttpLogin(CONTEXT.get("client_id", ""), CONTEXT.get("client_secret", ""))
+    client, secret = CONTEXT.get("client_id", ""), CONTEXT.get("client_secret", "")
+    return HttpLogin(client, secret, in_browser=True)
+
+
+async def main(url: str) -> int:
+    """List the tools, call each, and leave."""
+    server = HttpServer(url, login=login())
+    source = McpSource("suite", server, limits=ToolLimits(seconds=20), ask=answer)
+    try:
+        for spec in await source.list_tools():
+            required: Any = spec.parameters.get("required", [])
+            arguments = dict.fromkeys(required, 1)
+            outcome = await source.call(spec.name, arguments)
+            print(spec.name, outcome.status, outcome.text[:200])
+    finally:
+        await source.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(sys.argv[-1])))

@@ -1,0 +1,131 @@
+"""Real descriptions of APIs, every operation called: `python -m tests.interop.descriptions`.
+
+GitHub's own (npm), and those of the folder that DESCRIPTIONS names. Prism (npm), which reads the
+same description, answers: it refuses a request that does not keep to it. Each operation is called
+twice, with what it needs and with all that it takes; the arguments come of the tools' schemas.
+Prints a line for each description; ends with 1 where a request was refused.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from studio.core.tools.limits import ToolLimits
+from studio.core.tools.openapi.source import OpenApiSource
+from tests.interop.environments import build, node_of, npm_file
+from tests.interop.samples import sample
+from tests.support import patience
+
+PRISM, GITHUB = "@stoplight/prism-cli@5.16.0", "@octokit/openapi@23.0.2"
+REFUSED = (400, 401, 403, 404, 405, 413, 415, 422)
+"""What Prism answers where a request is no request of the description."""
+
+MOST_SHOWN = 8
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def descriptions(python: Path) -> list[Path]:
+    """The descriptions that can be had here."""
+    found = [npm_file(python, GITHUB, "generated/api.github.com.json")]
+    folder = os.environ.get("DESCRIPTIONS")
+    if folder:
+        found += sorted(each for each in Path(folder).iterdir()
+                        if each.suffix in (".json", ".yaml", ".yml"))  # fmt: skip
+    return [each for each in found if each is not None]
+
+
+async def until_it_listens(port: int, prism: subprocess.Popen[bytes]) -> None:
+    """Wait for Prism, which takes its time with a large description."""
+    end = time.monotonic() + 20 * patience.SECONDS
+    while time.monotonic() < end and prism.poll() is None:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(0.2)
+        else:
+            writer.close()
+            return
+    raise RuntimeError("Prism does not answer")
+
+
+def status_of(head: str) -> int:
+    """The status in the head of an answer; 0 where there was none."""
+    words = head.split()
+    return int(words[1]) if len(words) > 1 and words[1].isdecimal() else 0
+
+
+async def meet(path: Path, prism: list[str], log: Path) -> list[str]:
+    """Call every operation of a description; what was refused, in sentences."""
+    port = free_port()
+    command = [*prism, "mock", "--port", str(port), "--host", "127.0.0.1", str(path)]
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+    connection: dict[str, Any] = {"endpoint": f"http://127.0.0.1:{port}", "apiKey": "key"}
+    source = OpenApiSource(path.stem, path, connection, ToolLimits(seconds=60))
+    began = time.perf_counter()
+    specs = await source.list_tools()
+    took = time.perf_counter() - began
+    wrong: list[str] = []
+    counts: Counter[str] = Counter()
+    try:
+        await until_it_listens(port, process)
+        for spec in specs:
+            schema: Any = spec.parameters
+            for whole in (False, True):
+                arguments = sample(schema, schema, whole=whole)
+                own = [each.message for each in Draft202012Validator(schema).iter_errors(arguments)]
+                if own:  # the sampler does not know the schema's words
+                    counts["no sample"] += 1
+                    continue
+                outcome = await source.call(spec.name, arguments)
+                status = status_of(outcome.head)
+                if status in REFUSED or not status:
+                    counts["refused"] += 1
+                    wrong.append(f"{path.name} {spec.name}: {outcome.text[:300]}")
+                else:
+                    counts["taken"] += 1
+    finally:
+        await source.close()
+        process.terminate()
+        process.wait()
+    print(f"{path.name:24} {len(specs):>5} operations read in {took:.2f} s; requests "
+          f"{dict(counts)}; left out: {len(source.problems)}")  # fmt: skip
+    return wrong
+
+
+async def main() -> int:
+    """Meet all that can be had."""
+    python = build("mcp-servers")
+    script = npm_file(python, PRISM, "dist/index.js") if python is not None else None
+    if python is None or script is None:
+        print("prism                    not installed here")
+        return 0
+    wrong: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for path in descriptions(python):
+            wrong += await meet(
+                path, [str(node_of(python)), str(script)], Path(folder) / "prism.log"
+            )
+    print(*wrong[:MOST_SHOWN], sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main()))
