@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.experiments.charts import ChartFigure, ChartLine, ChartPoint
+from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.style.theme import LIGHT, Theme
 
 _LINE = 24
@@ -27,6 +28,7 @@ class ExperimentChart(QWidget):
         super().__init__(parent)
         self._theme = LIGHT
         self._figure = ChartFigure("")
+        PaintedParts(self, self._parts)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_theme(self, theme: Theme) -> None:
@@ -64,6 +66,31 @@ class ExperimentChart(QWidget):
             self._paint_plane(painter)
         else:
             self._paint_lines(painter)
+
+    def _parts(self) -> list[PaintedPart]:
+        """Bars or points with their figures, as a screen reader finds them."""
+        figure = self._figure
+        if figure.points:
+            return [
+                PaintedPart(
+                    f"{each.name}: {each.words}",
+                    QRectF(self._place_of(each) - QPointF(5, 5), QSizeF(10, 10)).toAlignedRect(),
+                )
+                for each in figure.points
+            ]
+        return [
+            PaintedPart(
+                f"{each.name}: {each.words}",
+                QRect(0, _HEAD + _LINE * at, self.width(), _LINE),
+            )
+            for at, each in enumerate(figure.lines)
+        ]
+
+    def _place_of(self, point: ChartPoint) -> QPointF:
+        left, right = 44.0, self.width() - 90.0
+        top, bottom = _HEAD + 4.0, self.height() - _FOOT - 4.0
+        x = left + (right - left) * min(1.0, point.x / self._figure.most)
+        return QPointF(x, bottom + (top - bottom) * point.y)
 
     # -- bars -----------------------------------------------------------------------------------
 
@@ -136,8 +163,7 @@ class ExperimentChart(QWidget):
         last = {each.name: each for each in self._figure.points}
         named: list[QPointF] = []
         for each in self._figure.points:
-            x = left + (right - left) * min(1.0, each.x / self._figure.most)
-            place_of = QPointF(x, bottom + (top - bottom) * each.y)
+            place_of = self._place_of(each)
             color = QColor(self._color(each))
             if before is not None and before[0] == each.name:
                 painter.setPen(QPen(color, 1.6))

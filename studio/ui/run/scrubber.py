@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.run.cards.card import CardKind, StepCard
 from studio.application.run.words import seconds
+from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.style.colors import blend
 from studio.ui.style.theme import LIGHT, Theme
 
@@ -52,6 +53,7 @@ class RunScrubber(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName(self.tr("Steps in time"))
+        PaintedParts(self, self._parts)
         self.setToolTip(self.tr("Drag, or use Left and Right, to go through the run"))
 
     def set_theme(self, theme: Theme) -> None:
@@ -112,6 +114,14 @@ class RunScrubber(QWidget):
         gap = 1.0 if width < 12 else 2.0
         left = _LEFT + (row - first) * width
         return QRectF(left + gap, _BASE - height, max(2.0, width - 2 * gap), height)
+
+    def _parts(self) -> list[PaintedPart]:
+        """The bars in sight, as a screen reader finds them."""
+        first, count, _ = self._window()
+        rows = range(first, first + count) if self._cards else range(0)
+        return [
+            PaintedPart(self._cards[row].spoken, self.bar_of(row).toAlignedRect()) for row in rows
+        ]
 
     def _slowest(self) -> float:
         """The longest time in sight; once for all bars, since a card of the past is read for it."""

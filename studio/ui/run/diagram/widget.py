@@ -25,6 +25,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 from studio.application.run.diagram import DiagramState
 from studio.application.run.nodes import NODES, PLACE_OF_NODE, Node
 from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.run.diagram.layout import (
     MOST_LANES,
     DiagramLayout,
@@ -85,6 +86,7 @@ class LoopDiagram(QWidget):
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.setAccessibleName(self.tr("Loop diagram"))
+        PaintedParts(self, self._parts)
         OwnKeys(self, {"F9": self._on_break_key, "Ctrl+F10": self._on_run_key})
 
     @property
@@ -110,6 +112,25 @@ class LoopDiagram(QWidget):
                 QAccessibleEvent(self, QAccessible.Event.DescriptionChanged)
             )
         self.update()
+
+    def _parts(self) -> list[PaintedPart]:
+        """Nodes and lanes, as a screen reader finds them."""
+        state, places = self._state, self._lay_out()
+        notes = dict(state.notes)
+        parts = []
+        for node in state.nodes:
+            if node not in places.nodes:
+                continue
+            said = [label_of(node), notes.get(node, "")]
+            said += [self.tr("the run stands here")] if node == state.live else []
+            said += [self.tr("breakpoint")] if node in state.breakpoints else []
+            name = ", ".join(filter(None, said))
+            parts.append(PaintedPart(name, places.nodes[node].toAlignedRect()))
+        for lane in state.lanes:
+            if lane.row in places.lanes:
+                name = ", ".join(filter(None, (lane.tool, lane.words)))
+                parts.append(PaintedPart(name, places.lanes[lane.row].toAlignedRect()))
+        return parts
 
     def _run_clock(self) -> None:
         """Tick while a call of several runs; a single one has its time in the bar above."""

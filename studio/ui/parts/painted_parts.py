@@ -1,0 +1,73 @@
+"""Parts that a widget paints by hand, for those who cannot see them: a name and a place each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QWidget
+
+
+@dataclass(frozen=True, slots=True)
+class PaintedPart:
+    """One thing that is painted."""
+
+    name: str
+    """What it is, and how it stands."""
+
+    place: QRect
+    """Where, in the widget's own coordinates."""
+
+
+class PaintedParts(QObject):
+    """Keeps an empty child widget over each painted part: a screen reader finds and names it.
+
+    They take no mouse, no focus and paint nothing. Without a screen reader there are none.
+    """
+
+    def __init__(self, owner: QWidget, parts: Callable[[], Sequence[PaintedPart]]) -> None:
+        """Begin.
+
+        Args:
+            owner: the widget that paints.
+            parts: what it paints now, in order.
+        """
+        super().__init__(owner)
+        self._owner = owner
+        self._parts = parts
+        self._children: list[QWidget] = []
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(0)
+        self._later.timeout.connect(self._show)
+        owner.installEventFilter(self)
+
+    @property
+    def children_shown(self) -> tuple[QWidget, ...]:
+        """What stands for the parts, in order."""
+        return tuple(self._children)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """What is painted anew may have other parts."""
+        if event.type() == QEvent.Type.Paint and QAccessible.isActive():
+            self._later.start()
+        return False
+
+    def _show(self) -> None:
+        parts = self._parts()
+        while len(self._children) > len(parts):
+            self._children.pop().deleteLater()
+        while len(self._children) < len(parts):
+            child = QWidget(self._owner)
+            child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            child.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+            child.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            child.show()
+            self._children.append(child)
+        for child, part in zip(self._children, parts, strict=True):
+            if child.accessibleName() != part.name:
+                child.setAccessibleName(part.name)
+            if child.geometry() != part.place:
+                child.setGeometry(part.place)
