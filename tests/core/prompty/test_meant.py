@@ -59,6 +59,17 @@ def test_a_variable_without_env_is_named() -> None:
     assert "name: ${env:MODEL_NAME}" in mended(text, "bare-reference")
 
 
+@pytest.mark.parametrize("slip", ['KEY"', "K EY", "$KEY"])
+def test_a_slip_in_the_name_of_a_variable_is_named(slip: str) -> None:
+    text = V1.format(f"description: ${{env:{slip}}}", "Hi")
+    assert "description: ${env:KEY}" in mended(text, "variable-name")
+
+
+def test_names_of_variables_are_not_named() -> None:
+    text = V1.format("description: ${env:ProgramFiles(x86):a b}\nname: ${env:a.b-c}", "Hi")
+    assert "variable-name" not in [problem.code for problem in parse(text).problems]
+
+
 def test_a_role_that_prompty_1_does_not_know_is_named() -> None:
     text = V1.format("name: x", "a\n\ndeveloper:\nb")
     assert "\nsystem:\nb" in mended(text, "near-marker")

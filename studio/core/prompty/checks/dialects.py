@@ -16,10 +16,14 @@ from studio.core.text.span import Span
 
 _BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
+_ODD = re.compile(r"[\s\"'`$,;\[\]<>|&]")
+"""What no shell takes in the name of a variable; Windows has names with brackets of its own."""
+
 
 def check_dialect(document: PromptDocument) -> Iterator[Problem]:
     """What a Prompty 2 runtime would send as text; a file of Prompty 1."""
     yield from _bare_references(document)
+    yield from _odd_variables(document)
     match document.dialect:
         case "prompty":
             yield from _in_prompty(document)
@@ -43,6 +47,26 @@ def _bare_references(document: PromptDocument) -> Iterator[Problem]:
             edit = TextEdit(entry.value, f"${{env:{found[1]}}}")
             fix = Fix(f"Write ${{env:{found[1]}}}", (edit,))
             yield Problem("bare-reference", Severity.WARNING, message, entry.value, (fix,))
+
+
+def _odd_variables(document: PromptDocument) -> Iterator[Problem]:
+    """`${env:KEY"}`: a slip in a variable's name, which no runtime finds then."""
+    if document.front_matter is None:
+        return
+    text = document.source.slice(document.front_matter)
+    for reference in find_references(text):
+        name = reference.argument
+        if reference.protocol != "env" or not name or not _ODD.search(name):
+            continue
+        right = _ODD.sub("", name)
+        place = reference.span.shift(document.front_matter.start)
+        fixes: tuple[Fix, ...] = ()
+        if right:
+            start = place.start + len("${env:")
+            edit = TextEdit(Span(start, start + len(name)), right)
+            fixes = (Fix(f"Write ${{env:{right}}}", (edit,)),)
+        message = f"No variable of the environment is named {name!r}: write letters, digits and _."
+        yield Problem("variable-name", Severity.WARNING, message, place, fixes)
 
 
 def _in_prompty(document: PromptDocument) -> Iterator[Problem]:
