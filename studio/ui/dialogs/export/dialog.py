@@ -248,7 +248,8 @@ class ExportDialog(QDialog):
         result = self._result
         self.footer.offer(
             may_write=self._may_write(),
-            may_copy=result is not None and result.data is None,
+            # What is copied leaves like what is written: not before the user agreed.
+            may_copy=self._may_write() and result is not None and result.data is None,
             is_ready=result is not None,
         )
         if result is None:

@@ -96,11 +96,13 @@ def export_it(dialog: ExportDialog, out: Path) -> None:
     dialog.place.setText(str(out))
     if made.needs_consent:
         assert not dialog.save.isEnabled()
+        assert not dialog.copy.isEnabled()
         dialog.save.click()
         assert not out.exists()
         assert dialog.checks.count() >= len(made.losses)
         dialog.consent.setChecked(True)
     assert dialog.save.isEnabled()
+    assert dialog.copy.isEnabled() is (made.data is None)
     dialog.save.click()
     assert out.read_bytes() == made.content
 
