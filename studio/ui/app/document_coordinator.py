@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
+from studio.application.document.loading import LoadedPart, loaded_parts
 from studio.application.editing.editor_context import editor_context_of
 from studio.application.inputs.sample import sample_edits
 from studio.application.preview.meter import meter
@@ -22,6 +24,7 @@ from studio.ui.inputs.pane import InputsPane
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.preview.controller import PreviewController
 from studio.viewmodels.run.breakpoint_book import Debugging
@@ -73,6 +76,8 @@ class DocumentCoordinator(QObject):
         self._trust = trust
         self._values: dict[Path | None, dict[str, Json]] = {}
         self._path: Path | None = None
+        self._loading: LatestJob[tuple[LoadedPart, ...]] = LatestJob(self)
+        self._loading.finished.connect(preview_pane.show_loaded)
 
     def show_document(self, document: PromptDocument | None) -> None:
         """Show a document, or none; a file's values come back with it."""
@@ -91,8 +96,12 @@ class DocumentCoordinator(QObject):
         self._preview.set_document(prompt)
         self._connections.set_document(prompt)
         self._tools_pane.set_insertable(prompt is not None)
+        self._loading.drop()
         if prompt is None:
-            self._preview_pane.show_preview(None)
+            if document is not None and document.agent_file:
+                self._loading.submit(partial(loaded_parts, document))
+            else:
+                self._preview_pane.show_preview(None)
             self._window.status.set_tokens("")
             self._load_tools(
                 document if document is not None and document.is_tool_file else None

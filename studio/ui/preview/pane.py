@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.document.loading import LoadedPart
 from studio.application.preview.copy import messages_as_chat, messages_as_json, messages_as_markdown
 from studio.application.preview.diff import ConversationComparison, Pair
 from studio.application.preview.meter import Meter, meter
@@ -32,6 +33,7 @@ from studio.ui.parts.banner import Banner
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.diff_tab import DiffTab
+from studio.ui.preview.loaded_view import LoadedView
 from studio.ui.preview.probe_panel import ProbePanel
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
@@ -192,6 +194,8 @@ class PreviewPane(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self._pages)
+        self.loaded = LoadedView()
+        self._stack.addWidget(self.loaded)
         self._arrange()
         self._connect()
         self.set_theme(theme)
@@ -271,6 +275,12 @@ class PreviewPane(QWidget):
             self.probe_panel.mark_outdated()
         self.total.show_meter(meter(preview))
         self._fit_meter()
+
+    def show_loaded(self, parts: Sequence[LoadedPart]) -> None:
+        """Show what of a file of coding agents is loaded when, in place of messages."""
+        self.show_preview(None)
+        self.loaded.show_parts(parts)
+        self._stack.setCurrentWidget(self.loaded)
 
     def show_probe(self, report: ProbeReport) -> None:
         """Show what the injection probe found."""
