@@ -23,7 +23,7 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
-from studio.core.runs.timing import CallTimes, fold_with_times
+from studio.core.runs.timing import CallTimes, fold_with_times, touch_lines
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
@@ -161,6 +161,8 @@ def _chat(state: RunState, step: Step) -> _Attributes:
         attributes["prompt_studio.reply.origin"] = step.reply_origin
     if step.marks:
         attributes["prompt_studio.marks"] = sorted(step.marks)
+    if step.touches:
+        attributes["prompt_studio.touches"] = touch_lines(step)
     if setup.tools and setup.protocol == "native":
         attributes["gen_ai.tool.definitions"] = _text(
             [

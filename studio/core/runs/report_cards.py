@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from html import escape
 from typing import Literal, TypeAlias
 
@@ -62,8 +63,8 @@ def cards_of(state: RunState) -> Iterator[ReportCard]:
     for step in steps_of(state):
         yield _prompt(state, step)
         yield from _reply(step)
-        for call in step.calls:
-            yield from _call(step, call)
+        for row, call in enumerate(step.calls):
+            yield from _call(step, row, call)
         if step.observation:
             content = section("The model is told", step.observation)
             yield ReportCard(
@@ -72,11 +73,20 @@ def cards_of(state: RunState) -> Iterator[ReportCard]:
         answer = _answer(state, step)
         if answer is not None:
             touched = step.answer is not None or PausePoint.ANSWER in step.edited_at
-            marks = ("written by a person",) if touched else ()
+            when = _when(step, PausePoint.ANSWER)
+            marks = (f"written by a person{when}",) if touched else ()
             content = section("Answer", answer)
             yield ReportCard(
                 step.number, "Answer", "Final answer", one_line(answer), content, marks
             )
+
+
+def _when(step: Step, place: PausePoint, row: int | None = None) -> str:
+    """When a person last did something at a place; empty where nobody wrote it down."""
+    times = [each.at for each in step.touches if (each.place, each.call) == (place, row)]
+    if not times or not times[-1]:
+        return ""
+    return f" at {datetime.fromtimestamp(times[-1], UTC):%H:%M:%S} UTC"
 
 
 def _answer(state: RunState, step: Step) -> str | None:
@@ -99,7 +109,9 @@ def _prompt(state: RunState, step: Step) -> ReportCard:
             f"<details><summary>{words} as in the iteration before</summary>{older}</details>"
             + content
         )
-    marks = ("edited by a person",) if PausePoint.BEFORE_REQUEST in step.edited_at else ()
+    edited = PausePoint.BEFORE_REQUEST in step.edited_at
+    when = _when(step, PausePoint.BEFORE_REQUEST)
+    marks = (f"edited by a person{when}",) if edited else ()
     last = one_line(sent[-1].text) if sent else ""
     return ReportCard(step.number, "Prompt", "Prompt", last, content, marks)
 
@@ -110,7 +122,7 @@ def _reply(step: Step) -> Iterator[ReportCard]:
         return
     marks = [_ORIGINS[step.reply_origin]] if step.reply_origin in _ORIGINS else []
     if PausePoint.REPLY in step.edited_at:
-        marks.append("edited by a person")
+        marks.append(f"edited by a person{_when(step, PausePoint.REPLY)}")
     marks += sorted(step.marks & {"repaired", "retried"})
     if step.stopped_by == "user":
         marks.append("cut off by a person")
@@ -135,11 +147,14 @@ _DECIDED = {
 }  # fmt: skip
 
 
-def _call(step: Step, call: Call) -> Iterator[ReportCard]:
+def _call(step: Step, row: int, call: Call) -> Iterator[ReportCard]:
     arguments = json.dumps(redact(dict(call.arguments or {})), ensure_ascii=False, indent=2)
     shown = arguments if call.arguments is not None else call.text
-    marks = ["edited by a person"] if {"tool", "arguments"} & set(call.edited) else []
-    marks += [_DECIDED[call.status]] if call.status in _DECIDED else []
+    when = _when(step, PausePoint.TOOL_CALL, row)
+    marks = [f"edited by a person{when}"] if {"tool", "arguments"} & set(call.edited) else []
+    marks += [_DECIDED[call.status] + when] if call.status in _DECIDED else []
+    if any(each.kind == "approved" and each.call == row for each in step.touches):
+        marks.append(f"approved by a person{when}")
     content = section(f"Arguments of {call.tool}", shown) + "".join(map(bad, call.problems))
     name = f"{call.tool}({one_line(masked(call.text) or shown, 80)})"
     yield ReportCard(

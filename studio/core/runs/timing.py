@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
@@ -15,7 +16,7 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunState, Step
 
 
 class CallTimes:
@@ -57,3 +58,16 @@ def fold_with_times(events: Iterable[Event]) -> tuple[RunState, CallTimes]:
     if state is None:
         raise ValueError("the journal is empty")
     return state, times
+
+
+def touch_lines(step: Step) -> list[str]:
+    """What a person did in a step, a line each: `edited tool_call 0 2026-11-23T14:02:11Z`."""
+    lines: list[str] = []
+    for touch in step.touches:
+        parts = [touch.kind, touch.place.value]
+        if touch.call is not None:
+            parts.append(str(touch.call))
+        if touch.at:
+            parts.append(f"{datetime.fromtimestamp(touch.at, UTC):%Y-%m-%dT%H:%M:%SZ}")
+        lines.append(" ".join(parts))
+    return lines

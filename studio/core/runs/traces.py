@@ -15,7 +15,7 @@ from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import RunState, Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
-from studio.core.runs.timing import CallTimes, fold_with_times
+from studio.core.runs.timing import CallTimes, fold_with_times, touch_lines
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
 
@@ -72,9 +72,14 @@ def _step_frame(state: RunState, step: Step, times: CallTimes) -> dict[str, Json
                 )
             )  # fmt: skip
     used = step.reply.usage if step.reply is not None else None
+    result: dict[str, Json] = {
+        "warnings": [item.code for item in step.warnings],
+        "marks": sorted(step.marks),
+    }
+    if step.touches:
+        result["touches"] = list(touch_lines(step))
     return _frame(
-        f"step {step.number}", "studio.step", (began, ended), {"number": step.number},
-        {"warnings": [item.code for item in step.warnings], "marks": sorted(step.marks)},
+        f"step {step.number}", "studio.step", (began, ended), {"number": step.number}, result,
         frames, _usage(used) if used is not None else None,
     )  # fmt: skip
 

@@ -215,6 +215,7 @@ class Workbench(QObject):
         # run
         pane, coordinator, run = self.run_pane, self.run_coordinator, self.run
         pane.request_run.connect(coordinator.start)
+        pane.seen_changed.connect(self._say_run)
         pane.request_other_run.connect(coordinator.ask_about_other)
         pane.request_run_to.connect(coordinator.run_to)
         pane.request_commands.connect(coordinator.send)
@@ -354,8 +355,12 @@ class Workbench(QObject):
         self.run.show_prompt(name)
         self.connections.show_prompt(path)
 
+    def _say_run(self) -> None:
+        """Where the run stands is said once: by its pane, else by the status bar."""
+        self.window.status.set_run("" if self.run_pane.isVisible() else self.run.view.sentence)
+
     def _on_run(self, view: RunView) -> None:
-        self.window.status.set_run(view.sentence)
+        self._say_run()
         self.call_request.follow(self.run.state)
 
     def _keep_runs(self, keep: int, days: int) -> None:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import cast
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPalette
+from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.application.run.cards.timeline import TAB_OF_KIND, CardKind, StepCard, Tab
@@ -87,6 +87,7 @@ class RunPane(QWidget):
     approvable_changed = Signal(bool)  # whether a call that can be approved is shown
     watches_changed = Signal(tuple)  # expressions of the Watch tab
     cursor_moved = Signal(RunCursor)  # the moment that all views show
+    seen_changed = Signal(bool)  # whether the pane is on the screen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -464,6 +465,16 @@ class RunPane(QWidget):
                 event.ignore()
             return
         super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What its head says needs not be said elsewhere."""
+        super().showEvent(event)
+        self.seen_changed.emit(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What the run does is said elsewhere."""
+        super().hideEvent(event)
+        self.seen_changed.emit(False)
 
     def resizeEvent(self, event: object) -> None:
         """Give the content what a low dock leaves."""

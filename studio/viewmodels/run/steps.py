@@ -77,7 +77,7 @@ class StepListModel(QAbstractListModel):
         if role == int(Qt.ItemDataRole.AccessibleTextRole):
             return card.spoken
         if role == int(Qt.ItemDataRole.ToolTipRole):
-            return card.summary or card.title
+            return "\n".join(filter(None, (card.summary or card.title, card.touched)))
         return None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:

@@ -33,6 +33,7 @@ BADGES = (
     marked("edited"), marked("repaired"), marked("replayed"), marked("mocked"),
     marked("retried"), marked("forked"), marked("warned"), marked("invalid"),
     marked("rejected"), marked("skipped"), marked("unknown"), marked("answered"), marked("cut"),
+    marked("approved"),
 )  # fmt: skip
 """All badges that a card can have."""
 
@@ -73,6 +74,9 @@ class StepCard:
     seconds: float = 0.0
     """How long it took; 0 for what takes no time of its own."""
 
+    touched: str = ""
+    """What a person did to it, and when: `edited by you, 14:02:11`."""
+
     @property
     def key(self) -> tuple[int, CardKind, int | None]:
         """Who the card is, whatever it says by now."""
@@ -81,7 +85,8 @@ class StepCard:
     @property
     def spoken(self) -> str:
         """The row for a screen reader."""
-        parts = (self.title, self.summary, self.facts, ", ".join(map(badge_word, self.badges)))
+        badges = ", ".join(map(badge_word, self.badges))
+        parts = (self.title, self.summary, self.facts, badges, self.touched)
         said = ". ".join(part for part in parts if part)
         return (
             said

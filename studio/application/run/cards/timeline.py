@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 
 from studio.application.run.cards.card import TAB_OF_KIND, CardKind, CardPhase, StepCard, Tab
 from studio.application.run.cards.card_list import CardList, stored_cards
 from studio.application.run.diagram import live_node
+from studio.application.run.lanes import touch_words
 from studio.application.run.words import (
     arguments_line,
     error_title,
@@ -83,6 +85,32 @@ def cards_of_step(
     step: Step, state: RunState | None = None, streaming: Reply | None = None
 ) -> list[StepCard]:
     """The cards of one step; with `state` it is the current one, whose live card is marked."""
+    cards = _cards_of_step(step, state, streaming)
+    if not step.touches:
+        return cards
+    return [replace(card, touched=_touched(step, card)) for card in cards]
+
+
+def _touched(step: Step, card: StepCard) -> str:
+    """What a person did to what a card tells of, and when."""
+    place = PLACE_OF_CARD[card.kind]
+    found = [
+        each
+        for each in step.touches
+        if each.place == place
+        and each.call in (None, card.call)
+        and (each.kind == "sent") == (card.kind == "message")
+    ]
+    lines = []
+    for touch in found:
+        words = touch_words(touch.kind)
+        if touch.at:
+            words += f", {datetime.fromtimestamp(touch.at).astimezone():%H:%M:%S}"
+        lines.append(words)
+    return "\n".join(lines)
+
+
+def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) -> list[StepCard]:
     cards = [_prompt_card(step), *_said_cards(step, state)]
     waits = state is not None and state.pause is None and not state.is_over
     if state is not None and waits and live_node(state) == "model":
@@ -234,6 +262,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
             ("edited", bool({"tool", "arguments"} & set(call.edited))),
             ("invalid", bool(call.problems)),
             (call.status, call.status in ("rejected", "skipped", "unknown")),
+            ("approved", _is_approved(step, row)),
             ("forked", "forked" in _badges(step, PausePoint.TOOL_CALL, row)),
         )
         if wanted
@@ -263,6 +292,11 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
     text = one_line(call.observation) or _tr("(empty)")
     cards.append(StepCard(step.number, "observation", name, text, facts, marks, phase, row, spent))
     return cards
+
+
+def _is_approved(step: Step, row: int) -> bool:
+    """Whether a person let a call run."""
+    return any(each.kind == "approved" and each.call == row for each in step.touches)
 
 
 def _error_card(step: int, error: StepError) -> StepCard:
@@ -296,7 +330,7 @@ def _mark_live(cards: list[StepCard], state: RunState) -> list[StepCard]:
 def _with_phase(card: StepCard, phase: CardPhase) -> StepCard:
     return StepCard(
         card.step, card.kind, card.title, card.summary, card.facts, card.badges, phase, card.call,
-        card.seconds,
+        card.seconds, card.touched,
     )  # fmt: skip
 
 
