@@ -58,6 +58,7 @@ class CellDetail(QWidget):
         self.answer_head = QLabel()
         self.answer = QTextBrowser()
         self.checks = QVBoxLayout()
+        self._inner = QWidget()
         self.compare_button = QPushButton(self.tr("Against the baseline"))
         self.repeat_button = QPushButton(self.tr("Next repeat"))
         self.step_button = QPushButton(self.tr("Step through"))
@@ -107,6 +108,7 @@ class CellDetail(QWidget):
         self._show_answer(cell)
         for result in outcome.results if outcome is not None else ():
             self._add_check(result)
+        self._inner.updateGeometry()  # else the lines keep the height they had before they wrapped
 
     def _facts(self, cell: ShownCell) -> str:
         outcome = cell.outcome
@@ -171,6 +173,7 @@ class CellDetail(QWidget):
         row.addWidget(picture)
         row.addWidget(words, 1)
         self.checks.addWidget(line)
+        line.show()
         for inner in result.nested:
             self._add_check(inner, depth + 1)
 
@@ -208,15 +211,14 @@ class CellDetail(QWidget):
         over.addWidget(self.answer_head)
         over.addStretch(1)
         over.addWidget(self.compare_button)
-        inner = QWidget()
-        inner_layout = QVBoxLayout(inner)
+        inner_layout = QVBoxLayout(self._inner)
         inner_layout.setContentsMargins(0, 0, 0, 0)
         inner_layout.addLayout(self.checks)
         inner_layout.addStretch(1)
         area = QScrollArea()
         area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(inner)
+        area.setWidget(self._inner)
         area.setAccessibleName(self.tr("Assertions"))
         actions = FlowLayout()
         for button in (self.step_button, self.run_button, self.edit_button, self.accept_button):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.application.experiments.grid import DotState, GridCell
@@ -86,6 +87,11 @@ def test_an_experiment_is_a_tab_that_runs(
     view.table.setCurrentIndex(view.controller.model.index_of(3, 1))
     qtbot.waitUntil(lambda: view.detail.answer.toPlainText() == "Lima", timeout=patience.MS)
     assert view.detail.checks.count() == 1
+    words = view.detail.checks.itemAt(0).widget().findChildren(QLabel)[-1]
+    assert "does not contain" in words.text()
+    qtbot.waitUntil(  # the reason is not cut off
+        lambda: words.height() >= words.heightForWidth(words.width()), timeout=patience.MS
+    )
     workbench.window.tabs.close_view(view)
     assert not workbench.window.tabs.sides.has_tabs
 
