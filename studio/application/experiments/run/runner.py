@@ -109,6 +109,7 @@ class ExperimentRunner:
         """
         await self._asker.open()
         for row in self.plan.rows:
+            await asyncio.sleep(0)  # others on this loop go on while many rows are rendered
             for at in range(len(self.plan.variants)):
                 await self._identify(at, row)
         identities = self._identities

@@ -146,7 +146,12 @@ class LedgerDatabase:
                     raise
                 self.connection.execute("COMMIT")
             except sqlite3.Error as error:
-                raise LedgerError(f"the results cannot be written: {error}") from error
+                way = ""
+                if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                    way = ". Make room on the disk and go on: nothing that was finished is lost"
+                raise LedgerError(
+                    f"the results cannot be written to {self.path}: {error}{way}"
+                ) from error
 
     def read(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """A few rows, by the connection that writes."""
