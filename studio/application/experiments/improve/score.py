@@ -115,6 +115,8 @@ class RowScorer:
         """Tokens of the proposer, which count too."""
         self.other_cost: float | None = 0.0
         """US dollars of the proposer."""
+        self.dearest = (0, 0.0)
+        """Tokens and US dollars of the dearest round of the proposer: the next may be like it."""
         self.reserved = 0
         """Cells that must remain possible afterwards: those that decide."""
 
@@ -141,12 +143,22 @@ class RowScorer:
             return None
         return self.spent.cost + self.other_cost
 
+    def count_proposal(self, tokens: int, cost: float | None) -> None:
+        """What the proposer has used so far, after one more round."""
+        before = self.other_cost or 0.0
+        spent = tokens - self.other_tokens, (cost or 0.0) - before
+        self.dearest = max(self.dearest[0], spent[0]), max(self.dearest[1], spent[1])
+        self.other_tokens, self.other_cost = tokens, cost
+
     def refusal(self) -> str:
         """Why nothing more may be asked before the deciding rows; empty where something may."""
         if self._is_stopped:
             return _tr("It was stopped.")
         left, calls = self._left(), self._choices.calls
-        rest = [left.cost, left.tokens]
+        rest = [
+            None if left.cost is None else left.cost - self.dearest[1],
+            None if left.tokens is None else left.tokens - self.dearest[0],
+        ]
         if calls is not None:
             rest.append(calls - self.spent.calls - self.reserved)
         return _used_up() if any(each is not None and each <= 0 for each in rest) else ""

@@ -320,8 +320,7 @@ class SectionSearch:
             self._ended = str(error) or type(error).__name__
             return {}
         finally:
-            self._scorer.other_tokens = self._proposer.tokens
-            self._scorer.other_cost = self._proposer.cost
+            self._scorer.count_proposal(self._proposer.tokens, self._proposer.cost)
         parent = next(each.number for each in self._candidates if each.text == current
                       and each.state != "refused")  # fmt: skip
         for each in made:

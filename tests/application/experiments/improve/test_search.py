@@ -162,6 +162,29 @@ async def test_a_budget_of_tokens_holds(improving: ImproveBench, ledger: Experim
     assert not less.found
 
 
+async def test_a_budget_of_money_holds_with_the_proposer_in_it(
+    improving: ImproveBench, ledger: ExperimentLedger
+) -> None:
+    bench = improving.bench
+    embedded, small = bench.services.connections.connections
+    priced = replace(small, capabilities={"price": {"input": 10_000.0, "output": 10_000.0}})
+    connections = replace(bench.services.connections, connections=(embedded, priced))
+    bench.services = replace(bench.services, connections=connections)
+    whole = await improving.run(ledger, calls=None, cost=1000.0)
+    assert whole.report is not None
+    cells = sum(each.total.cost for each in whole.report.variants)
+    assert whole.cost is not None
+    assert whole.cost > cells > 0  # the search and the proposer count too
+    other = ExperimentLedger(ledger.path.with_name("other.db"))
+    try:
+        less = await improving.run(other, calls=None, cost=whole.cost - cells)
+    finally:
+        other.close()
+    assert less.cost is not None
+    assert less.cost <= whole.cost - cells
+    assert less.report is None or not less.report.is_whole
+
+
 async def test_a_stopped_search_says_so(improving: ImproveBench, ledger: ExperimentLedger) -> None:
     search = improving.search(ledger)
     search.stop()
