@@ -71,6 +71,9 @@ class HistoryRow:
     keys: tuple[SortKey, ...] = ()
     """What each column is sorted by."""
 
+    group: str | None = None
+    """For the head of a group: what its runs have in common. `run` is the first of them then."""
+
 
 def column_head(column: int) -> str:
     """A column's title."""

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QColor, QHideEvent, QPalette, QShowEvent
+from PySide6.QtGui import QBrush, QColor, QHideEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -38,6 +38,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.history.filter import NAMES
+from studio.application.history.groups import GROUP_NAMES, group_name
 from studio.application.history.rows import HEADS, STATUS_NAMES, status_name
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -49,7 +50,7 @@ from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.theme import LIGHT, Theme
-from studio.viewmodels.history.model import SUMMARY_ROLE, TONE_ROLE, HistoryModel
+from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel
 
 
 class NotesDialog(QDialog):
@@ -117,6 +118,8 @@ class _EndDelegate(QStyledItemDelegate):
         tones = {
             "good": self.theme.success, "warning": self.theme.warning, "bad": self.theme.error,
         }  # fmt: skip
+        if index.data(GROUP_ROLE) is not None:
+            option.backgroundBrush = QBrush(QColor(self.theme.raised))
         color = tones.get(index.data(TONE_ROLE))
         if index.column() == _END and color is not None:
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
@@ -145,6 +148,7 @@ class HistoryPane(QWidget):
         self.table = QTableView()
         self.filter = QLineEdit()
         self.ends = QComboBox()
+        self.groups = QComboBox()
         self.open_button = QPushButton(self.tr("Open"))
         self.compare_button = QPushButton(self.tr("Compare"))
         self.notes_button = QPushButton(self.tr("Notes…"))
@@ -206,7 +210,7 @@ class HistoryPane(QWidget):
         self.footer.show_count(len(runs))
         again = QItemSelection()
         for row, one in enumerate(self.model.rows):
-            if one.run.id in chosen:
+            if one.group is None and one.run.id in chosen:
                 place = self.model.index(row, 0)
                 again.select(place, place)
         how = QItemSelectionModel.SelectionFlag.ClearAndSelect
@@ -230,7 +234,8 @@ class HistoryPane(QWidget):
     def chosen_runs(self) -> tuple[RunSummary, ...]:
         """The chosen runs, from the top."""
         rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
-        return tuple(self.model.rows[row].run for row in rows)
+        chosen = (self.model.rows[row] for row in rows)
+        return tuple(row.run for row in chosen if row.group is None)
 
     def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
         """Ask once before runs are deleted for good."""
@@ -250,8 +255,27 @@ class HistoryPane(QWidget):
 
     def _open(self) -> None:
         chosen = self.chosen_runs()
+        if not chosen:
+            self._fold()
         if chosen:
             self.request_open.emit(chosen[0].id)
+
+    def _fold(self) -> None:
+        """Fold or unfold the group whose head has the keyboard."""
+        at = self.table.currentIndex()
+        group = at.data(GROUP_ROLE)
+        if group is None:
+            return
+        self.model.fold(group)
+        head = next(row for row, each in enumerate(self.model.rows) if each.group == group)
+        self.table.setCurrentIndex(self.model.index(head, at.column()))
+
+    def _on_click(self, index: QModelIndex) -> None:
+        if index.data(GROUP_ROLE) is not None:
+            self._fold()
+
+    def _on_group(self) -> None:
+        self.model.group(self.groups.currentData())
 
     def _compare(self) -> None:
         chosen = self.chosen_runs()
@@ -333,6 +357,8 @@ class HistoryPane(QWidget):
         self.import_button.clicked.connect(self.request_import)
         self.footer.request_retention.connect(self.request_retention)
         self.table.doubleClicked.connect(self._on_double_click)
+        self.table.clicked.connect(self._on_click)
+        self.groups.currentIndexChanged.connect(self._on_group)
         self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
         OwnKeys(self.table, {"Return": self._open, "Enter": self._open, "Del": self._delete})
@@ -350,6 +376,10 @@ class HistoryPane(QWidget):
         self.ends.addItems(
             [QCoreApplication.translate("HistoryPane", _ANY_END), *map(status_name, STATUS_NAMES)]
         )
+        for by in GROUP_NAMES:
+            self.groups.addItem(group_name(by), by)
+        self.groups.setAccessibleName(self.tr("Groups of runs"))
+        self.groups.setToolTip(self.tr("Put runs together by their prompt, model or day"))
         self.ends.setAccessibleName(self.tr("How the run ended"))
         self.open_button.setEnabled(False)
         self.compare_button.setEnabled(False)
@@ -383,6 +413,7 @@ class HistoryPane(QWidget):
             self.delete_button,
         ):
             buttons.addWidget(button)
+        buttons.addWidget(self.groups)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self.table)
         layout = QVBoxLayout(self)

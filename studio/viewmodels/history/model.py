@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QFont
 
+from studio.application.history.groups import GroupBy, grouped
 from studio.application.history.rows import HEADS, HistoryRow, column_head, row_of
 from studio.core.runs.summary import RunSummary
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 SUMMARY_ROLE = int(Qt.ItemDataRole.UserRole)
 """Role that gives the whole `RunSummary`."""
+
+GROUP_ROLE = int(Qt.ItemDataRole.UserRole) + 2
+"""Role that gives, for the head of a group, what its runs have in common."""
 
 TONE_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 """Role that gives the tone of a run's end."""
@@ -31,6 +36,8 @@ class HistoryModel(RowTable[HistoryRow]):
         super().__init__(len(HEADS), parent)
         self._column, self._downward = -1, False
         self._listed: tuple[HistoryRow, ...] = ()
+        self._by: GroupBy = ""
+        self._closed: set[str] = set()
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Show these runs."""
@@ -43,12 +50,24 @@ class HistoryModel(RowTable[HistoryRow]):
         self._column, self._downward = column, order == Qt.SortOrder.DescendingOrder
         self._show_sorted()
 
+    def group(self, by: GroupBy) -> None:
+        """Put runs together that have something in common."""
+        if by != self._by:
+            self._by, self._closed = by, set()
+            self._show_sorted()
+
+    def fold(self, group: str) -> None:
+        """List only the head of a group, or its runs again."""
+        self._closed ^= {group}
+        self._show_sorted()
+
     def _show_sorted(self) -> None:
         rows = self._listed
         if 0 <= self._column < len(HEADS):
             column = self._column
             rows = tuple(sorted(rows, key=lambda row: row.keys[column], reverse=self._downward))
-        self.show_rows(rows, lambda row: row.run.id)
+        rows = grouped(rows, self._by, self._closed, datetime.now().astimezone())
+        self.show_rows(rows, lambda row: (row.run.id, row.group))
 
     def head(self, column: int, role: int) -> object:
         """A column's title, and on which side it stands."""
@@ -60,6 +79,10 @@ class HistoryModel(RowTable[HistoryRow]):
         """A cell's text, or the whole run."""
         if role == DISPLAY:
             return row.cells[column]
+        if role == GROUP_ROLE:
+            return row.group
+        if row.group is not None and role != ALIGNMENT:
+            return _bold() if role == int(Qt.ItemDataRole.FontRole) else None
         if role == SUMMARY_ROLE:
             return row.run
         if role == TONE_ROLE:
@@ -67,6 +90,12 @@ class HistoryModel(RowTable[HistoryRow]):
         if role == ALIGNMENT:
             return _alignment(column)
         return row.run.note or row.run.question or row.run.path or None if role == TIP else None
+
+
+def _bold() -> QFont:
+    font = QFont()
+    font.setWeight(QFont.Weight.DemiBold)
+    return font
 
 
 def _alignment(column: int) -> int:

@@ -229,3 +229,31 @@ def test_a_run_under_way_is_looked_at_again_while_the_list_is_in_sight(
     qtbot.waitUntil(lambda: bool(asked))
     pane.hide()
     assert not pane._live.isActive()
+
+
+def test_runs_are_put_together_folded_by_a_click_and_by_return(
+    pane: HistoryPane, qtbot: QtBot
+) -> None:
+    pane.show_runs(RUNS)
+    pane.groups.setCurrentIndex(pane.groups.findData("prompt"))
+    model, table = pane.model, pane.table
+    opened: list[str] = []
+    pane.request_open.connect(opened.append)
+    assert [row.group for row in model.rows] == ["ReAct agent", None, "Chat", None]
+
+    place = table.visualRect(model.index(0, 0)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert [row.group for row in model.rows] == ["ReAct agent", "Chat", None]
+    assert pane.chosen_runs() == ()
+    assert not pane.delete_button.isEnabled()
+
+    with qtbot.waitActive(pane):
+        pane.activateWindow()
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert [row.group for row in model.rows] == ["ReAct agent", None, "Chat", None]
+    table.selectRow(3)
+    pane.show_runs(RUNS)
+    assert [run.id for run in pane.chosen_runs()] == ["b"]
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert opened == ["b"]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from studio.application.history.groups import GroupBy, grouped
+from studio.application.history.rows import HEADS, row_of
+from studio.core.runs.summary import RunSummary
+
+NOW = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+DAY = 86_400.0
+RUNS = (
+    RunSummary("a", NOW.timestamp(), prompt="Agent", model="big", status="done", tokens=10,
+               cost=0.5),
+    RunSummary("b", NOW.timestamp() - DAY, prompt="Chat", model="big", status="failed", tokens=5),
+    RunSummary("c", NOW.timestamp() - DAY, prompt="Agent", model="", status="done", tokens=2,
+               cost=0.25),
+)  # fmt: skip
+
+
+def _listed(by: GroupBy, *closed: str) -> list[str]:
+    rows = grouped([row_of(run, NOW) for run in RUNS], by, closed, NOW)
+    return [row.run.id if row.group is None else f"[{row.group}]" for row in rows]
+
+
+def test_runs_stand_below_the_head_of_what_they_have_in_common() -> None:
+    assert _listed("") == ["a", "b", "c"]
+    assert _listed("prompt") == ["[Agent]", "a", "c", "[Chat]", "b"]
+    assert _listed("model") == ["[big]", "a", "b", "[(no model)]", "c"]
+    assert _listed("day") == ["[today]", "a", "[22 Nov 2026]", "b", "c"]
+
+
+def test_a_closed_group_shows_its_head_alone() -> None:
+    assert _listed("prompt", "Agent") == ["[Agent]", "[Chat]", "b"]
+
+
+def test_a_head_adds_up() -> None:
+    head = grouped([row_of(run, NOW) for run in RUNS], "prompt", (), NOW)[0]
+    told = dict(zip(HEADS, head.cells, strict=True))
+
+    assert (told["Prompt"], told["Question"], told["End"]) == ("▾ Agent", "2 runs", "2 done")
+    assert (told["Tokens"], told["Cost"]) == ("12", "$0.7500")
