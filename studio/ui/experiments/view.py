@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
     QComboBox,
     QFileDialog,
     QHBoxLayout,
@@ -98,6 +99,7 @@ class ExperimentView(QWidget):
         self.chart_choice = QComboBox()
         self.chart_box = QWidget()
         self.run_button = QPushButton(self.tr("Run"))
+        self.batch_box = QCheckBox(self.tr("In batches"))
         self.again_button = QPushButton(self.tr("Run the failed again"))
         self.file_button = QPushButton(self.tr("Edit file"))
         self.more_button = QPushButton(self.tr("More"))
@@ -217,6 +219,7 @@ class ExperimentView(QWidget):
         self.run_button.setText(self.tr("Stop") if running else self.tr("Run"))
         self.run_button.setIcon(icon("square" if running else "play", self._theme.on_accent))
         self.run_button.setEnabled(running or not self._problems)
+        self.batch_box.setEnabled(not running)
         self.again_button.setEnabled(not running and self.controller.report is not None)
         has_result = not running and self.controller.report is not None
         self.export_button.setEnabled(has_result)
@@ -250,6 +253,9 @@ class ExperimentView(QWidget):
             self.controller.stop()
         else:
             self.controller.run()
+
+    def _on_batches(self, wanted: bool) -> None:
+        self.controller.in_batches = wanted
 
     def _on_current(self, index: QModelIndex, _before: QModelIndex) -> None:
         row = self.controller.model.row_at(index)
@@ -369,6 +375,9 @@ class ExperimentView(QWidget):
         self.progress.setTextVisible(False)  # the bar is too low for words
         self.said.hide()
         self.run_button.setProperty("primary", True)
+        self.batch_box.setToolTip(
+            self.tr("Answered within a day, at half the price, where the connection has batches")
+        )
         self.results.setAccessibleName(self.tr("Results"))
         for box in (self.results, self.tags):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
@@ -450,8 +459,8 @@ class ExperimentView(QWidget):
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()
         for each in (
-            self.run_button, self.again_button, self.blind_button, self.file_button,
-            self.export_button, self.more_button, self.results,
+            self.run_button, self.batch_box, self.again_button, self.blind_button,
+            self.file_button, self.export_button, self.more_button, self.results,
         ):  # fmt: skip
             buttons.addWidget(each)
         return buttons
@@ -493,6 +502,7 @@ class ExperimentView(QWidget):
         controller.cell_changed.connect(self._show_cell)
         controller.workers_changed.connect(self._show_workers)
         self.run_button.clicked.connect(self._on_run)
+        self.batch_box.toggled.connect(self._on_batches)
         self.again_button.clicked.connect(lambda: controller.run("failed"))
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
         self.results.activated.connect(self._on_result)

@@ -94,6 +94,8 @@ class ExperimentController(QObject):
         self._services = services
         self._ledger: ExperimentLedger | None = None
         self.workers: WorkersAddress | None = None
+        self.in_batches = False
+        """Whether the next run asks in batches: within a day, at half the price."""
         self._run: StartedRun | FollowedRun | None = None
         self._has_ended = False
         self._work: Future[str] | None = None
@@ -203,10 +205,12 @@ class ExperimentController(QObject):
             return
         ledger = self._ledger
         assert ledger is not None
+        told = self.told if self.in_batches else self.workers_changed
         run = self._run = StartedRun(
             self.path, self._services(), ledger,
             lambda *begun: self._background.post(partial(self._on_begun, *begun)), self.workers,
-            lambda text: self._background.post(partial(self.workers_changed.emit, text)),
+            lambda text: self._background.post(partial(told.emit, text)),
+            in_batches=self.in_batches,
         )  # fmt: skip
         self._begin(run.go(only, self._result, by_itself=by_itself))
 

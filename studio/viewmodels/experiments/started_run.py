@@ -10,6 +10,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
+from studio.application.experiments.asking import CellAsker
+from studio.application.experiments.batches.asker import BatchAsker, batch_plan
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.grid import ExperimentGrid, grid_of
@@ -18,6 +20,7 @@ from studio.application.experiments.plan import (
     ExperimentServices,
     plan_experiment,
 )
+from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.run.again import lost_rows, with_rows
 from studio.application.experiments.run.detached import (
     WatchedRun,
@@ -44,6 +47,7 @@ class StartedRun:
     def __init__(
         self, path: Path, services: ExperimentServices, ledger: ExperimentLedger, on_begun: OnBegun,
         workers: WorkersAddress | None = None, tell: Callable[[str], None] = lambda _: None,
+        *, in_batches: bool = False,
     ) -> None:  # fmt: skip
         """Begin nothing yet.
 
@@ -53,13 +57,15 @@ class StartedRun:
             ledger: where results are kept.
             on_begun: told once the plan stands.
             workers: where cells are asked; None asks them in this process.
-            tell: told which workers were found, on the loop's thread.
+            tell: told which workers were found, or what happens to batches, on the loop's thread.
+            in_batches: whether cells are asked in batches, instead of on workers.
         """
         self.arrived: deque[tuple[CellKey, CellOutcome]] = deque()
         """Cells that are over and not drawn yet."""
         self._path, self._services, self._ledger = path, services, ledger
         self._on_begun = on_begun
-        self._workers, self._tell = workers, tell
+        self._workers, self._tell = workers if not in_batches else None, tell
+        self._in_batches = in_batches
         self._runner: ExperimentRunner | None = None
         self.is_writing = False
         """Whether the ledger is needed."""
@@ -94,12 +100,15 @@ class StartedRun:
     async def _go(self, only: str, shown: int | None, *, by_itself: bool) -> str:
         ledger = self._ledger
         plan = await asyncio.to_thread(plan_experiment, self._path, self._services)
+        if self._in_batches:
+            plan = batch_plan(plan)
         runner = self._opened(plan, self._workers if not by_itself else None)
         said = ""
         try:
             estimate = await runner.prepare()
-            if only and shown is not None and runner.resumable(shown):
-                ledger.reopen(shown, errors=True, failed=only == "failed")
+            if shown is not None and self._goes_on(shown, only) and runner.resumable(shown):
+                if only:
+                    ledger.reopen(shown, errors=True, failed=only == "failed")
                 result = shown
             else:
                 lost = lost_rows(ledger, shown, plan) if only and shown is not None else frozenset()
@@ -117,6 +126,7 @@ class StartedRun:
             self._on_begun(plan, estimate, result, grid)
             if by_itself:
                 words = [*_command(self._path, self._workers), "--number", str(result)]
+                words += ["--batch"] if self._in_batches else []
                 await asyncio.to_thread(start_detached, words, ledger, result)
                 return ""
             asked = asyncio.create_task(stop_when_asked(runner, ledger, result))
@@ -124,6 +134,11 @@ class StartedRun:
                 await runner.run(result)
             finally:
                 asked.cancel()
+            if ledger.batches.under_way(result):
+                return _tr(
+                    "What was sent in batches is still answered and paid for. Run in batches again "
+                    "to read it."
+                )
             if refused := runner.refused_calls:
                 return _tr(
                     "{count} tool calls were refused: they ask for approval. Answer the tools by "
@@ -135,12 +150,32 @@ class StartedRun:
             await runner.close()
 
     def _opened(self, plan: ExperimentPlan, workers: WorkersAddress | None) -> ExperimentRunner:
+        asker: CellAsker | None = None
+        if self._in_batches:
+            asker = BatchAsker(plan, self._services, self._ledger, self._tell)
+        elif workers:
+            asker = ClusterAsker(plan, self._services, workers, self._tell)
         self._runner = ExperimentRunner(
             plan, self._services, self._ledger,
-            on_cell=lambda *each: self.arrived.append(each),
-            asker=ClusterAsker(plan, self._services, workers, self._tell) if workers else None,
+            on_cell=lambda *each: self.arrived.append(each), asker=asker,
         )  # fmt: skip
         return self._runner
+
+    def _goes_on(self, shown: int, only: str) -> bool:
+        """Whether cells of the shown result are asked, instead of a new one's.
+
+        Raises:
+            ExperimentError: it has batches under way, and they are not what is asked for.
+        """
+        waits = bool(self._ledger.batches.under_way(shown))
+        if only and waits and not self._in_batches:
+            raise ExperimentError(
+                _tr(
+                    "The result has batches under way, whose cells would be asked a second time. "
+                    "Choose batches to go on with them."
+                )
+            )
+        return bool(only) or (waits and self._in_batches)
 
     async def stop(self) -> None:
         """Ask for no more; what is under way may end."""

@@ -282,7 +282,9 @@ class ExperimentRunner:
     async def _end_what_is_under_way(self, tasks: set[asyncio.Task[None]]) -> None:
         if not tasks:
             return
-        timeout = STOP_SECONDS if self._stopping else None
+        # What waits for a batch would wait for hours; it is read when the run goes on.
+        patience = STOP_SECONDS if self._asker.turns.is_timed else 0.0
+        timeout = patience if self._stopping else None
         done, late = await asyncio.wait(tasks, timeout=timeout)
         for task in late:
             task.cancel()
