@@ -8,6 +8,7 @@ from typing import TypeAlias
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTextEdit, QWidget
+from shiboken6 import isValid
 
 from studio.ui.base.actions import SEPARATOR, spec_of
 from studio.ui.style.icons import icon
@@ -126,10 +127,11 @@ class TextMenus(QObject):
             application.focusChanged.connect(self._follow)
 
     def _follow(self, _before: QWidget | None, now: QWidget | None) -> None:
-        if self._text is not None:
-            _clicked(self._text).removeEventFilter(self)
-            self._text.destroyed.disconnect(self._forget)
-            self._text = None
+        text, self._text = self._text, None
+        # A field that is deleted while it has the keyboard loses it when half of it is gone.
+        if text is not None and isValid(text):
+            _clicked(text).removeEventFilter(self)
+            text.destroyed.disconnect(self._forget)
         if isinstance(now, QLineEdit | QPlainTextEdit | QTextEdit) and not has_own_menu(now):
             self._text = now
             _clicked(now).installEventFilter(self)

@@ -400,7 +400,9 @@ class Docks(QObject):
             self._give_room_to_run()
         elif area == _RIGHT and self._writing:
             self.write()
-        elif area in (_LEFT, _BOTTOM):
+        if area == _BOTTOM and self._is_narrow:
+            self.show_center()  # below the text, and not a column of its own
+        if area in (_LEFT, _BOTTOM):
             for other in self._visible(area):
                 if other != name and self._docks[other] not in beside:
                     self._docks[other].hide()

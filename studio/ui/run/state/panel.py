@@ -29,7 +29,7 @@ from studio.ui.style.icons import icon
 from studio.ui.style.theme import Theme
 
 _HEAD = 28
-_BODY = 148
+_BODY = 108
 _NARROWEST = 120
 """Of each half: the inspector above says how narrow the run can be."""
 
