@@ -197,7 +197,7 @@ class Studio(QObject):
 
         crash = crash_of(error, "thread", os.environ)
         sys.stderr.write(crash.report)
-        dialog = CrashDialog(self.window.theme, self._services.paths.data / "log", self.window)
+        dialog = CrashDialog(self._services.paths.data / "log", self.window)
         dialog.add(crash.summary, crash.report)
         dialog.open()
         self._collector.start(self.window.windowHandle())

@@ -124,6 +124,12 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     for timer in timers:
         timer.stop()
     assert not timers, f"timers left active: {[(timer, timer.parent()) for timer in timers]}"
+    from studio.ui.style.in_use import theme_in_use
+    from studio.ui.style.theme import LIGHT
+    from tests.support.themes import wear
+
+    if theme_in_use() is not LIGHT:
+        wear(LIGHT)
 
 
 class PatientBot(QtBot):

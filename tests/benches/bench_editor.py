@@ -117,7 +117,7 @@ def child(kind: str, lines: int, edits: int) -> None:
 
             sys.setswitchinterval(SWITCH_SECONDS)  # this and the collector: as the application does
             apply_theme(app, LIGHT)
-            page = EditorPage(Notifications(), SwapFolder(Path(home)), Settings(), LIGHT)
+            page = EditorPage(Notifications(), SwapFolder(Path(home)), Settings())
             editor = page.editor
         editor.viewport().installEventFilter(watch)
         page.resize(900, 800)

@@ -69,7 +69,7 @@ class Desk:
     """The pane with its controller, as the window joins them."""
 
     def __init__(self) -> None:
-        self.pane = PreviewPane(LIGHT)
+        self.pane = PreviewPane()
         self.pane.resize(520, 800)
         self.pane.show()
         self.controller = PreviewController()

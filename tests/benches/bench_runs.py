@@ -146,7 +146,6 @@ def open_run(path: Path) -> tuple[float, float, dict[str, float]]:
     controller = RunController(background)
     history = HistoryController(path)
     pane = RunPane()
-    pane.set_theme(LIGHT)
     pane.resize(1200, 520)
     controller.state_changed.connect(pane.show_view)
     controller.inspector_changed.connect(pane.show_inspector)

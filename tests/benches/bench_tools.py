@@ -66,13 +66,12 @@ def pane_times() -> tuple[float, float]:
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication
 
-    from studio.ui.style.theme import LIGHT
     from studio.ui.tools.pane import ToolsPane
 
     app = QApplication.instance() or QApplication([])
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     specs = tuple(ToolSpec(f"tool_{number}", "Text " * 20, schema) for number in range(1000))
-    pane = ToolsPane(LIGHT)
+    pane = ToolsPane()
     pane.resize(520, 760)
     pane.show()
     app.processEvents()

@@ -15,6 +15,7 @@ from studio.ui.app.lifecycle import Lifecycle
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import DARK
 from studio.viewmodels.app.notifications import Notification
 from tests.from_0_1_0.conftest import AT_HOME
@@ -71,7 +72,7 @@ def test_theme_keys_and_view(workbench: Workbench) -> None:
     window = workbench.window
     actions = {action.objectName(): action for action in window.actions_by_id}
     keys = {name: action.shortcut().toString() for name, action in actions.items()}
-    assert window.theme is DARK
+    assert theme_in_use() is DARK
     assert keys["file.new"] == "Ctrl+Alt+Q"
     assert keys["run.step"] == "Ctrl+F10"
     assert keys["run.stop"] == ""

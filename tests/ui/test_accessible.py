@@ -106,7 +106,7 @@ def test_every_control_has_a_name(workbench: Workbench, tmp_path: Path) -> None:
     window.actions_by_id["edit.replace_in_files"].trigger()
     found.update(nameless(window))
     assert all(action.text() for action in window.actions_by_id)
-    crash = CrashDialog(window.theme, tmp_path, window)
+    crash = CrashDialog(tmp_path, window)
     crash.add("ValueError: a", "report")
     crash.show()
     workbench._show_breakpoints()

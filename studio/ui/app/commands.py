@@ -415,18 +415,16 @@ class Commands(QObject):
         from studio.ui.dialogs.settings.dialog import SettingsDialog
 
         window = self._window
-        dialog = SettingsDialog(window.services, window.themes.value, window.widget)
+        dialog = SettingsDialog(window.services, window.widget)
         dialog.request_connections.connect(window.actions["run.connections"].trigger)
         dialog.trust_forgotten.connect(self.trust_changed)
-        window.themes.changed.connect(dialog.keys_page.set_theme)
         return dialog
 
     def guide(self) -> None:
         """Open the user guide."""
         from studio.ui.dialogs.help import HelpDialog
 
-        dialog = HelpDialog(self._window.themes.value, self._window.widget)
-        self._window.themes.changed.connect(dialog.set_theme)
+        dialog = HelpDialog(self._window.widget)
         dialog.show()
 
     def tour(self) -> None:

@@ -130,7 +130,7 @@ class Comparisons(QObject):
 
     def _show(self, made: tuple[str, tuple[ComparedPair, ...]]) -> None:
         title, pairs = made
-        ComparisonDialog(title, pairs, self._window.themes.value, self._window.widget).open()
+        ComparisonDialog(title, pairs, self._window.widget).open()
 
     def keep(self, path: Path, text: str) -> None:
         """Keep a text that was saved over."""

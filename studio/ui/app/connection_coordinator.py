@@ -58,7 +58,6 @@ class ConnectionCoordinator(QObject):
         choices.request_models.connect(controller.list_models)
         window.actions["run.connections"].triggered.connect(self.manage)
         window.actions["run.provider"].triggered.connect(self.connect_provider)
-        window.themes.changed.connect(self._on_theme)
         controller.changed.connect(self.show_choice)
         controller.trials.changed.connect(self._on_trial)
         controller.refused.connect(messages.error)
@@ -75,9 +74,7 @@ class ConnectionCoordinator(QObject):
         from studio.ui.connections.dialog import ConnectionsDialog
 
         if self._dialog is None:
-            dialog = ConnectionsDialog(
-                self._controller, self._window.themes.value, self._window.widget
-            )
+            dialog = ConnectionsDialog(self._controller, self._window.widget)
             dialog.finished.connect(self._on_dialog_closed)
             self._dialog = dialog
             dialog.show_connection(self._controller.choice.connection.name)
@@ -89,9 +86,7 @@ class ConnectionCoordinator(QObject):
         """Open the way from no provider to an answer of one's own."""
         from studio.ui.connections.provider_dialog import ProviderDialog
 
-        dialog = ProviderDialog(
-            self._controller, os.environ, self._window.themes.value, self._window.widget
-        )
+        dialog = ProviderDialog(self._controller, os.environ, self._window.widget)
         dialog.request_run.connect(self.request_run)
         dialog.request_settings.connect(lambda name: self.manage().show_connection(name))
         dialog.finished.connect(self._on_provider_closed)
@@ -114,7 +109,7 @@ class ConnectionCoordinator(QObject):
         if not self._controller.needs_trust(asked):
             return False
         choice = self._controller.choice if asked is None else self._controller.choice_of(asked)
-        dialog = TrustDialog(choice, self._window.themes.value, self._window.widget)
+        dialog = TrustDialog(choice, self._window.widget)
         dialog.allowed.connect(lambda origin, always: self._on_allowed(origin, then, always=always))
         dialog.rejected.connect(
             lambda: self._messages.info(
@@ -231,7 +226,7 @@ class ConnectionCoordinator(QObject):
 
         if not question.is_open:
             return
-        dialog = ManualDialog(question, self._window.themes.value, self._window.widget)
+        dialog = ManualDialog(question, self._window.widget)
         dialog.replied.connect(_answer)
         dialog.declined.connect(_decline)
         dialog.finished.connect(lambda: self._questions.pop(question, None))
@@ -242,11 +237,6 @@ class ConnectionCoordinator(QObject):
         dialog = self._questions.get(question)
         if dialog is not None:
             dialog.end()
-
-    def _on_theme(self) -> None:
-        for dialog in (*self._questions.values(), self._dialog):
-            if dialog is not None:
-                dialog.set_theme(self._window.themes.value)
 
     def _on_dialog_closed(self) -> None:
         self._dialog = None

@@ -120,13 +120,12 @@ class EditorCommands(QObject):
         from studio.ui.dialogs.rewrite import RewriteDialog
 
         document = parse(page.editor.text(), page.controller.path)
-        dialog = RewriteDialog(document, self._window.themes.value, self._window.widget)
+        dialog = RewriteDialog(document, self._window.widget)
 
         def take(fix: Fix) -> None:
             page.editor.apply_edits(fix.edits)
 
         dialog.accepted_fix.connect(take)
-        self._window.themes.changed.connect(dialog.set_theme)
         dialog.open()
 
     def front_form(self, page: EditorPage) -> None:

@@ -64,9 +64,8 @@ class ExchangeCommands(QObject):
             self.model,
             trusted=self.trusted,
         )
-        dialog = ExportDialog(subject, window.services.messages, window.themes.value, window.widget)
+        dialog = ExportDialog(subject, window.services.messages, window.widget)
         dialog.request_fix.connect(partial(self._mend, page, dialog))
-        window.themes.changed.connect(dialog.set_theme)
         dialog.open()
 
     def ask_import(self) -> None:
@@ -82,10 +81,9 @@ class ExchangeCommands(QObject):
         from studio.ui.dialogs.import_prompt import ImportDialog
 
         window = self._window
-        dialog = ImportDialog(path, window.services.messages, window.themes.value, window.widget)
+        dialog = ImportDialog(path, window.services.messages, window.widget)
         dialog.opened.connect(window.tabs.new)
         dialog.written.connect(window.tabs.open)
-        window.themes.changed.connect(dialog.set_theme)
         if dialog.read():
             dialog.open()
         else:

@@ -41,7 +41,7 @@ class ExperimentDialogs(QObject):
         view.request_improvement.connect(lambda: self._improve(view))
 
     def _workers(self, view: ExperimentView) -> None:
-        self._open(WorkersDialog(view.controller, self._window.themes.value, self._window.widget))
+        self._open(WorkersDialog(view.controller, self._window.widget))
 
     def _rows(self, view: ExperimentView) -> None:
         plan, path = view.controller.plan, view.controller.path
@@ -49,7 +49,7 @@ class ExperimentDialogs(QObject):
             return
         controller = InventedRowsController(path, plan, self._background, self._services())
         controller.written.connect(lambda change: self._on_rows(view, change))
-        self._open(InventedRowsDialog(controller, self._window.themes.value, self._window.widget))
+        self._open(InventedRowsDialog(controller, self._window.widget))
 
     def _improve(self, view: ExperimentView) -> None:
         plan, path = view.controller.plan, view.controller.path
@@ -57,13 +57,12 @@ class ExperimentDialogs(QObject):
             return
         controller = ImproveController(path, plan, self._background, self._services())
         controller.written.connect(lambda _count: view.controller.reload_plan())
-        dialog = ImproveDialog(controller, self._window.themes.value, self._window.widget)
+        dialog = ImproveDialog(controller, self._window.widget)
         dialog.request_acceptance.connect(self._accept)
         dialog.request_result.connect(view.controller.load)
         self._open(dialog)
 
     def _open(self, dialog: WorkersDialog | InventedRowsDialog | ImproveDialog) -> None:
-        self._window.themes.changed.connect(dialog.set_theme)
         QDialog.open(dialog)
 
     def _accept(self, found: Improvement) -> None:

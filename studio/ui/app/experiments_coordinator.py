@@ -33,7 +33,6 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.experiment_dialogs import ExperimentDialogs
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.view import ExperimentView
-from studio.ui.style.theme import Theme
 from studio.ui.window.desktop_notice import DesktopNotice
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background
@@ -67,14 +66,12 @@ class ExperimentsCoordinator(QObject):
         self._views: list[ExperimentView] = []
         self._dialogs = ExperimentDialogs(window, background, self._services, self)
         self._notice = DesktopNotice(window.widget)
-        window.themes.changed.connect(self._set_theme)
         window.tabs.view_closed.connect(self._on_closed)
 
     def open(self, path: Path) -> QWidget:
         """A view of an experiment file."""
         controller = ExperimentController(path, self._background, self._services, self)
         view = ExperimentView(controller)
-        view.set_theme(self._window.themes.value)
         view.request_step.connect(lambda key: self._step(controller, key))
         view.request_edit.connect(lambda key: self._edit(controller, key))
         view.request_run.connect(lambda key: self._open_run(controller, key))
@@ -104,10 +101,6 @@ class ExperimentsCoordinator(QObject):
         """Tell the desktop that a run has ended, where the user wants that."""
         if self._window.services.settings.value.notify_ended:
             self._notice.tell(*ended_words(report))
-
-    def _set_theme(self, theme: Theme) -> None:
-        for view in self._views:
-            view.set_theme(theme)
 
     def _on_closed(self, view: QWidget) -> None:
         if isinstance(view, ExperimentView) and view in self._views:

@@ -37,7 +37,6 @@ class FilesCoordinator(QObject):
         tabs.current_changed.connect(self._on_page)
         tabs.parsed.connect(self.mark)
         tabs.title_changed.connect(self.mark)
-        window.themes.changed.connect(self.mark)
 
     def _take(self, tree: FilesTree) -> None:
         tree.request_new_file.connect(self._new_file)
@@ -124,7 +123,7 @@ class FilesCoordinator(QObject):
             worst = next((each for each in _WORST if each in found), None)
             if path is not None and (worst is not None or page.controller.is_dirty):
                 marks[path] = FileMark(worst, page.controller.is_dirty)
-        files.tree.show_marks(marks, self._window.themes.value)
+        files.tree.show_marks(marks)
 
     def _on_page(self, page: EditorPage | None) -> None:
         files = self._window.files

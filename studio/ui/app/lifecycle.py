@@ -137,10 +137,9 @@ class Lifecycle(QObject):
         self._dialog.open()
 
     def _new_dialog(self) -> CrashDialog:
-        dialog = CrashDialog(self._window.themes.value, self._log, self._window.widget)
+        dialog = CrashDialog(self._log, self._window.widget)
         dialog.request_save_and_quit.connect(self._leave)
         dialog.destroyed.connect(self._forget_dialog)
-        self._window.themes.changed.connect(dialog.set_theme)
         return dialog
 
     def _forget_dialog(self) -> None:

@@ -27,7 +27,8 @@ from studio.ui.base.menus import TextMenus
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
-from studio.ui.style.application import Themes, apply_theme, fonts_of, theme_for
+from studio.ui.style.application import apply_theme, fonts_of, theme_for
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.motion import set_motion_reduced
 from studio.ui.style.theme import Theme
 from studio.ui.window.docks import Docks
@@ -77,10 +78,9 @@ class MainWindow(QMainWindow):
         self.services = services
         self.panes = panes or Panes()
         self._keep_places = keep_places
-        self.themes = Themes(theme_for(services.settings.value.theme), self)
         # Before any widget is made: fonts and metrics are taken when widgets are laid out.
         self._fonts = fonts_of(services.settings.value)
-        apply_theme(_application(), self.theme, self._fonts)
+        apply_theme(_application(), theme_for(services.settings.value.theme), self._fonts)
         self._extra: tuple[Problem, ...] = ()
         self._escaped = QElapsedTimer()
         """Since the Esc that was the first of two."""
@@ -92,19 +92,17 @@ class MainWindow(QMainWindow):
         self._fit_screen()
         self.actions_by_id = ActionSet(self, services.settings.value.shortcuts)
         self.welcome = WelcomePage(self._keys_of)
-        self.tabs = EditorTabs(
-            self.welcome, services.messages, services.swaps, services.settings, self.theme
-        )
+        self.tabs = EditorTabs(self.welcome, services.messages, services.swaps, services.settings)
         self.files = FilesPane()
-        self.outline = OutlinePane(self.theme)
-        self.status = StatusBar(self.theme)
+        self.outline = OutlinePane()
+        self.status = StatusBar()
         self.run_choices = RunChoices()
-        self.notices = NoticeArea(self, services.messages, self.theme)
+        self.notices = NoticeArea(self, services.messages)
         store = services.paths.data / "window.ini"
         self.docks = Docks(self, QSettings(str(store), QSettings.Format.IniFormat))
         self._place()
         self.parts = WindowParts(
-            self, services, self.themes, self.actions_by_id, self.tabs, self.files, self.outline,
+            self, services, self.actions_by_id, self.tabs, self.files, self.outline,
             self.docks, self.status, self.toolbar, self.run_choices, self.recent_menu,
         )  # fmt: skip
         """What is handed to all that works with the window."""
@@ -189,7 +187,6 @@ class MainWindow(QMainWindow):
 
     def _begin(self) -> None:
         settings = self.services.settings.value
-        self._theme_panes()
         self._on_settings(settings)
         self._on_page(None)
         self._on_title("")
@@ -203,7 +200,7 @@ class MainWindow(QMainWindow):
         """The list of problems, made with the first document that was read."""
         from studio.ui.problems.pane import ProblemsPane
 
-        pane = ProblemsPane(self.theme)
+        pane = ProblemsPane()
         pane.request_reveal.connect(self.tabs.reveal)
         pane.request_go.connect(self.tabs.go_to)
         pane.request_fix.connect(self.commands.apply_fix)
@@ -225,13 +222,7 @@ class MainWindow(QMainWindow):
             "history": panes.history,
         }
         self.docks.fill({name: pane for name, pane in named.items() if pane is not None})
-        self._theme_panes()
         self._wire_panes()
-
-    @property
-    def theme(self) -> Theme:
-        """The colors in use."""
-        return self.themes.value
 
     def show_more_problems(self, problems: tuple[Problem, ...]) -> None:
         """Add problems that later stages found (rendering, reading) to the document's own."""
@@ -241,18 +232,6 @@ class MainWindow(QMainWindow):
     def set_theme(self, theme: Theme) -> None:
         """Take other colours everywhere."""
         apply_theme(_application(), theme, self._fonts)
-        for part in (self.tabs, self.outline, self.status, self.notices):
-            part.set_theme(theme)
-        if "problems" in self.__dict__:
-            self.problems.set_theme(theme)
-        self.themes.change(theme)
-        self._theme_panes()
-
-    def _theme_panes(self) -> None:
-        panes = self.panes
-        for pane in (panes.preview, panes.inputs, panes.tools, panes.run, panes.history):
-            if pane is not None:
-                pane.set_theme(self.theme)
 
     # -- slots ----------------------------------------------------------------------------------
 
@@ -335,7 +314,7 @@ class MainWindow(QMainWindow):
             page.apply_settings(settings)
         set_motion_reduced(_application(), reduced=settings.reduce_motion)
         fonts = fonts_of(settings)
-        if theme_for(settings.theme) is not self.theme or fonts != self._fonts:
+        if theme_for(settings.theme) is not theme_in_use() or fonts != self._fonts:
             self._fonts = fonts
             self.set_theme(theme_for(settings.theme))
 

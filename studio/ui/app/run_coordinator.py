@@ -372,7 +372,6 @@ class RunCoordinator(QObject):
     def show_breakpoints(self, tools: list[str]) -> None:
         """Open the list of breakpoints."""
         dialog = BreakpointsDialog(self._run.breakpoints, self._window.widget)
-        dialog.set_theme(self._window.themes.value)
         dialog.set_tools(tools)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()

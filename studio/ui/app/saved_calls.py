@@ -101,7 +101,7 @@ class SavedCallsCoordinator(QObject):
         except SavedCallsError as error:
             self._window.services.messages.error(str(error), where=str(path))
             return
-        dialog = CallsDialog(tool, found, changing, self._window.themes.value, self._pane.window())
+        dialog = CallsDialog(tool, found, changing, self._pane.window())
         dialog.request_make.connect(self._tools.calls.make)
         dialog.request_cancel.connect(self._tools.calls.cancel)
         dialog.finished.connect(self._tools.calls.cancel)

@@ -184,7 +184,7 @@ class ToolsCoordinator(QObject):
 
     def _show_offers(self, source: SourceStatus) -> None:
         """Show a server's prompts and resources, to be opened and put into the prompt."""
-        dialog = OffersDialog(source, self._window.themes.value, self._pane.window())
+        dialog = OffersDialog(source, self._pane.window())
         dialog.request_open.connect(self._tools.open_offer)
         dialog.request_complete.connect(self._tools.complete_offer)
         dialog.request_insert.connect(self._insert_content)
@@ -204,7 +204,7 @@ class ToolsCoordinator(QObject):
 
     def _show_traffic(self, source: SourceStatus) -> None:
         """Show what goes to a source and comes from it, as it goes on."""
-        dialog = TrafficDialog(source, self._window.themes.value, self._pane.window())
+        dialog = TrafficDialog(source, self._pane.window())
         dialog.request_traffic.connect(self._tools.read_traffic)
         self._tools.traffic_read.connect(dialog.show_traffic)
         dialog.show()
@@ -215,7 +215,7 @@ class ToolsCoordinator(QObject):
             self._messages.error(problem)
             return
         name = key.partition(":")[2]
-        dialog = OperationsDialog(name, rows, self._window.themes.value, self._pane.window())
+        dialog = OperationsDialog(name, rows, self._pane.window())
         dialog.chosen.connect(lambda wanted: self._write_choice(name, rows, wanted))
         dialog.open()
 
@@ -245,8 +245,7 @@ class ToolsCoordinator(QObject):
                 known += servers_of(program, path, home)
             except ServerFileError as error:
                 problems.append(str(error))
-        theme = self._window.themes.value
-        dialog = AddServerDialog(known, problems, theme, self._pane.window())
+        dialog = AddServerDialog(known, problems, self._pane.window())
         dialog.request_add.connect(self._add_servers)
         dialog.open()
 

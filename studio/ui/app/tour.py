@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
     from studio.ui.window.parts import WindowParts
@@ -97,7 +97,7 @@ STOPS: tuple[TourStep, ...] = (
 )
 
 
-class Tour(QWidget):
+class Tour(FollowsTheme, QWidget):
     """Darkens the window but for the part that is informed of, with a card beside it."""
 
     ended = Signal()
@@ -119,7 +119,7 @@ class Tour(QWidget):
         self.text = QLabel()
         self.text.setWordWrap(True)
         self.count = QLabel()
-        self.count.setProperty("muted", True)
+        self.count.setProperty("tone", "muted")
         self.skip = QPushButton(self.tr("End the tour"))
         self.back = QPushButton(self.tr("Back"))
         self.forward = QPushButton()
@@ -130,9 +130,8 @@ class Tour(QWidget):
         self.back.clicked.connect(lambda: self.go(self._index - 1))
         self.forward.clicked.connect(lambda: self.go(self._index + 1))
         self._lay_out()
-        self._paint(window.themes.value)
         window.widget.installEventFilter(self)
-        window.themes.changed.connect(self._paint)
+        self.follow_theme()
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
@@ -192,13 +191,13 @@ class Tour(QWidget):
         self.card.move(_beside(self._hole, self.card.rect(), self.rect()))
         self.update()
 
-    def _paint(self, theme: Theme) -> None:
-        self._accent = QColor(theme.accent)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         self.card.setStyleSheet(
             f"QFrame#tour {{ background: {theme.surface}; border: 1px solid {theme.border};"
             " border-radius: 8px; }"
         )
-        self.update()
 
     # -- events ---------------------------------------------------------------------------------
 
@@ -212,7 +211,7 @@ class Tour(QWidget):
         light = QPainterPath()
         light.addRoundedRect(self._hole, 6, 6)
         painter.fillPath(shade.subtracted(light), QColor(0, 0, 0, 110))
-        painter.setPen(QPen(self._accent, 2))
+        painter.setPen(QPen(QColor(theme_in_use().accent), 2))
         painter.drawPath(light)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

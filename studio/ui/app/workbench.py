@@ -39,7 +39,6 @@ from studio.ui.history.pane import HistoryPane
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.preview.pane import PreviewPane
 from studio.ui.run.pane import RunPane
-from studio.ui.style.application import theme_for
 from studio.ui.style.theme import load_other_fonts
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.panes import Panes
@@ -68,7 +67,6 @@ class Workbench(QObject):
         super().__init__()
         load_other_fonts()
         self._services = services
-        theme = theme_for(services.settings.value.theme)
         # In safe mode a store that is empty, and that nothing is kept in.
         held = "trust.json" if not services.is_safe else f"safe-mode-{uuid4().hex}.json"
         self.trust = TrustStore(services.paths.data / held)
@@ -97,9 +95,9 @@ class Workbench(QObject):
         journal = StoreJournal(self._store) if self._store is not None else None
         self.run = RunController(self.background, journal, parent=self)
         self.call_request = CallRequest(self.background, self.tools.session, self)
-        self.inputs_pane = InputsPane(theme)
-        self.preview_pane = PreviewPane(theme)
-        self.tools_pane = ToolsPane(theme)
+        self.inputs_pane = InputsPane()
+        self.preview_pane = PreviewPane()
+        self.tools_pane = ToolsPane()
         self.run_pane = RunPane()
         self.history_pane = HistoryPane()
         self.exchange = RunExchange(

@@ -17,7 +17,6 @@ from studio.core.models.capabilities import ModelFacts
 from studio.core.text.values import Json, JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 
 _ABILITIES = (
     ("tools", QT_TRANSLATE_NOOP("AbilitiesField", "Native tools")),
@@ -86,6 +85,8 @@ class AbilitiesField(QWidget):
         grid.addWidget(self.table, 5, 0, 1, 3)
         grid.addWidget(self.update_prices, 5, 3)
         grid.addWidget(self.source, 6, 0, 1, 4)
+        for label in (self.source, self.table):
+            paint_text(label, "muted")
 
     def value(self) -> JsonObject:
         """The corrections alone."""
@@ -155,11 +156,6 @@ class AbilitiesField(QWidget):
                 about=about, source=facts.source
             )
         )
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        for label in (self.source, self.table):
-            paint_text(label, theme.muted)
 
     def _place(
         self, grid: QGridLayout, row: int, column: int, name: str, field: QWidget, span: int = 1

@@ -20,7 +20,7 @@ from studio.core.models.connections import Connection
 from studio.ui.connections.kinds import ICONS, second_line, state_words
 from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 _NAME = Qt.ItemDataRole.UserRole
@@ -36,7 +36,6 @@ class _Rows(QStyledItemDelegate):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.theme = LIGHT
 
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -51,7 +50,7 @@ class _Rows(QStyledItemDelegate):
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
         """Draw a row."""
-        theme = self.theme
+        theme = theme_in_use()
         box: QRect = option.rect
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
@@ -61,13 +60,13 @@ class _Rows(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(theme.selection if chosen else theme.raised))
             painter.drawRoundedRect(box.adjusted(4, 1, -4, -1), 6, 6)
-        drawing = icon(index.data(_KIND_ICON), theme.text if chosen else theme.muted)
+        drawing = icon(index.data(_KIND_ICON), "text" if chosen else "muted")
         drawing.paint(painter, QRect(box.left() + 14, box.center().y() - 8, 18, 18))
         right = box.right() - 14
         if state := _STATE_ICONS.get(index.data(_STATE)):
             color = {"works": theme.success, "fails": theme.error}.get(index.data(_STATE))
             mark = QRect(right - 15, box.center().y() - 7, 16, 16)
-            icon(state, color or theme.muted).paint(painter, mark)
+            icon(state, color or "muted").paint(painter, mark)
             right -= 24
         text = QRect(box.left() + 42, box.top() + 8, right - box.left() - 42, box.height() // 2 - 8)
         font: QFont = option.font
@@ -83,6 +82,7 @@ class _Rows(QStyledItemDelegate):
 
     def _badge(self, painter: QPainter, text: QRect, font: QFont) -> int:
         """The word "default" at the right end; gives the room that it takes."""
+        theme = theme_in_use()
         small = QFont(font)
         small.setPointSizeF(font.pointSizeF() * 0.85)
         metrics = QFontMetrics(small)
@@ -91,10 +91,10 @@ class _Rows(QStyledItemDelegate):
         top = text.center().y() - height // 2 + 1
         badge = QRect(text.right() - width, top, width, height)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(blend(self.theme.accent, self.theme.surface, 0.16)))
+        painter.setBrush(QColor(blend(theme.accent, theme.surface, 0.16)))
         painter.drawRoundedRect(badge, 4, 4)
         painter.setFont(small)
-        painter.setPen(QColor(self.theme.accent))
+        painter.setPen(QColor(theme.accent))
         painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, "default")
         return width + 8
 
@@ -146,11 +146,6 @@ class ConnectionList(QListWidget):
         for row in range(self.count()):
             if self.item(row).data(_NAME) == connection.name:
                 self._say(self.item(row), connection, trial)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._rows.theme = theme
-        self.viewport().update()
 
     def _say(self, item: QListWidgetItem, connection: Connection, trial: ConnectionTrial) -> None:
         item.setData(_STATE, trial.state)

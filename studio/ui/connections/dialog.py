@@ -34,7 +34,6 @@ from studio.ui.connections.path_field import dropped_file
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.keys import KeyState
 from studio.viewmodels.connections.trials import ConnectionTrial
@@ -80,7 +79,7 @@ _NOT_SAVED = QT_TRANSLATE_NOOP(
 class ConnectionsDialog(QDialog):
     """There is nothing to confirm: what is right in the form holds at once."""
 
-    def __init__(self, controller: ConnectionsController, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, controller: ConnectionsController, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Connections"))
@@ -90,25 +89,19 @@ class ConnectionsDialog(QDialog):
         self.list = ConnectionList()
         self.form = ConnectionForm()
         self.trial = TrialBar()
-        self.banner = Banner(theme)
+        self.banner = Banner()
         self.uses = QLabel()
         self.uses.setWordWrap(True)
-        self.uses.setProperty("muted", True)
+        self.uses.setProperty("tone", "muted")
         self.tools = ListButtons()
         self.allowed = AllowedEndpoints()
         self._lay_out()
         self._connect()
-        self.set_theme(theme)
         problems = controller.connections.problems
         if problems:
             self._complain(" ".join(problems))
         self._show_all(controller.connections.default_connection.name)
         controller.load_prices()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        for part in (self.list, self.form, self.trial, self.banner):
-            part.set_theme(theme)
 
     def show_connection(self, name: str) -> None:
         """Show a connection's form."""

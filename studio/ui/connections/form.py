@@ -33,7 +33,6 @@ from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.connections.tried_table import TriedTable
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import LIGHT, Theme
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 FieldTone: TypeAlias = Literal["error", "warning", "hint"]
@@ -46,7 +45,6 @@ class FormLine(QWidget):
     def __init__(self, *fields: QWidget, stretch: bool = True) -> None:
         super().__init__()
         self._tone: FieldTone = "hint"
-        self._theme: Theme | None = None
         self._usual = ""
         self.note = QLabel(self)
         self.note.setWordWrap(True)
@@ -62,6 +60,7 @@ class FormLine(QWidget):
         box.addLayout(row)
         box.addWidget(self.note)
         self.note.hide()
+        self._paint()
 
     @property
     def tone(self) -> FieldTone:
@@ -81,15 +80,8 @@ class FormLine(QWidget):
         self.note.setVisible(bool(shown))
         self._paint()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self._paint()
-
     def _paint(self) -> None:
-        if self._theme is not None:
-            colors = {"error": self._theme.error, "warning": self._theme.warning}
-            paint_text(self.note, colors.get(self._tone, self._theme.muted))
+        paint_text(self.note, "muted" if self._tone == "hint" else self._tone)
 
 
 _LABELS: dict[Field, str] = {
@@ -134,7 +126,6 @@ class ConnectionForm(QScrollArea):
         self._shown = EMBEDDED
         self._others: tuple[str, ...] = ()
         self._listed: Sequence[JsonObject] = ()
-        self._theme = LIGHT
         self._loading = False
         self.problems: dict[Field, str] = {}
         self.lines: dict[Field, FormLine] = {}
@@ -203,14 +194,6 @@ class ConnectionForm(QScrollArea):
         self.remote.model.set_models(models)
         self._loading = False
         self._show_known(self.candidate())
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        for line in self.lines.values():
-            line.set_theme(theme)
-        self.remote.set_theme(theme)
-        self.tried.set_theme(theme)
 
     # -- between fields and values --------------------------------------------------------------
 

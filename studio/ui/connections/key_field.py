@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 from studio.viewmodels.connections.keys import KeyState
 
 _PLACES = (
@@ -42,7 +41,6 @@ class KeyField(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._theme: Theme | None = None
         self._has_key = False
         self._is_warning = False
         self.place = QComboBox()
@@ -81,6 +79,7 @@ class KeyField(QWidget):
         self.keep.clicked.connect(self._on_keep)
         self.forget.clicked.connect(self.request_forget)
         self._show()
+        self._paint()
 
     def reference(self) -> str:
         """What is saved of it: where the key is."""
@@ -117,11 +116,6 @@ class KeyField(QWidget):
         self._say(kept, is_warning=state.place == "none")
         self._show()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self._paint()
-
     def _on_place(self) -> None:
         self.key.clear()
         self._has_key = False
@@ -157,5 +151,4 @@ class KeyField(QWidget):
         self._paint()
 
     def _paint(self) -> None:
-        if self._theme is not None:
-            paint_text(self.state, self._theme.warning if self._is_warning else self._theme.muted)
+        paint_text(self.state, "warning" if self._is_warning else "muted")

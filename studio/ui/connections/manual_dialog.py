@@ -39,18 +39,18 @@ from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallP
 from studio.core.wire.reply import Reply
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.style.colors import paint_text, role_color
-from studio.ui.style.theme import LIGHT, Theme, mono_font
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.theme import mono_font
 
 _LONGEST = 200_000
 _MARGIN = 14
 
 
-class ManualRequestView(QTextEdit):
+class ManualRequestView(FollowsTheme, QTextEdit):
     """Role by role; can be selected and copied, not changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._request: ModelRequest | None = None
         self._last = 0
         self.setReadOnly(True)
@@ -59,6 +59,7 @@ class ManualRequestView(QTextEdit):
         self.setAccessibleName(self.tr("Messages of the request"))
         self.document().setDocumentMargin(_MARGIN)
         self.setLineWrapMode(QTextEdit.LineWrapMode.WidgetWidth)
+        self.follow_theme()
 
     def show_request(self, request: ModelRequest) -> None:
         """Show a request; its last message is in view once it is shown."""
@@ -70,9 +71,8 @@ class ManualRequestView(QTextEdit):
             self._write(cursor, message, is_first=number == 0)
         self._show_last()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         if self._request is not None:
             self.show_request(self._request)
 
@@ -90,8 +90,9 @@ class ManualRequestView(QTextEdit):
         bar.setValue(bar.value() + self.cursorRect().top() - _MARGIN)
 
     def _write(self, cursor: QTextCursor, message: Message, *, is_first: bool) -> None:
+        theme = theme_in_use()
         head = QTextCharFormat()
-        head.setForeground(QColor(role_color(self._theme, message.role)))
+        head.setForeground(QColor(role_color(theme, message.role)))
         head.setFontWeight(QFont.Weight.DemiBold)
         apart = QTextBlockFormat()
         apart.setTopMargin(0 if is_first else 14)
@@ -102,7 +103,7 @@ class ManualRequestView(QTextEdit):
         cursor.insertText(message.role, head)
         body = QTextCharFormat()
         body.setFont(mono_font(self.font().pointSizeF()))
-        body.setForeground(QColor(self._theme.text))
+        body.setForeground(QColor(theme.text))
         close = QTextBlockFormat()
         close.setTopMargin(3)
         for text in _texts(message):
@@ -128,13 +129,13 @@ def _texts(message: Message) -> Iterable[str]:
                 assert_never(part)
 
 
-class ManualDialog(QDialog):
+class ManualDialog(FollowsTheme, QDialog):
     """Not modal: the run can be watched, and stopped, beside it."""
 
     replied = Signal(ManualQuestion, Reply)  # ManualQuestion, Reply
     declined = Signal(ManualQuestion)
 
-    def __init__(self, question: ManualQuestion, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, question: ManualQuestion, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("You are the model"))
@@ -146,7 +147,7 @@ class ManualDialog(QDialog):
         self.tool = QComboBox()
         self.text = QPlainTextEdit()
         self.arguments = QPlainTextEdit()
-        self._colors = JsonHighlighter(self.arguments.document(), theme)
+        self._colors = JsonHighlighter(self.arguments.document())
         self._arguments_title = QLabel(self.tr("Arguments, as JSON"))
         self.problem = QLabel()
         self.send = QPushButton(self.tr("Reply"))
@@ -154,7 +155,8 @@ class ManualDialog(QDialog):
         self._lay_out(request)
         self._connect()
         self.request.show_request(request)
-        self.set_theme(theme)
+        paint_text(self.problem, "muted")
+        self.follow_theme()
         self._on_tool()
         self.text.setFocus()
 
@@ -163,11 +165,9 @@ class ManualDialog(QDialog):
         """What is asked."""
         return self._question
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self.request.set_theme(theme)
-        self._colors.set_theme(theme)
-        paint_text(self.problem, theme.muted)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         for field in (self.text, self.arguments):
             palette = field.palette()
             palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))

@@ -31,7 +31,6 @@ from studio.ui.connections.kinds import ICONS, name_of
 from studio.ui.connections.provider_fields import ProviderFields
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.drawing import Drawing
-from studio.ui.style.theme import Theme
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.keys import KeyState
 from studio.viewmodels.connections.trials import ConnectionTrial
@@ -44,11 +43,7 @@ class ProviderDialog(QDialog):
     request_settings = Signal(str)  # name of the connection whose other settings are wanted
 
     def __init__(
-        self,
-        controller: ConnectionsController,
-        environment: Mapping[str, str],
-        theme: Theme,
-        parent: QWidget,
+        self, controller: ConnectionsController, environment: Mapping[str, str], parent: QWidget
     ) -> None:
         """Show every provider.
 
@@ -75,7 +70,6 @@ class ProviderDialog(QDialog):
         self.take = QPushButton(self.tr("Use it"))
         self.settings = QPushButton(self.tr("More settings…"))
         self._lay_out()
-        self.trial.set_theme(theme)
         self._connect()
         self._look_for_ollama()
         self._show_nothing()
@@ -286,7 +280,7 @@ class _Choice(QPushButton):
         name = QLabel(self._name)
         name.setProperty("title", True)
         self._said = QLabel()
-        self._said.setProperty("muted", True)
+        self._said.setProperty("tone", "muted")
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addWidget(name)

@@ -22,7 +22,6 @@ from studio.core.models.connections import Api, Connection, address_of
 from studio.ui.connections.abilities_field import AbilitiesField
 from studio.ui.connections.key_field import KeyField
 from studio.ui.connections.model_field import ModelField
-from studio.ui.style.theme import Theme
 
 
 class _HeadersEdit(QPlainTextEdit):
@@ -122,11 +121,6 @@ class RemoteFields(QObject):
             retries=self.retries.value(),
             capabilities=self.abilities.value(),
         )
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self.key.set_theme(theme)
-        self.abilities.set_theme(theme)
 
     def when_written(self, commit: Callable[[], None]) -> None:
         """Call `commit` at each end of writing."""

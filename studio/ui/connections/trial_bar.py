@@ -7,13 +7,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 _ICONS = {"works": "circle-check", "fails": "circle-x"}
 
 
-class TrialBar(QWidget):
+class TrialBar(FollowsTheme, QWidget):
     """One line at the foot of the form."""
 
     request_test = Signal()
@@ -21,7 +21,6 @@ class TrialBar(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._theme = LIGHT
         self._trial = ConnectionTrial()
         self.test = QPushButton(self.tr("Test"))
         self.test.setAutoDefault(False)
@@ -56,6 +55,7 @@ class TrialBar(QWidget):
         self.test.clicked.connect(self.request_test)
         self.cancel.clicked.connect(self.request_cancel)
         self.show_trial(ConnectionTrial())
+        self.follow_theme()
 
     def show_trial(self, trial: ConnectionTrial) -> None:
         """Say how it stands."""
@@ -71,16 +71,16 @@ class TrialBar(QWidget):
         self.hint.setVisible(bool(self.hint.text()))
         self._paint()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._paint()
 
     def _paint(self) -> None:
+        theme = theme_in_use()
         name = _ICONS.get(self._trial.state)
-        color = self._theme.success if self._trial.state == "works" else self._theme.error
+        color = theme.success if self._trial.state == "works" else theme.error
         self.picture.setVisible(name is not None)
         if name is not None:
             self.picture.setPixmap(icon(name, color).pixmap(18, 18))
-        paint_text(self.outcome, self._theme.text)
-        paint_text(self.hint, self._theme.muted)
+        paint_text(self.outcome, "text")
+        paint_text(self.hint, "muted")

@@ -12,7 +12,6 @@ from studio.core.models.abilities_trial import AbilityAnswer, AbilityName
 from studio.core.models.connections import Connection
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import LIGHT, Theme
 from studio.viewmodels.connections.trials import ConnectionTrial
 
 _NAMES: Mapping[AbilityName, str] = {
@@ -37,7 +36,6 @@ class TriedTable(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._theme = LIGHT
         self.about = QLabel()
         self.about.setWordWrap(True)
         self.rows: dict[AbilityName, tuple[QLabel, QLabel]] = {}
@@ -55,6 +53,7 @@ class TriedTable(QWidget):
             grid.addWidget(verdict, row, 1)
             grid.addWidget(said, row, 2)
             self.rows[name] = (verdict, said)
+        self._paint()
 
     @property
     def has_rows(self) -> bool:
@@ -77,14 +76,9 @@ class TriedTable(QWidget):
             said.setText(tried.said if tried is not None else "")
         self._paint()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self._paint()
-
     def _paint(self) -> None:
         yes = QCoreApplication.translate("TriedTable", _VERDICTS["yes"])
-        paint_text(self.about, self._theme.muted)
+        paint_text(self.about, "muted")
         for verdict, said in self.rows.values():
-            paint_text(verdict, self._theme.success if verdict.text() == yes else self._theme.text)
-            paint_text(said, self._theme.muted)
+            paint_text(verdict, "success" if verdict.text() == yes else "text")
+            paint_text(said, "muted")

@@ -9,7 +9,6 @@ from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 
 class TrustDialog(QDialog):
@@ -17,14 +16,14 @@ class TrustDialog(QDialog):
 
     allowed = Signal(str, bool)  # endpoint, whether it is to be remembered
 
-    def __init__(self, choice: ModelChoice, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, choice: ModelChoice, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Send to a new endpoint?"))
         self.setMinimumWidth(460)
         origin = choice.untrusted
         picture = QLabel()
-        picture.setPixmap(icon("shield-check", theme.warning).pixmap(32, 32))
+        picture.setPixmap(icon("shield-check", "warning").pixmap(32, 32))
         self.title = QLabel(self.tr("This prompt wants to send to"))
         self.endpoint = QLabel(origin)
         self.endpoint.setTextFormat(Qt.TextFormat.PlainText)
@@ -33,7 +32,7 @@ class TrustDialog(QDialog):
         self.explanation = QLabel(_explained(choice))
         self.explanation.setTextFormat(Qt.TextFormat.PlainText)
         self.explanation.setWordWrap(True)
-        paint_text(self.explanation, theme.muted)
+        paint_text(self.explanation, "muted")
         self.once = QPushButton(self.tr("Allow once"))
         self.always = QPushButton(self.tr("Always allow"))
         self.refuse = QPushButton(self.tr("Do not send"))

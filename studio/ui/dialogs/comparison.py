@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.document.text_diff import DiffPiece, TextRow, compare_texts
 from studio.ui.style.colors import blend
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme, mono_font
 
 _NUMBER = "padding:0 8px; white-space:pre"
@@ -42,7 +43,7 @@ class ComparisonDialog(QDialog):
     """Shows what differs, with the changed words marked; one tab a kind."""
 
     def __init__(
-        self, title: str, pairs: Sequence[ComparedPair], theme: Theme, parent: QWidget | None = None
+        self, title: str, pairs: Sequence[ComparedPair], parent: QWidget | None = None
     ) -> None:
         """Make it.
 
@@ -57,7 +58,7 @@ class ComparisonDialog(QDialog):
         self.setWindowTitle(title)
         self.resize(960, 680)
         legend = QLabel(self.tr("− earlier   + now"), self)
-        legend.setProperty("muted", True)
+        legend.setProperty("tone", "muted")
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
         for pair in pairs:
@@ -66,7 +67,7 @@ class ComparisonDialog(QDialog):
             view.setOpenLinks(False)
             view.setFont(mono_font())
             view.setAccessibleName(pair.title)
-            view.setHtml(rows_as_html(rows, theme) if rows else self._same())
+            view.setHtml(rows_as_html(rows, theme_in_use()) if rows else self._same())
             same = self.tr("{title} (same)").format(title=pair.title)
             self.tabs.addTab(view, pair.title if rows else same)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)

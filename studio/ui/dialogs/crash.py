@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
 
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme
 
 
-class CrashDialog(QDialog):
+class CrashDialog(FollowsTheme, QDialog):
     """One dialog for however many defects; the report grows with each."""
 
     request_save_and_quit = Signal()
 
-    def __init__(self, theme: Theme, log: Path, parent: QWidget) -> None:
+    def __init__(self, log: Path, parent: QWidget) -> None:
         """Make it.
 
         Args:
@@ -41,7 +41,7 @@ class CrashDialog(QDialog):
         self._log = log
         self._reports: list[str] = []
         self.picture = QLabel()
-        self.set_theme(theme)
+        self.follow_theme()
         self.title = QLabel(self.tr("Something went wrong inside the studio."))
         self.title.setProperty("scale", "heading")
         self.what = QLabel()
@@ -63,7 +63,7 @@ class CrashDialog(QDialog):
         note = QLabel(
             self.tr("Keys are left out. Read it before you send it: it may name your files.")
         )
-        note.setProperty("muted", True)
+        note.setProperty("tone", "muted")
         note.setWordWrap(True)
         self.copy = QPushButton(icon("copy"), self.tr("Copy report"))
         self.copy.clicked.connect(self._copy)
@@ -99,9 +99,9 @@ class CrashDialog(QDialog):
         box.addLayout(buttons)
         self.go_on.setFocus()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self.picture.setPixmap(icon("triangle-alert", theme.warning).pixmap(28, 28))
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        self.picture.setPixmap(icon("triangle-alert", "warning").pixmap(28, 28))
 
     def add(self, summary: str, report: str) -> None:
         """Report one defect more; one that was told already is only counted."""

@@ -8,6 +8,7 @@ from html import escape
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme, mono_font
 
 _AROUND = 3
@@ -17,9 +18,7 @@ _MOST_LINES = 5000
 class DiskComparisonDialog(QDialog):
     """Shows what would be lost either way before the user chooses."""
 
-    def __init__(
-        self, title: str, mine: str, disk: str, theme: Theme, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, title: str, mine: str, disk: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Compare {title}").format(title=title))
@@ -28,9 +27,9 @@ class DiskComparisonDialog(QDialog):
         self.view.setAccessibleName(self.tr("Differences"))
         self.view.setFont(mono_font())
         self.view.setOpenLinks(False)
-        self.view.setHtml(as_html(mine, disk, theme))
+        self.view.setHtml(as_html(mine, disk, theme_in_use()))
         legend = QLabel(self.tr("− on disk only   + in the editor only"), self)
-        legend.setProperty("muted", True)
+        legend.setProperty("tone", "muted")
         buttons = QDialogButtonBox(self)
         self.reload = buttons.addButton(
             self.tr("Reload"), QDialogButtonBox.ButtonRole.DestructiveRole

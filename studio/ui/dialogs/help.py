@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.resource_files import docs_root
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 FIRST = ("guide", "authoring", "tools", "connections", "stepping", "history", "export", "format")
 LAST = ("problems", "keys", "architecture")
@@ -61,10 +61,10 @@ def _rank(page: HelpPage) -> tuple[int, str]:
     return (LAST.index(page.name) + 1 if page.name in LAST else 0), page.name
 
 
-class HelpDialog(QDialog):
+class HelpDialog(FollowsTheme, QDialog):
     """A list of pages, a search over all of them, and the page."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("User guide"))
@@ -84,7 +84,6 @@ class HelpDialog(QDialog):
         self.page.setOpenLinks(False)
         self.page.setSearchPaths([str(self._folder)])
         self.page.document().setDocumentMargin(20)
-        self._color(theme)
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(12, 12, 6, 12)
@@ -104,19 +103,18 @@ class HelpDialog(QDialog):
         self.list.currentItemChanged.connect(self._on_item)
         self.page.anchorClicked.connect(self._follow)
         self.list.setCurrentRow(0)
+        self.follow_theme()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours, and stay at the place that is read."""
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         bar = self.page.verticalScrollBar()
         at = bar.value()
-        self._color(theme)
+        self.page.document().setDefaultStyleSheet(
+            f"a {{ color: {theme_in_use().accent}; }}"
+            " code, pre { font-family: 'JetBrains Mono'; }"
+        )
         self._on_item(self.list.currentItem())
         bar.setValue(at)
-
-    def _color(self, theme: Theme) -> None:
-        self.page.document().setDefaultStyleSheet(
-            f"a {{ color: {theme.accent}; }} code, pre {{ font-family: 'JetBrains Mono'; }}"
-        )
 
     def show_page(self, name: str, anchor: str = "") -> None:
         """Show a page by name; one that is not there is not asked for by any link of ours."""

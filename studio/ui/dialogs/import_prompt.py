@@ -27,7 +27,6 @@ from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 from studio.viewmodels.app.notifications import Notification, Notifications
 
 _SHOWN = 200_000
@@ -53,15 +52,14 @@ class ImportDialog(QDialog):
     opened = Signal(str, str)  # text of the prompt, title
     written = Signal(Path)  # Path of the prompt file that was written
 
-    def __init__(self, path: Path, messages: Notifications, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, path: Path, messages: Notifications, parent: QWidget) -> None:
         super().__init__(parent)
         self._path = path
         self._messages = messages
-        self._theme = theme
         self._imported: Imported | None = None
         self.setWindowTitle(self.tr("Import {name}").format(name=path.name))
         resize_within_screen(self, 880, 640)
-        self.state = StateLine(theme)
+        self.state = StateLine()
         self.choice = QComboBox()
         self.choice.setAccessibleName(self.tr("Which prompt of the file"))
         self.notes = QListWidget()
@@ -146,14 +144,8 @@ class ImportDialog(QDialog):
         self.written.emit(path)
         return True
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours, also for what is already shown."""
-        self._theme = theme
-        self.state.set_theme(theme)
-        self._paint_notes()
-
     def _paint_notes(self) -> None:
-        picture = icon("triangle-alert", self._theme.warning)
+        picture = icon("triangle-alert", "warning")
         for row in range(self.notes.count()):
             self.notes.item(row).setIcon(picture)
 

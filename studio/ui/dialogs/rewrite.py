@@ -21,7 +21,6 @@ from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, apply_edits
 from studio.ui.parts.diff_view import DiffView
-from studio.ui.style.theme import Theme
 
 _AROUND = 3
 
@@ -31,9 +30,7 @@ class RewriteDialog(QDialog):
 
     accepted_fix = Signal(Fix)  # Fix that the user wants
 
-    def __init__(
-        self, document: PromptDocument, theme: Theme, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, document: PromptDocument, parent: QWidget | None = None) -> None:
         """Make it.
 
         Args:
@@ -58,7 +55,7 @@ class RewriteDialog(QDialog):
         for protocol, name in self._names.items():
             if protocol != now.protocol:
                 self.target.addItem(name, protocol)
-        self.view = DiffView(theme)
+        self.view = DiffView()
         self.buttons = self._make_buttons()
         self._lay_out(
             self.tr("This prompt speaks {name}: {reason}.").format(
@@ -67,10 +64,6 @@ class RewriteDialog(QDialog):
         )
         self.target.currentIndexChanged.connect(self._show)
         self._show()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self.view.set_theme(theme)
 
     def _make_buttons(self) -> QDialogButtonBox:
         buttons = QDialogButtonBox(self)
@@ -84,7 +77,7 @@ class RewriteDialog(QDialog):
     def _lay_out(self, now: str) -> None:
         said = QLabel(now, self)
         said.setWordWrap(True)
-        said.setProperty("muted", True)
+        said.setProperty("tone", "muted")
         label = QLabel(self.tr("&Rewrite for"), self)
         label.setBuddy(self.target)
         line = QHBoxLayout()

@@ -8,18 +8,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 StateTone: TypeAlias = Literal["error", "warning", "success", "muted"]
 """Which of the theme's colours a picture has."""
 
 
-class StateLine(QWidget):
+class StateLine(FollowsTheme, QWidget):
     """Keeps what it says in the colours of the theme."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self._picture = ""
         self._tone: StateTone = "muted"
         self.mark = QLabel()
@@ -31,6 +30,7 @@ class StateLine(QWidget):
         row.setSpacing(8)
         row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._said, 1)
+        self.follow_theme()
 
     def text(self) -> str:
         """The sentence."""
@@ -42,12 +42,11 @@ class StateLine(QWidget):
         self._said.setText(text)
         self._paint()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._paint()
 
     def _paint(self) -> None:
         if self._picture:
-            color: str = getattr(self._theme, self._tone)
+            color: str = getattr(theme_in_use(), self._tone)
             self.mark.setPixmap(icon(self._picture, color).pixmap(18, 18))

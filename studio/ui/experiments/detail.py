@@ -27,7 +27,8 @@ from studio.ui.experiments.rating_bar import RatingBar
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.shown_cell import ShownCell
 
 _WORDS = re.compile(r"\S+|\s+")
@@ -38,7 +39,7 @@ _ICONS = {
 }  # fmt: skip
 
 
-class CellDetail(QWidget):
+class CellDetail(FollowsTheme, QWidget):
     """Shows a cell; asks for what is done with it."""
 
     request_step = Signal(CellKey)
@@ -50,7 +51,6 @@ class CellDetail(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._cell: ShownCell | None = None
         self._compares = True
         self.title = QLabel()
@@ -69,11 +69,11 @@ class CellDetail(QWidget):
         self._lay_out()
         self._connect()
         self.show_cell(None)
+        paint_text(self.facts, "muted")
+        self.follow_theme()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
-        paint_text(self.facts, theme.muted)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self.show_cell(self._cell)
 
     @property
@@ -135,7 +135,7 @@ class CellDetail(QWidget):
         return "  ·  ".join(words)
 
     def _show_answer(self, cell: ShownCell) -> None:
-        outcome, theme = cell.outcome, self._theme
+        outcome, theme = cell.outcome, theme_in_use()
         if outcome is None:
             self.answer_head.setText(self.tr("Not asked yet"))
             self.answer.setPlainText("")
@@ -153,7 +153,7 @@ class CellDetail(QWidget):
             self.answer.setHtml(_spanned(outcome, theme))
 
     def _add_check(self, result: AssertionResult, depth: int = 0) -> None:
-        theme = self._theme
+        theme = theme_in_use()
         colors = {"passed": theme.success, "failed": theme.error}
         color = colors.get(result.state, theme.warning)
         line = QWidget()

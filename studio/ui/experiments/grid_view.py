@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.grid import DotState, GridCell, GridRow
 from studio.ui.style.colors import blend
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.grid_model import (
     CELL_ROLE,
     FIRST_VARIANT,
@@ -39,7 +40,6 @@ class CellDelegate(QStyledItemDelegate):
 
     def __init__(self, view: QTableView) -> None:
         super().__init__(view)
-        self.theme = LIGHT
 
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -58,7 +58,7 @@ class CellDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rect = QRect(option.rect)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        theme = self.theme
+        theme = theme_in_use()
         painter.fillRect(rect, QColor(theme.selection if selected else theme.surface))
         cell = index.data(CELL_ROLE)
         if isinstance(cell, GridCell):
@@ -73,13 +73,14 @@ class CellDelegate(QStyledItemDelegate):
     def _paint_head(
         self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
     ) -> None:
+        theme = theme_in_use()
         room = rect.adjusted(_PAD, 0, -_PAD, 0)
         row = index.data(ROW_ROLE)
         if not isinstance(row, GridRow):
             return
         middle = Qt.AlignmentFlag.AlignVCenter
         if not index.column():
-            painter.setPen(QColor(self.theme.muted))
+            painter.setPen(QColor(theme.muted))
             painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | middle), str(row.number))
             return
         metrics = painter.fontMetrics()
@@ -88,21 +89,22 @@ class CellDelegate(QStyledItemDelegate):
             width = metrics.horizontalAdvance(tag) + 14
             box = QRectF(room.right() - width, room.center().y() - 9, width, 19)
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self.theme.raised))
+            painter.setBrush(QColor(theme.raised))
             painter.drawRoundedRect(box, 5, 5)
-            painter.setPen(QColor(self.theme.muted))
+            painter.setPen(QColor(theme.muted))
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), tag)
             room.setRight(int(box.left()) - 8)
-        painter.setPen(QColor(self.theme.text))
+        painter.setPen(QColor(theme.text))
         text = metrics.elidedText(row.title, Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | middle), text)
 
     def _paint_cell(self, painter: QPainter, rect: QRect, cell: GridCell) -> None:
+        theme = theme_in_use()
         at = QPointF(rect.left() + _PAD, rect.center().y() + 0.5 - _DOT / 2)
         for dot in cell.dots[:_MOST_DOTS]:
-            paint_dot(painter, at, dot, self.theme)
+            paint_dot(painter, at, dot, theme)
             at += QPointF(_DOT + _GAP, 0)
-        painter.setPen(QColor(self.theme.text))
+        painter.setPen(QColor(theme.text))
         middle = Qt.AlignmentFlag.AlignVCenter
         right = QRect(rect).adjusted(0, 0, -34, 0)
         align = int(Qt.AlignmentFlag.AlignRight | middle)
@@ -115,10 +117,11 @@ class CellDelegate(QStyledItemDelegate):
             self._paint_change(painter, rect, won=cell.change == "won")
 
     def _paint_change(self, painter: QPainter, rect: QRect, *, won: bool) -> None:
+        theme = theme_in_use()
         x, y = rect.right() - 18.0, rect.center().y() + 0.5
         tip, foot = (y - 5, y + 4) if won else (y + 5, y - 4)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self.theme.success if won else self.theme.error))
+        painter.setBrush(QColor(theme.success if won else theme.error))
         painter.drawPolygon(
             QPolygonF([QPointF(x, tip), QPointF(x - 5.5, foot), QPointF(x + 5.5, foot)])
         )
@@ -178,11 +181,6 @@ class ExperimentTable(QTableView):
         self.horizontalHeader().setHighlightSections(False)
         self.horizontalHeader().setMinimumSectionSize(_NUMBER_WIDTH)
         model.modelReset.connect(self._fit_columns)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._delegate.theme = theme
-        self.viewport().update()
 
     def _fit_columns(self) -> None:
         head = self.horizontalHeader()

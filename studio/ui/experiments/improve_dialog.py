@@ -40,7 +40,6 @@ from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.parts.diff_view import DiffView
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.improving import ImproveController
 
 _TEXTS = 3
@@ -52,16 +51,13 @@ class ImproveDialog(QDialog):
     request_acceptance = Signal(Improvement)  # put its text into the prompt, as one undo
     request_result = Signal(int)  # show the result that holds the unseen rows
 
-    def __init__(
-        self, controller: ImproveController, theme: Theme, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, controller: ImproveController, parent: QWidget | None = None) -> None:
         """Make it; the controller becomes its own."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Improve a section"))
         self.controller = controller
         controller.setParent(self)
-        self._theme = theme
         self._found: Improvement | None = None
         self._texts: list[str] = []
         self._before = ""
@@ -78,7 +74,7 @@ class ImproveDialog(QDialog):
         self.progress = QProgressBar()
         self.said = QLabel()
         self.list = QListWidget()
-        self.diff = DiffView(theme)
+        self.diff = DiffView()
         self.chart = ExperimentChart()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.accept_button = self.buttons.addButton(
@@ -91,15 +87,8 @@ class ImproveDialog(QDialog):
         self._connect()
         self._show_sections()
         self._show_running(False)
-        self.set_theme(theme)
+        paint_text(self.said, "text")
         resize_within_screen(self, 980, 760)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colors."""
-        self._theme = theme
-        paint_text(self.said, theme.text)
-        for part in (self.diff, self.chart):
-            part.set_theme(theme)
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -321,8 +310,8 @@ class ImproveDialog(QDialog):
 
     def _say(self, text: str) -> None:
         self.said.setText(text)
-        paint_text(self.said, self._theme.text)
+        paint_text(self.said, "text")
 
     def _complain(self, text: str) -> None:
         self.said.setText(text)
-        paint_text(self.said, self._theme.error)
+        paint_text(self.said, "error")

@@ -27,7 +27,6 @@ from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, Gen
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.inventing import InventedRowsController
 
 _MOST = 20
@@ -37,16 +36,13 @@ _MOST_SENTENCES = 4
 class InventedRowsDialog(QDialog):
     """Nothing is sent before *Ask*, and nothing is written before *Add*."""
 
-    def __init__(
-        self, controller: InventedRowsController, theme: Theme, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, controller: InventedRowsController, parent: QWidget | None = None) -> None:
         """Make it; the controller becomes its own."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Generate rows"))
         self.controller = controller
         controller.setParent(self)
-        self._theme = theme
         self._rows: tuple[GeneratedRow, ...] = ()
         self.about = QLineEdit(controller.about)
         self.model = QComboBox()
@@ -64,11 +60,7 @@ class InventedRowsDialog(QDialog):
         self._connect()
         self._show_count()
         resize_within_screen(self, 820, 640)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colors."""
-        self._theme = theme
-        paint_text(self.said, theme.muted)
+        paint_text(self.said, "muted")
 
     @property
     def chosen_kinds(self) -> list[str]:
@@ -113,7 +105,7 @@ class InventedRowsDialog(QDialog):
         form.addRow("", self.ask_button)
         self.said.setWordWrap(True)
         self.said.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(self.said, self._theme.muted)
+        paint_text(self.said, "muted")
         table = self.table
         table.setHorizontalHeaderLabels([self.tr("Kind"), self.tr("Values")])
         table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -192,11 +184,11 @@ class InventedRowsDialog(QDialog):
 
     def _say(self, text: str) -> None:
         self.said.setText(text)
-        paint_text(self.said, self._theme.muted)
+        paint_text(self.said, "muted")
 
     def _complain(self, text: str) -> None:
         self.said.setText(text)
-        paint_text(self.said, self._theme.error)
+        paint_text(self.said, "error")
 
 
 def _kind_name(dialog: InventedRowsDialog, kind: str) -> str:

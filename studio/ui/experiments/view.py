@@ -42,7 +42,7 @@ from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.experiments.controller import ExperimentController
 from studio.viewmodels.experiments.grid_model import FIRST_VARIANT
 from studio.viewmodels.experiments.shown_cell import ShownCell
@@ -75,7 +75,7 @@ _ENDINGS = {"junit": "xml", "json": "jsonl", "csv": "csv", "html": "html", "gith
              "otel": "otlp.json"}  # fmt: skip
 
 
-class ExperimentView(QWidget):
+class ExperimentView(FollowsTheme, QWidget):
     """Shows an experiment; everything that is done to it is the controller's."""
 
     request_step = Signal(CellKey)
@@ -89,7 +89,6 @@ class ExperimentView(QWidget):
     def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.controller = controller
-        self._theme = LIGHT
         self._problems = ""
         self.title = controller.path.name
         self.head = QLabel()
@@ -122,16 +121,14 @@ class ExperimentView(QWidget):
         self._lay_out()
         self._connect()
         self._show_state(running=False)
+        self.follow_theme()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         for label in (self.more, self.said, self.workers, self.pace):
-            paint_text(label, theme.muted)
+            paint_text(label, "muted")
         if self._problems:
-            paint_text(self.said, theme.error)
-        for part in (self.table, self.detail, self.chart):
-            part.set_theme(theme)
+            paint_text(self.said, "error")
         self._show_state(running=self.controller.is_running)
 
     # -- showing --------------------------------------------------------------------------------
@@ -193,18 +190,18 @@ class ExperimentView(QWidget):
         self._problems = problems
         self.said.setText(problems)
         self.said.setVisible(bool(problems))
-        paint_text(self.said, self._theme.error if problems else self._theme.muted)
+        paint_text(self.said, "error" if problems else "muted")
         self._show_state(running=self.controller.is_running)
 
     def _say(self, text: str) -> None:
         self.said.setText(text)
         self.said.show()
-        paint_text(self.said, self._theme.muted)
+        paint_text(self.said, "muted")
 
     def _complain(self, text: str) -> None:
         self.said.setText(text)
         self.said.show()
-        paint_text(self.said, self._theme.error)
+        paint_text(self.said, "error")
 
     def _show_progress(self, found: ExperimentProgress) -> None:
         self.progress.setMaximum(max(1, found.total))
@@ -217,7 +214,7 @@ class ExperimentView(QWidget):
         if not running:
             self.pace.clear()
         self.run_button.setText(self.tr("Stop") if running else self.tr("Run"))
-        self.run_button.setIcon(icon("square" if running else "play", self._theme.on_accent))
+        self.run_button.setIcon(icon("square" if running else "play", theme_in_use().on_accent))
         self.run_button.setEnabled(running or not self._problems)
         self.batch_box.setEnabled(not running)
         self.again_button.setEnabled(not running and self.controller.report is not None)

@@ -23,7 +23,6 @@ from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.controller import ExperimentController
 
 _LOCAL = ("local:2", "local:4")
@@ -32,15 +31,12 @@ _LOCAL = ("local:2", "local:4")
 class WorkersDialog(QDialog):
     """The address of workers; what cannot be used is refused with its reason."""
 
-    def __init__(
-        self, controller: ExperimentController, theme: Theme, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, controller: ExperimentController, parent: QWidget | None = None) -> None:
         """Make it."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Workers"))
         self.controller = controller
-        self._theme = theme
         self.address = QComboBox()
         self.certificates = QLineEdit()
         self.said = QLabel()
@@ -51,11 +47,7 @@ class WorkersDialog(QDialog):
         self.buttons.accepted.connect(self._take)
         self.buttons.rejected.connect(self.reject)
         resize_within_screen(self, 620, 300)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colors."""
-        self._theme = theme
-        paint_text(self.said, theme.error)
+        paint_text(self.said, "error")
 
     def _lay_out(self) -> None:
         now = self.controller.workers
@@ -75,11 +67,11 @@ class WorkersDialog(QDialog):
                 "once it runs."
             )
         )
-        about.setProperty("muted", True)
+        about.setProperty("tone", "muted")
         for label in (about, self.said):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(self.said, self._theme.error)
+        paint_text(self.said, "error")
         browse = QPushButton(self.tr("Choose…"))
         browse.clicked.connect(self._browse)
         line = QHBoxLayout()

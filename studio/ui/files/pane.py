@@ -119,7 +119,7 @@ class FilesPane(QStackedWidget):
         page = QWidget()
         text = QLabel(self.tr("Open a folder to see its prompts and the files they refer to."))
         text.setWordWrap(True)
-        text.setProperty("muted", True)
+        text.setProperty("tone", "muted")
         button = QPushButton(self.tr("Open folder…"))
         button.clicked.connect(self.request_folder)
         box = QVBoxLayout(page)

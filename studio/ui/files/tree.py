@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QDir,
@@ -34,9 +33,7 @@ from studio.core.text.problem import Severity
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.icons import icon
-
-if TYPE_CHECKING:
-    from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import theme_in_use
 
 PATTERNS = (
     "*.prompty", "*.md", "*.txt", "*.py", "*.json", "*.jsonl", "*.ndjson", "*.yaml", "*.yml",
@@ -110,7 +107,6 @@ class FilesTree(QTreeView):
         super().__init__()
         self.marks: Mapping[Path, FileMark] = {}
         """What is said of files, by path."""
-        self._theme: Theme | None = None
         self.setHeaderHidden(True)
         self.setAccessibleName(self.tr("Files of the folder"))
         self.setIndentation(14)
@@ -151,18 +147,18 @@ class FilesTree(QTreeView):
         shown = [pattern.replace("*", f"*{wanted}*", 1) for pattern in PATTERNS]
         self.files.setNameFilters(shown if wanted else list(PATTERNS))
 
-    def show_marks(self, marks: Mapping[Path, FileMark], theme: Theme) -> None:
+    def show_marks(self, marks: Mapping[Path, FileMark]) -> None:
         """Say of files what is known of them."""
-        self._theme = theme
         if marks != self.marks:
             self.marks = dict(marks)
             self.viewport().update()
 
     def color_of(self, severity: Severity | None) -> str:
         """The color of a name with problems; empty for the usual one."""
-        if self._theme is None or severity in (None, Severity.HINT):
+        theme = theme_in_use()
+        if severity in (None, Severity.HINT):
             return ""
-        return self._theme.error if severity is Severity.ERROR else self._theme.warning
+        return theme.error if severity is Severity.ERROR else theme.warning
 
     def reveal(self, path: Path) -> None:
         """Bring a file into view, and mark it."""

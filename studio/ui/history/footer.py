@@ -18,7 +18,6 @@ from studio.core.runs.summary import RunSummary
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 
 _MOST_RUNS = 100_000
 _MOST_DAYS = 10_000
@@ -96,10 +95,7 @@ class HistoryFooter(QWidget):
         footer.setSpacing(16)
         footer.addWidget(self._answer, 1)
         footer.addWidget(self.keeping)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        paint_text(self._answer, theme.muted)
+        paint_text(self._answer, "muted")
 
     def show_run(self, run: RunSummary | None) -> None:
         """Say what a run answered, and the user's note on it."""

@@ -49,7 +49,7 @@ from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel
 
 
@@ -108,18 +108,18 @@ class _EndDelegate(QStyledItemDelegate):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.theme = LIGHT
 
     def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         """Set the text's colour."""
+        theme = theme_in_use()
         super().initStyleOption(option, index)
         tones = {
-            "good": self.theme.success, "warning": self.theme.warning, "bad": self.theme.error,
+            "good": theme.success, "warning": theme.warning, "bad": theme.error,
         }  # fmt: skip
         if index.data(GROUP_ROLE) is not None:
-            option.backgroundBrush = QBrush(QColor(self.theme.raised))
+            option.backgroundBrush = QBrush(QColor(theme.raised))
         color = tones.get(index.data(TONE_ROLE))
         if index.column() == _END and color is not None:
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
@@ -169,6 +169,8 @@ class HistoryPane(QWidget):
         self._lay_out()
         self._connect()
         self.setAccessibleName(self.tr("History of runs"))
+        paint_text(self._empty, "muted")
+        paint_text(self._problem, "error")
 
     def showEvent(self, event: QShowEvent) -> None:
         """Runs may have gone on, or come from elsewhere, while the list was out of sight."""
@@ -191,14 +193,6 @@ class HistoryPane(QWidget):
         """Say why the filter cannot be read; nothing where it can."""
         self._problem.setText(problem)
         self._problem.setVisible(bool(problem))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._delegate.theme = theme
-        paint_text(self._empty, theme.muted)
-        paint_text(self._problem, theme.error)
-        self.footer.set_theme(theme)
-        self.table.viewport().update()
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Show runs, keeping the chosen one chosen."""

@@ -17,17 +17,11 @@ from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import theme_in_use
 
 
-def make_editor(spec: FieldSpec, theme: Theme) -> FieldEditor:
+def make_editor(spec: FieldSpec) -> FieldEditor:
     """The editor that fits a field."""
-    editor = _editor(spec, theme)
-    editor.set_theme(theme)
-    return editor
-
-
-def _editor(spec: FieldSpec, theme: Theme) -> FieldEditor:
     match spec.kind:
         case "string":
             return TextField(spec)
@@ -38,13 +32,13 @@ def _editor(spec: FieldSpec, theme: Theme) -> FieldEditor:
         case "image" | "file" | "audio":
             return FileField(spec)
         case "object":
-            return ObjectField(spec, theme)
+            return ObjectField(spec)
         case "array" if spec.items is not None:
-            return ListField(spec, spec.items, theme)
+            return ListField(spec, spec.items)
         case "thread":
             from studio.ui.inputs.thread_field import ThreadField
 
-            return ThreadField(spec, theme)
+            return ThreadField(spec)
         case _:
             return JsonField(spec)
 
@@ -52,9 +46,8 @@ def _editor(spec: FieldSpec, theme: Theme) -> FieldEditor:
 class ObjectField(FieldEditor):
     """The properties of an object, one under the other beside a line."""
 
-    def __init__(self, spec: FieldSpec, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
-        self._theme = theme
         self._extra: dict[str, Json] = {}
         self._given = False
         self._is_whole = False
@@ -65,7 +58,7 @@ class ObjectField(FieldEditor):
         self.rows: list[FieldRow] = []
         for each in spec.properties:
             item = _with_fallback(each, spec)
-            row = FieldRow(item, make_editor(item, theme), theme)
+            row = FieldRow(item, make_editor(item))
             row.changed.connect(self._changed)
             self.rows.append(row)
             layout.addWidget(row)
@@ -100,16 +93,9 @@ class ObjectField(FieldEditor):
         for row in self.rows:
             row.editor.set_folder(folder)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Tell the fields inside."""
-        self._theme = theme
-        for row in self.rows:
-            row.set_theme(theme)
-        self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """The line that binds the properties together."""
-        QPainter(self).fillRect(3, 2, 2, self.height() - 4, QColor(self._theme.border))
+        QPainter(self).fillRect(3, 2, 2, self.height() - 4, QColor(theme_in_use().border))
 
     def _held(self) -> dict[str, Json]:
         values = ((row.spec.name, row.editor.value()) for row in self.rows)
@@ -170,12 +156,9 @@ class _Item(QWidget):
 class ListField(FieldEditor):
     """Items one under the other, with buttons to add and take away."""
 
-    def __init__(
-        self, spec: FieldSpec, item: FieldSpec, theme: Theme, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, spec: FieldSpec, item: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
         self._item_spec = item
-        self._theme = theme
         self._folder: Path | None = None
         self._given = False
         self.items: list[_Item] = []
@@ -195,6 +178,7 @@ class ListField(FieldEditor):
         layout.addLayout(self._list)
         layout.addWidget(self.add_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._describe()
+        paint_text(self._summary, "muted")
 
     def value(self) -> FieldValue:
         """The items; an item that is not filled counts as null, or as an empty text."""
@@ -232,20 +216,13 @@ class ListField(FieldEditor):
         for item in self.items:
             item.editor.set_folder(folder)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Tell the items."""
-        self._theme = theme
-        paint_text(self._summary, theme.muted)
-        for item in self.items:
-            item.editor.set_theme(theme)
-
     def _item_value(self, value: FieldValue) -> Json:
         if value is not ABSENT:
             return value
         return "" if self._item_spec.kind == "string" else None
 
     def _append(self) -> _Item:
-        editor = make_editor(self._item_spec, self._theme)
+        editor = make_editor(self._item_spec)
         editor.set_folder(self._folder)
         editor.changed.connect(self._changed)
         item = _Item(

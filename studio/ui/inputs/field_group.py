@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,12 @@ class GroupWords:
     """What its values are."""
 
 
-class FieldGroup(QWidget):
+class FieldGroup(FollowsTheme, QWidget):
     """A heading that opens and closes the rows under it; hidden without rows."""
 
-    def __init__(self, words: GroupWords, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, words: GroupWords, parent: QWidget) -> None:
         super().__init__(parent)
         self._words = words
-        self._theme = theme
         self.heading = QToolButton(self)
         self.heading.setCheckable(True)
         self.heading.setAutoRaise(True)
@@ -52,7 +51,7 @@ class FieldGroup(QWidget):
         self._page.hide()
         self.hide()
         self.heading.toggled.connect(self._show_rows)
-        self.set_theme(theme)
+        self.follow_theme()
 
     @property
     def is_open(self) -> bool:
@@ -72,9 +71,9 @@ class FieldGroup(QWidget):
         self.heading.setText(self._words.heading.format(shown=shown) + filled)
         self.heading.setAccessibleName(self._words.name.format(names=", ".join(names)) + filled)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         self.heading.setStyleSheet(
             f"QToolButton {{ color: {theme.muted}; border: none; padding: 2px 0; }}"
             f"QToolButton:checked {{ background: transparent; }}"
@@ -84,5 +83,5 @@ class FieldGroup(QWidget):
 
     def _show_rows(self, is_open: bool) -> None:
         name = "chevron-down" if is_open else "chevron-right"
-        self.heading.setIcon(icon(name, self._theme.muted))
+        self.heading.setIcon(icon(name, "muted"))
         self._page.setHidden(not is_open)

@@ -27,7 +27,7 @@ from studio.core.text.values import Json
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.style.colors import fixed_font
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme
 
 _PLACEHOLDER = 40
 
@@ -56,9 +56,6 @@ class FieldEditor(QWidget):
 
     def set_folder(self, folder: Path | None) -> None:
         """The prompt's folder, beside which paths are read."""
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
 
     def _placeholder(self, empty: str = "") -> str:
         return show_value(self.spec.fallback) or empty
@@ -191,7 +188,7 @@ class ChoiceField(FieldEditor):
         self.changed.emit()
 
 
-class JsonField(FieldEditor):
+class JsonField(FollowsTheme, FieldEditor):
     """Any value, as JSON."""
 
     def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
@@ -200,10 +197,11 @@ class JsonField(FieldEditor):
         self.text.setAccessibleName(self.tr("{name}, as JSON").format(name=spec.name))
         self.text.setFont(fixed_font(self.font()))
         self.text.setPlaceholderText(_short(self._placeholder("JSON")))
-        self._highlighter: JsonHighlighter | None = None
+        self._highlighter = JsonHighlighter(self.text.document())
         self._quiet = False
         self.text.textChanged.connect(self._typed)
         fill(self, self.text)
+        self.follow_theme()
 
     def value(self) -> FieldValue:
         """The value, where the JSON can be read."""
@@ -222,12 +220,9 @@ class JsonField(FieldEditor):
         """Where the JSON cannot be read."""
         return read_json(self.text.toPlainText()).problem
 
-    def set_theme(self, theme: Theme) -> None:
-        """Colour the JSON."""
-        if self._highlighter is None:
-            self._highlighter = JsonHighlighter(self.text.document(), theme)
-        else:
-            self._highlighter.set_theme(theme)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        self._highlighter.recolor()
 
     def _typed(self) -> None:
         if not self._quiet:

@@ -30,7 +30,7 @@ from studio.ui.inputs.sets_button import SetsButton
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.inputs.library import InputLibrary
 
 _NO_LIMIT = 16_777_215
@@ -38,7 +38,7 @@ _NO_LIMIT = 16_777_215
 _SUMMARY = 200
 
 
-class InputsPane(QWidget):
+class InputsPane(FollowsTheme, QWidget):
     """A field for each input; what is left absent comes from defaults and samples."""
 
     values_changed = Signal(Mapping)  # dict: name → value, absent ones left out
@@ -48,7 +48,7 @@ class InputsPane(QWidget):
     request_height = Signal(int)  # pixels, when other inputs are shown or the form is folded
     request_samples = Signal(Mapping)  # dict: keep these values in the file, as samples
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Inputs"))
         self._values: dict[str, Json] = {}
@@ -68,7 +68,7 @@ class InputsPane(QWidget):
         self.reset_button.setIcon(icon("rotate-ccw"))
         self.reset_button.setToolTip(self.tr("Clear all: use defaults and samples"))
         self.reset_button.setAccessibleName(self.tr("Clear all values"))
-        self.form = SchemaForm(theme, colored=True)
+        self.form = SchemaForm(colored=True)
         self.raw = JsonField(FieldSpec("values", "json", type_name="object"))
         self.raw_problem = QLabel()
         self.raw_problem.setTextFormat(Qt.TextFormat.PlainText)
@@ -77,7 +77,6 @@ class InputsPane(QWidget):
             "sliders-horizontal",
             self.tr("No inputs"),
             self.tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
-            theme,
         )
         self._scroll = _scrolled(self.form)
         self._raw_page = QWidget()
@@ -101,7 +100,9 @@ class InputsPane(QWidget):
         self.sets.request_samples.connect(lambda: self.request_samples.emit(self.values()))
         self.library.chosen.connect(self._take_set)
         self.library.refused.connect(self.refused)
-        self.set_theme(theme)
+        paint_text(self._summary, "muted")
+        paint_text(self.raw_problem, "error")
+        self.follow_theme()
 
     def _head(self) -> QToolButton:
         button = QToolButton()
@@ -176,15 +177,10 @@ class InputsPane(QWidget):
         if row is not None:
             self._scroll.ensureWidgetVisible(row, 0, 24)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        paint_text(self._summary, theme.muted)
-        self.sets.set_theme(theme)
-        paint_text(self.raw_problem, theme.error)
-        self.form.set_theme(theme)
-        self.raw.set_theme(theme)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         self.raw.setStyleSheet(self.form.styleSheet())
-        self.empty.set_theme(theme)
         for area in (self._scroll, self._raw_page):
             palette = area.palette()
             palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))

@@ -11,7 +11,6 @@ from studio.core.text.span import Span
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 
 class FieldRow(QWidget):
@@ -22,17 +21,11 @@ class FieldRow(QWidget):
     request_place = Signal(Span)
 
     def __init__(
-        self,
-        spec: FieldSpec,
-        editor: FieldEditor,
-        theme: Theme,
-        color: str = "",
-        parent: QWidget | None = None,
+        self, spec: FieldSpec, editor: FieldEditor, color: str = "", parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.spec = spec
         self.editor = editor
-        self._theme = theme
         self._falls_back = True
         self._dot = QLabel(self)
         self._dot.setHidden(not color)
@@ -69,7 +62,10 @@ class FieldRow(QWidget):
         self._arrange()
         editor.changed.connect(self._edited)
         self.set_color(color)
-        self.set_theme(theme)
+        paint_text(self._problem, "error")
+        for label in (self._type, self.state, self._description):
+            paint_text(label, "muted")
+        self._tell_state()
         self._tell_state()
 
     def _arrange(self) -> None:
@@ -112,15 +108,6 @@ class FieldRow(QWidget):
         if color:
             self._dot.setPixmap(_dot(color))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        for label in (self._type, self.state, self._description):
-            paint_text(label, theme.muted)
-        paint_text(self._problem, theme.error)
-        self.editor.set_theme(theme)
-        self._tell_state()
-
     def show_missing(self) -> None:
         """Name the field as one that a run needs, as when it was tried without."""
         if self.editor.value() is ABSENT and self.spec.required:
@@ -151,7 +138,7 @@ class FieldRow(QWidget):
         self.state.setText("" if given else (origin or (self.tr("missing") if missing else "")))
         paint_text(
             self.state,
-            self._theme.warning if missing and self.spec.required else self._theme.muted,
+            "warning" if missing and self.spec.required else "muted",
         )
         if missing and not self.spec.required:
             self.state.setText(self.tr("not set"))

@@ -18,7 +18,7 @@ from studio.ui.inputs.fields import JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldRow
 from studio.ui.style.colors import input_color
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
 class HistoryKeys(QObject):
@@ -88,18 +88,15 @@ class HistoryKeys(QObject):
         return cursor.position() == self._text.textCursor().position()
 
 
-class SchemaForm(QWidget):
+class SchemaForm(FollowsTheme, QWidget):
     """One row for each field; rows of fields that did not change are kept with their focus."""
 
     # dict: name → value, absent ones left out. An `object`, as Qt's own map ends at 64 bits.
     values_changed = Signal(Mapping)
     request_declare = Signal(str)  # name of an undeclared variable
 
-    def __init__(
-        self, theme: Theme, *, colored: bool = False, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, *, colored: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._colored = colored
         self._folder: Path | None = None
         self._specs: tuple[FieldSpec, ...] = ()
@@ -112,7 +109,6 @@ class SchemaForm(QWidget):
                 self.tr("Parameters of the prompt: {names}"),
                 self.tr("What ${params:name} stands for; a run needs a value for each."),
             ),
-            theme,
             self,
         )
         self.parameters.set_open(True)
@@ -122,7 +118,6 @@ class SchemaForm(QWidget):
                 self.tr("Inputs supplied by the run: {names}"),
                 self.tr("A run brings these values; the preview shows samples of them."),
             ),
-            theme,
             self,
         )
         layout = QVBoxLayout(self)
@@ -133,6 +128,7 @@ class SchemaForm(QWidget):
         for each in (self._own, layout):
             each.setSpacing(14)
         self._style()
+        self.follow_theme()
 
     @property
     def rows(self) -> Mapping[str, FieldRow]:
@@ -200,14 +196,10 @@ class SchemaForm(QWidget):
         for row in self._rows.values():
             row.editor.set_folder(folder)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._style()
-        self.parameters.set_theme(theme)
-        self.supplied.set_theme(theme)
         for index, row in enumerate(self._rows.values()):
-            row.set_theme(theme)
             row.set_color(self._color(index))
 
     def keep_history(self) -> None:
@@ -227,9 +219,9 @@ class SchemaForm(QWidget):
             row.editor.setFocus()
 
     def _make(self, spec: FieldSpec, index: int) -> FieldRow:
-        editor = make_editor(spec, self._theme)
+        editor = make_editor(spec)
         editor.set_folder(self._folder)
-        row = FieldRow(spec, editor, self._theme, self._color(index))
+        row = FieldRow(spec, editor, self._color(index))
         row.changed.connect(self._changed)
         row.request_declare.connect(self.request_declare)
         HistoryKeys(row, self._history.setdefault(spec.name, ValueHistory()))
@@ -263,14 +255,14 @@ class SchemaForm(QWidget):
             row.deleteLater()
 
     def _color(self, index: int) -> str:
-        return input_color(self._theme, index) if self._colored else ""
+        return input_color(theme_in_use(), index) if self._colored else ""
 
     def _changed(self) -> None:
         self._tell_group()
         self.values_changed.emit(self.values())
 
     def _style(self) -> None:
-        theme = self._theme
+        theme = theme_in_use()
         self.setStyleSheet(
             f'QPlainTextEdit[field="true"] {{ background: {theme.surface};'
             f" border: 1px solid {theme.border}; border-radius: 5px; padding: 1px 3px; }}"

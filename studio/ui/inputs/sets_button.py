@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QToolButton, QWi
 from studio.application.inputs.sets import InputRow
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 from studio.viewmodels.inputs.library import InputLibrary
 
 _FILTER = QT_TRANSLATE_NOOP(
@@ -40,10 +39,7 @@ class SetsButton(QToolButton):
         library.changed.connect(self._describe)
         library.rows_loaded.connect(self._ask_row)
         self._describe()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self.setIcon(icon("list", theme.muted))
+        self.setIcon(icon("list", "muted"))
 
     def _fill(self) -> None:
         library, menu = self._library, self._menu

@@ -24,7 +24,7 @@ from studio.ui.inputs.fields import FieldEditor
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import theme_in_use
 
 _ROLES = ("user", "assistant", "system", "developer", "tool")
 
@@ -40,10 +40,9 @@ class _Turn(QWidget):
     changed = Signal()
     removed = Signal(QWidget)  # itself
 
-    def __init__(self, message: Mapping[str, Json], theme: Theme) -> None:
+    def __init__(self, message: Mapping[str, Json]) -> None:
         super().__init__()
         self._message = dict(message)
-        self._theme = theme
         role = message.get("role")
         content = message.get("content", "")
         self._is_text = isinstance(content, str)
@@ -85,14 +84,9 @@ class _Turn(QWidget):
                 content = entry.value
         return {**self._message, "role": self.role.currentText(), "content": content}
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """The stripe in the role's colour, as on the cards of the preview."""
-        color = QColor(role_color(self._theme, self.role.currentText()))
+        color = QColor(role_color(theme_in_use(), self.role.currentText()))
         QPainter(self).fillRect(2, 4, 3, self.height() - 8, color)
 
     def _changed(self, *_: object) -> None:
@@ -103,9 +97,8 @@ class _Turn(QWidget):
 class ThreadField(FieldEditor):
     """Turns one under the other; `Add` gives the floor to whoever comes next."""
 
-    def __init__(self, spec: FieldSpec, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(spec, parent)
-        self._theme = theme
         self._given = False
         self.turns: list[_Turn] = []
         self._summary = QLabel()
@@ -132,6 +125,7 @@ class ThreadField(FieldEditor):
         layout.addLayout(self._list)
         layout.addLayout(buttons)
         self._describe()
+        paint_text(self._summary, "muted")
 
     def value(self) -> FieldValue:
         """The messages."""
@@ -146,15 +140,8 @@ class ThreadField(FieldEditor):
             self._append(message)
         self._describe()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        paint_text(self._summary, theme.muted)
-        for turn in self.turns:
-            turn.set_theme(theme)
-
     def _append(self, message: Mapping[str, Json]) -> _Turn:
-        turn = _Turn(message, self._theme)
+        turn = _Turn(message)
         turn.changed.connect(self._changed)
         turn.removed.connect(self._remove)
         turn.text.submitted.connect(self._add_clicked)

@@ -16,10 +16,10 @@ from studio.core.text.span import Span
 from studio.ui.base.actions import ON_OUTLINE
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import BodySection, PromptDocument
-    from studio.ui.style.theme import Theme
 
 _NUMBER = Qt.ItemDataRole.UserRole
 _PATH = Qt.ItemDataRole.UserRole + 1
@@ -29,15 +29,14 @@ _SLICE = 250
 """So many parts are listed at once, in 5 ms: one of 10,000 sections comes between the keys."""
 
 
-class OutlinePane(QStackedWidget):
+class OutlinePane(FollowsTheme, QStackedWidget):
     """A tree that follows the caret; choosing a line goes there."""
 
     request_reveal = Signal(Span)  # Span, to look at
     request_go = Signal(Span)  # Span, to type on there
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self._document: PromptDocument | None = None
         self._items: list[QTreeWidgetItem] = []
         """The keys, then the sections."""
@@ -60,7 +59,7 @@ class OutlinePane(QStackedWidget):
         self._tree.setIndentation(14)
         self._tree.setUniformRowHeights(True)
         empty = QLabel(self.tr("Open a prompt to see its parts here."))
-        empty.setProperty("muted", True)
+        empty.setProperty("tone", "muted")
         empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         empty.setWordWrap(True)
         empty.setContentsMargins(12, 12, 12, 12)
@@ -70,6 +69,7 @@ class OutlinePane(QStackedWidget):
         self._tree.customContextMenuRequested.connect(self._on_menu)
         self._tree.itemActivated.connect(self._go)
         self._tree.itemClicked.connect(self._show)
+        self.follow_theme()
 
     @property
     def is_settled(self) -> bool:
@@ -89,9 +89,8 @@ class OutlinePane(QStackedWidget):
         self._steps = self._list(document)
         self._go_on()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._clear()
         if self._document is not None:
             self.set_document(self._document)
@@ -192,6 +191,7 @@ class OutlinePane(QStackedWidget):
 
     def _list_section(self, document: PromptDocument, section: BodySection, number: int) -> None:
         """Have an item for a section of the body."""
+        theme = theme_in_use()
         role, place = section.role or "text", section.marker or section.content
         said = (role, _summary(document, section.content))
         at = number - len(self._keys)
@@ -207,10 +207,10 @@ class OutlinePane(QStackedWidget):
             return
         self._said[at] = said
         item = self._items[number]
-        color = self._theme.roles.get("tool" if role in ("function", "tools") else role)
+        color = theme.roles.get("tool" if role in ("function", "tools") else role)
         item.setText(0, f"{role}   {said[1]}")
-        item.setForeground(0, QBrush(QColor(color or self._theme.muted)))
-        item.setIcon(0, icon("message-square", color or self._theme.muted))
+        item.setForeground(0, QBrush(QColor(color or theme.muted)))
+        item.setIcon(0, icon("message-square", color or "muted"))
 
     def _on_menu(self, at: QPoint) -> None:
         menu = self.menu_for(self._tree.itemAt(at))

@@ -8,18 +8,17 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
-class Banner(QWidget):
+class Banner(FollowsTheme, QWidget):
     """Hidden until it has something to say."""
 
     activated = Signal()
     fix_clicked = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._tone = "error"
         self._picture = QLabel()
         self._text = QLabel()
@@ -39,7 +38,8 @@ class Banner(QWidget):
         row.addWidget(self._place, 0, Qt.AlignmentFlag.AlignTop)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.set_theme(theme)
+        paint_text(self._text, "text")
+        self.follow_theme()
         self.hide()
 
     @property
@@ -63,17 +63,14 @@ class Banner(QWidget):
         self._text.setText(text)
         self._place.setText(place)
         self.setAccessibleName(f"{text} {place}".strip())
-        self.set_theme(self._theme)
+        self.recolor()
         self.show()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         color = self._color()
         self._picture.setPixmap(icon("triangle-alert", color).pixmap(16, 16))
-        paint_text(self._text, theme.text)
         paint_text(self._place, color)
-        self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click leads to the place."""
@@ -92,8 +89,8 @@ class Banner(QWidget):
         painter = QPainter(self)
         color = self._color()
         share = 0.22 if self.hasFocus() else 0.12
-        painter.fillRect(self.rect(), QColor(blend(color, self._theme.surface, share)))
+        painter.fillRect(self.rect(), QColor(blend(color, theme_in_use().surface, share)))
         painter.fillRect(0, 0, 3, self.height(), QColor(color))
 
     def _color(self) -> str:
-        return self._theme.error if self._tone == "error" else self._theme.warning
+        return "error" if self._tone == "error" else "warning"

@@ -7,17 +7,15 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from studio.ui.style.colors import blend
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import color_of, theme_in_use
 
 
 class Chip(QAbstractButton):
     """Painted by hand: hundreds of them must cost little, and style sheets cost a lot."""
 
-    def __init__(self, text: str, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._color = theme.muted
-        self._ground = theme.raised
-        self._focus = theme.accent
+        self._color = "muted"
         font = QFont(self.font())
         font.setPointSizeF(max(6.0, font.pointSizeF() * 0.9))
         self.setFont(font)
@@ -25,13 +23,10 @@ class Chip(QAbstractButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        self.set_color(theme, theme.muted)
 
-    def set_color(self, theme: Theme, color: str) -> None:
-        """Write in `color`, over a breath of it."""
+    def set_color(self, color: str) -> None:
+        """Write in a tone of the theme or in `#rrggbb`, over a breath of it."""
         self._color = color
-        self._ground = blend(color, theme.surface, 0.12)
-        self._focus = theme.accent
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -50,12 +45,13 @@ class Chip(QAbstractButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = self.rect().adjusted(0, 0, -1, -1).toRectF().adjusted(0.5, 0.5, 0.5, 0.5)
+        theme, color = theme_in_use(), color_of(self._color)
         focused = self.hasFocus()
-        painter.setPen(QPen(QColor(self._focus), 1.5) if focused else Qt.PenStyle.NoPen)
-        ground = QColor(self._ground)
+        painter.setPen(QPen(QColor(theme.accent), 1.5) if focused else Qt.PenStyle.NoPen)
+        ground = QColor(blend(color, theme.surface, 0.12))
         painter.setBrush(ground.darker(106) if self.underMouse() else ground)
         painter.drawRoundedRect(box, 5, 5)
-        painter.setPen(QColor(self._color))
+        painter.setPen(QColor(color))
         room = self.rect().adjusted(7, 0, -7, 0)
         text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)

@@ -8,25 +8,25 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QFrame, QTextBrowser
 
 from studio.ui.style.colors import blend, fixed_font
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
-class DiffView(QTextBrowser):
+class DiffView(FollowsTheme, QTextBrowser):
     """Shows a diff, or the sentence that says why there is none."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self._shown: tuple[str, str] | None = None
         self.setOpenLinks(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(QCoreApplication.translate("Export", "Difference"))
         self.document().setDocumentMargin(10)
+        self.follow_theme()
 
     def show_difference(self, diff: str, against: str) -> None:
         """Show a diff under a line that says what it is compared with."""
         self._shown = (diff, against)
-        theme = self._theme
+        theme = theme_in_use()
         rows = []
         for line in diff.split("\n")[:-1] if diff else []:
             sign, rest = line[:1], escape(line[1:])
@@ -49,9 +49,8 @@ class DiffView(QTextBrowser):
         style = f"font-family:'{font.families()[0]}'; font-size:{font.pointSizeF()}pt"
         self.setHtml(f'{head}<table width="100%" cellspacing="0" style="{style}">{body}</table>')
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours, and stay at the place that is looked at."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         if self._shown is not None:
             bar = self.verticalScrollBar()
             at = bar.value()

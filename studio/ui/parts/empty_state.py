@@ -7,14 +7,14 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme
 
 
-class EmptyState(QWidget):
+class EmptyState(FollowsTheme, QWidget):
     """A calm sign in the middle of an empty pane."""
 
     def __init__(
-        self, icon_name: str, title: str, sentence: str, theme: Theme, parent: QWidget | None = None
+        self, icon_name: str, title: str, sentence: str, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._icon_name = icon_name
@@ -35,14 +35,14 @@ class EmptyState(QWidget):
         layout.addWidget(self._title)
         layout.addWidget(self._sentence)
         layout.addStretch(2)
-        self.set_theme(theme)
+        paint_text(self._sentence, "muted")
+        self.follow_theme()
 
     def say(self, title: str, sentence: str) -> None:
         """Say something else."""
         self._title.setText(title)
         self._sentence.setText(sentence)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._picture.setPixmap(icon(self._icon_name, theme.muted).pixmap(28, 28))
-        paint_text(self._sentence, theme.muted)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        self._picture.setPixmap(icon(self._icon_name, "muted").pixmap(28, 28))

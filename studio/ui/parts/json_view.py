@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.ui.style.colors import fixed_font
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _TOKEN = re.compile(
     r'(?P<key>"(?:[^"\\]|\\.)*")(?=\s*:)'
@@ -34,13 +34,14 @@ _LONGEST_LINE = 20_000
 class JsonHighlighter(QSyntaxHighlighter):
     """Colours keys, strings, numbers and words; a line stands for itself in JSON."""
 
-    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+    def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._formats: dict[str, QTextCharFormat] = {}
-        self.set_theme(theme)
+        self.recolor()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme and draw again."""
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         colors = {
             "key": theme.accent,
             "string": theme.success,
@@ -76,16 +77,14 @@ def line_height(editor: QPlainTextEdit) -> float:
     return max(drawn, editor.fontMetrics().lineSpacing())
 
 
-class JsonView(QPlainTextEdit):
+class JsonView(FollowsTheme, QPlainTextEdit):
     """Shows JSON; can be selected and copied, not changed."""
 
     place_clicked = Signal(int)  # place in the text, UTF-16 units, as Qt counts
     request_input = Signal(int)  # the same, clicked with Ctrl held
     request_tip = Signal(int, QPoint)  # the mouse rests there; the point is the screen's
 
-    def __init__(
-        self, theme: Theme, parent: QWidget | None = None, *, colored: bool = True
-    ) -> None:
+    def __init__(self, parent: QWidget | None = None, *, colored: bool = True) -> None:
         super().__init__(parent)
         self._most_lines = 0
         self.setReadOnly(True)
@@ -94,11 +93,12 @@ class JsonView(QPlainTextEdit):
         self.setFont(fixed_font(self.font()))
         self.document().setDocumentMargin(8)
         self.setAccessibleName("JSON")
-        self._highlighter = JsonHighlighter(self.document(), theme) if colored else None
-        self.set_theme(theme)
+        self._highlighter = JsonHighlighter(self.document()) if colored else None
+        self.follow_theme()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
@@ -106,7 +106,7 @@ class JsonView(QPlainTextEdit):
         # Its own, too: with a style sheet on the application it kept the colours of its birth.
         self.viewport().setPalette(palette)
         if self._highlighter is not None:
-            self._highlighter.set_theme(theme)
+            self._highlighter.recolor()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click that selects nothing tells its place."""

@@ -23,20 +23,19 @@ from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.style.colors import blend, fixed_font, paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _SIGNS = {"same": "  ", "added": "+ ", "removed": "− ", "left-out": "… "}
 
 
-class DiffTab(QWidget):
+class DiffTab(FollowsTheme, QWidget):
     """A choice of two sides to compare, and the messages that differ."""
 
     pair_chosen = Signal(Pair)
     place_chosen = Signal(Span)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._comparison: ConversationComparison | None = None
         self._own = (
             ConversationSide(self.tr("Last saved version"), is_saved=True),
@@ -73,7 +72,8 @@ class DiffTab(QWidget):
         layout.addLayout(bar)
         layout.addWidget(self._said)
         layout.addWidget(self.view, 1)
-        self.set_theme(theme)
+        paint_text(self._said, "muted")
+        self.follow_theme()
 
     @property
     def pair(self) -> Pair:
@@ -106,10 +106,9 @@ class DiffTab(QWidget):
         self._comparison = comparison
         self._draw()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        paint_text(self._said, theme.muted)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         palette = self.view.palette()
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
@@ -138,7 +137,7 @@ class DiffTab(QWidget):
             )
             self._said.setText(words.format(count=count, same=same))
         place = self.view.verticalScrollBar().value()
-        theme = self._theme
+        theme = theme_in_use()
         pieces = []
         for number, message in enumerate(found.messages):
             title = escape(message.title)
@@ -153,7 +152,7 @@ class DiffTab(QWidget):
         self.view.verticalScrollBar().setValue(place)
 
     def _line(self, line: DiffLine) -> str:
-        theme = self._theme
+        theme = theme_in_use()
         text = escape(_SIGNS[line.kind] + line.text).replace("  ", "&nbsp; ")
         if line.kind in ("same", "left-out"):
             return f'<span style="color:{theme.muted}">{text}</span>'

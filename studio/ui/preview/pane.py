@@ -39,13 +39,12 @@ from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import theme_in_use
 
 
 class _Bar(QWidget):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.theme = theme
         self.meter = Meter("", "")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
@@ -53,15 +52,14 @@ class _Bar(QWidget):
         return QSize(40, 6)
 
     def color(self) -> str:
-        """The colour of the filled part."""
-        tones = {"free": self.theme.accent, "close": self.theme.warning, "over": self.theme.error}
-        return tones[self.meter.fullness]
+        """The tone of the filled part."""
+        return {"free": "accent", "close": "warning", "over": "error"}[self.meter.fullness]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self.theme.border))
+        painter.setBrush(QColor(theme_in_use().border))
         box = QRectF(0, 0, self.width(), self.height())
         painter.drawRoundedRect(box, 3, 3)
         share = min(1.0, self.meter.share or 0.0)
@@ -73,11 +71,11 @@ class _Bar(QWidget):
 class TokenMeter(QWidget):
     """The count of tokens, with the bar where the context window's size is known."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.label = QLabel(self)
         self.label.setMinimumWidth(1)  # a narrower pane must be possible, to get a shorter text
-        self.bar = _Bar(theme, self)
+        self.bar = _Bar(self)
         self.bar.hide()
         self._is_short = False
         self._row = QHBoxLayout(self)
@@ -85,7 +83,7 @@ class TokenMeter(QWidget):
         self._row.setSpacing(6)
         self._row.addWidget(self.bar)
         self._row.addWidget(self.label)
-        self.set_theme(theme)
+        self._paint()
 
     @property
     def text(self) -> str:
@@ -130,15 +128,9 @@ class TokenMeter(QWidget):
         self.bar.setHidden(self.bar.meter.share is None)
         self.label.setText(self._texts()[self._is_short])
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self.bar.theme = theme
-        self._paint()
-        self.bar.update()
-
     def _paint(self) -> None:
         is_free = self.bar.meter.fullness == "free"
-        paint_text(self.label, self.bar.theme.muted if is_free else self.bar.color())
+        paint_text(self.label, "muted" if is_free else self.bar.color())
 
 
 class PreviewPane(QWidget):
@@ -150,7 +142,7 @@ class PreviewPane(QWidget):
     request_compare = Signal(Pair)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preview: Preview | None = None
         self._probed = ""
@@ -166,7 +158,7 @@ class PreviewPane(QWidget):
             self.tr("Diff"),
         ):
             self.tabs.addTab(title)
-        self.total = TokenMeter(theme)
+        self.total = TokenMeter()
         self.raw_button = _tool_button("type", self.tr("Raw text instead of Markdown"))
         self.raw_button.setCheckable(True)
         self.probe_button = _tool_button(
@@ -176,17 +168,16 @@ class PreviewPane(QWidget):
         self.copy_button = _tool_button("copy", self.tr("Copy the messages"))
         self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.copy_button.setMenu(self._copy_menu())
-        self.banner = Banner(theme)
-        self.probe_panel = ProbePanel(theme)
-        self.messages = MessagesView(theme)
-        self.request = RequestTab(theme)
-        self.variables = VariablesTab(theme)
-        self.diff = DiffTab(theme)
+        self.banner = Banner()
+        self.probe_panel = ProbePanel()
+        self.messages = MessagesView()
+        self.request = RequestTab()
+        self.variables = VariablesTab()
+        self.diff = DiffTab()
         self.empty = EmptyState(
             "messages-square",
             self.tr("Nothing to preview"),
             self.tr("Open or write a prompt: the messages that the model would get appear here."),
-            theme,
         )
         self._pages = QStackedWidget()
         for page in (self.messages, self.request, self.variables, self.diff):
@@ -198,7 +189,6 @@ class PreviewPane(QWidget):
         self._stack.addWidget(self.loaded)
         self._arrange()
         self._connect()
-        self.set_theme(theme)
 
     def _arrange(self) -> None:
         bar = QHBoxLayout()
@@ -298,20 +288,6 @@ class PreviewPane(QWidget):
     def show_caret(self, offset: int) -> None:
         """Light the card whose source holds this place (code points)."""
         self.messages.light(offset)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        for part in (
-            self.total,
-            self.banner,
-            self.probe_panel,
-            self.messages,
-            self.request,
-            self.variables,
-            self.diff,
-            self.empty,
-        ):
-            part.set_theme(theme)
 
     def _fit_meter(self) -> None:
         buttons = (self.raw_button, self.probe_button, self.copy_button)

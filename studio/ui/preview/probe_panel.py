@@ -18,19 +18,18 @@ from PySide6.QtWidgets import (
 from studio.application.preview.probe import ProbeReport
 from studio.core.text.span import Span
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _MOST_ROWS = 6
 
 
-class ProbePanel(QFrame):
+class ProbePanel(FollowsTheme, QFrame):
     """One line when all is well; otherwise the holes, each leading to its place."""
 
     place_chosen = Signal(Span)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._report: ProbeReport | None = None
         self._is_outdated = False
         self._picture = QLabel()
@@ -61,6 +60,7 @@ class ProbePanel(QFrame):
         layout.addLayout(row)
         layout.addWidget(self.list)
         self.hide()
+        self.follow_theme()
 
     def show_report(self, report: ProbeReport) -> None:
         """Show what was found."""
@@ -75,19 +75,19 @@ class ProbePanel(QFrame):
             self._is_outdated = True
             self._draw()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._draw()
 
     def _draw(self) -> None:
+        theme = theme_in_use()
         report = self._report
         if report is None:
             return
         good = not report.holes
-        color = self._theme.success if good else self._theme.error
+        color = theme.success if good else theme.error
         if self._is_outdated:
-            color = self._theme.muted
+            color = theme.muted
         name = "shield-check" if good else "triangle-alert"
         self._picture.setPixmap(icon(name, color).pixmap(16, 16))
         said = self.tr("{summary} The prompt was changed since: probe again.")
@@ -99,7 +99,7 @@ class ProbePanel(QFrame):
             item = QListWidgetItem(f"{hole.input}: {hole.attack.name}. {hole.change}")
             item.setData(Qt.ItemDataRole.UserRole, hole.span)
             item.setToolTip(self.tr("Tried with:\n{text}").format(text=hole.attack.text))
-            item.setForeground(QColor(self._theme.text))
+            item.setForeground(QColor(theme.text))
             self.list.addItem(item)
         self.list.setVisible(not good)
         if not good:

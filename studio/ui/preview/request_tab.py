@@ -32,7 +32,6 @@ from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 _LEAST_BESIDE, _LEAST_ALONE = 280, 120
 """Widths of a body in pixels: beside others it must still be readable, and they scroll."""
@@ -41,13 +40,13 @@ _LEAST_BESIDE, _LEAST_ALONE = 280, 120
 class RequestColumn(QWidget):
     """The body as JSON; beside others it has its name above it and only counts its remarks."""
 
-    def __init__(self, provider: Provider, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, provider: Provider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.provider = provider
         self._title = QLabel(PROVIDERS[provider], self)
         self._title.setContentsMargins(12, 0, 12, 6)
         self._title.hide()
-        self.view = JsonView(theme)
+        self.view = JsonView()
         name = self.tr("Body of the request, JSON, {shape}")
         self.view.setAccessibleName(name.format(shape=PROVIDERS[provider]))
         self.notes = QLabel(self)
@@ -61,6 +60,8 @@ class RequestColumn(QWidget):
         layout.addWidget(self._title)
         layout.addWidget(self.view, 1)
         layout.addWidget(self.notes)
+        paint_text(self._title, "muted")
+        paint_text(self.notes, "warning")
 
     def show_request(self, request: RequestPreview, *, is_beside: bool) -> None:
         """Show a body."""
@@ -73,12 +74,6 @@ class RequestColumn(QWidget):
         self.notes.setToolTip(plain_tip(said) if is_beside else "")
         self.notes.setVisible(bool(said))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self.view.set_theme(theme)
-        paint_text(self._title, theme.muted)
-        paint_text(self.notes, theme.warning)
-
 
 class RequestTab(QWidget):
     """Combo, copy menu, the body, and what the shape cannot carry."""
@@ -87,7 +82,7 @@ class RequestTab(QWidget):
     place_chosen = Signal(Span)  # what made the value that was clicked
     input_chosen = Signal(str)  # the input whose value was clicked with Ctrl held
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preview: Preview | None = None
         self._requests: dict[Provider, RequestPreview] = {}
@@ -118,7 +113,7 @@ class RequestTab(QWidget):
         self.beside_button.toggled.connect(self._show)
         bar.addWidget(self.beside_button)
         bar.addWidget(self.copy_button)
-        self._columns = {key: self._make_column(key, theme) for key in PROVIDERS}
+        self._columns = {key: self._make_column(key) for key in PROVIDERS}
         self._beside = QSplitter()
         self._beside.setChildrenCollapsible(False)
         for column in self._columns.values():
@@ -128,7 +123,6 @@ class RequestTab(QWidget):
             "send",
             self.tr("No request yet"),
             self.tr("Open a prompt to see the exact request it makes."),
-            theme,
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
@@ -142,7 +136,7 @@ class RequestTab(QWidget):
         layout.setSpacing(0)
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
-        self.set_theme(theme)
+        paint_text(self._size, "muted")
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show the bodies of a preview."""
@@ -154,13 +148,6 @@ class RequestTab(QWidget):
             self.provider.setCurrentIndex(max(0, index))
             self.provider.blockSignals(False)
         self._show()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        for column in self._columns.values():
-            column.set_theme(theme)
-        self._empty.set_theme(theme)
-        paint_text(self._size, theme.muted)
 
     @property
     def current(self) -> RequestPreview | None:
@@ -177,8 +164,8 @@ class RequestTab(QWidget):
         """The bodies that are seen."""
         return tuple(item.view for item in self._columns.values() if not item.isHidden())
 
-    def _make_column(self, provider: Provider, theme: Theme) -> RequestColumn:
-        column = RequestColumn(provider, theme)
+    def _make_column(self, provider: Provider) -> RequestColumn:
+        column = RequestColumn(provider)
         view = column.view
         view.place_clicked.connect(partial(self._choose_place, provider))
         view.request_input.connect(partial(self._choose_input, provider))

@@ -23,7 +23,7 @@ from studio.core.text.span import Span
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.style.colors import input_color
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _ORIGINS = {
     "given": QT_TRANSLATE_NOOP("VariablesTab", "given"),
@@ -36,15 +36,14 @@ _ROW = Qt.ItemDataRole.UserRole
 _SHORT = 120
 
 
-class VariablesTab(QWidget):
+class VariablesTab(FollowsTheme, QWidget):
     """A table; a double click or Enter leads to the declaration, or to the use that is chosen."""
 
     place_chosen = Signal(Span)
     input_chosen = Signal(str)  # name of a declared input
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._rows: tuple[VariableRow, ...] = ()
         self._source = SourceText("")
         self.tree = QTreeWidget()
@@ -72,7 +71,6 @@ class VariablesTab(QWidget):
             "variable",
             self.tr("No variables"),
             self.tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
-            theme,
         )
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
@@ -80,6 +78,7 @@ class VariablesTab(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
+        self.follow_theme()
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show the variables of a preview."""
@@ -90,10 +89,8 @@ class VariablesTab(QWidget):
         self._rows, self._source = rows, source
         self._draw()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self._empty.set_theme(theme)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._draw()
 
     def _draw(self) -> None:
@@ -114,6 +111,7 @@ class VariablesTab(QWidget):
         self._stack.setCurrentWidget(self.tree if self._rows else self._empty)
 
     def _item(self, number: int, row: VariableRow) -> QTreeWidgetItem:
+        theme = theme_in_use()
         origin = (
             QCoreApplication.translate("VariablesTab", _ORIGINS[row.origin])
             if row.declared
@@ -122,12 +120,12 @@ class VariablesTab(QWidget):
         uses = f"{len(row.uses)}" if row.uses else self.tr("unused")
         tokens = f"{row.tokens:,}" if row.tokens else ""
         item = QTreeWidgetItem([row.name, value_text(row), origin, uses, tokens])
-        item.setIcon(0, _dot(input_color(self._theme, number)))
+        item.setIcon(0, _dot(input_color(theme, number)))
         item.setData(0, _ROW, row.place)
         item.setToolTip(1, plain_tip(value_text(row, 1_000)))
         warn = row.origin == "missing" or (not row.declared and row.origin != "reserved")
-        muted = QColor(self._theme.muted)
-        item.setForeground(2, QColor(self._theme.warning) if warn else muted)
+        muted = QColor(theme.muted)
+        item.setForeground(2, QColor(theme.warning) if warn else muted)
         item.setForeground(3, muted)
         item.setForeground(4, muted)
         for span in row.uses:

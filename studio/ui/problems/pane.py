@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -21,9 +20,6 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.style.icons import icon
 
-if TYPE_CHECKING:
-    from studio.ui.style.theme import Theme
-
 _PROBLEM = Qt.ItemDataRole.UserRole
 _MOST = 1000
 
@@ -35,13 +31,12 @@ class ProblemsPane(QStackedWidget):
     request_go = Signal(Span)  # Span, to type on there
     request_fix = Signal(Fix)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self._problems: tuple[Problem, ...] = ()
         self._source = SourceText("")
         self._empty = QLabel()
-        self._empty.setProperty("muted", True)
+        self._empty.setProperty("tone", "muted")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._empty.setContentsMargins(12, 12, 12, 12)
         self._list = QTreeWidget()
@@ -87,13 +82,6 @@ class ProblemsPane(QStackedWidget):
             self._list.addTopLevelItem(self._row(problem))
         self.setCurrentIndex(1)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
-        if self._problems:
-            self._is_open = False
-            self.set_problems(self._problems, self._source)
-
     def _row(self, problem: Problem) -> QTreeWidgetItem:
         place = self._source.position(problem.span.start)
         item = QTreeWidgetItem(
@@ -104,9 +92,9 @@ class ProblemsPane(QStackedWidget):
             ]
         )
         name, color = {
-            Severity.ERROR: ("circle-x", self._theme.error),
-            Severity.WARNING: ("triangle-alert", self._theme.warning),
-            Severity.HINT: ("info", self._theme.hint),
+            Severity.ERROR: ("circle-x", "error"),
+            Severity.WARNING: ("triangle-alert", "warning"),
+            Severity.HINT: ("info", "hint"),
         }[problem.severity]
         item.setIcon(0, icon(name, color))
         item.setToolTip(0, f"{problem.severity.value}: {problem.message}")

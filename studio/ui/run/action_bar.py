@@ -20,8 +20,8 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayo
 from studio.application.run.offers.offer import Offer, Offers
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import blend, paint_text
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.motion import is_motion_reduced
-from studio.ui.style.theme import LIGHT, Theme
 
 _MOST_BUTTONS = 5
 """More offers than this go into a menu at the end."""
@@ -35,14 +35,13 @@ _CAP = 15
 """Pixels of a figure's key cap."""
 
 
-class ActionBar(QWidget):
+class ActionBar(FollowsTheme, QWidget):
     """A tinted strip with a question and its buttons; hidden while nothing is asked."""
 
     offer_taken = Signal(Offer)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._offers = Offers()
         self._is_terse = False
         self._title = QLabel()
@@ -69,18 +68,17 @@ class ActionBar(QWidget):
         layout.addWidget(self._detail)
         self.setAccessibleName(self.tr("What to do at this pause"))
         self.hide()
+        self.follow_theme()
 
     @property
     def buttons(self) -> tuple[QPushButton, ...]:
         """The buttons, in order; those of the menu are not among them."""
         return tuple(self._buttons.findChildren(QPushButton))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._fill()
         self._paint_texts()
-        self.update()
 
     def show_offers(self, offers: Offers) -> None:
         """Show what can be done; nothing hides the bar."""
@@ -136,20 +134,22 @@ class ActionBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A breath of the accent (or of the error colour), with a stripe at the left."""
+        theme = theme_in_use()
         painter = QPainter(self)
         tone = self._tone()
         strength = _USUAL + (_FLASH - _USUAL) * self._flash.currentValue()
-        painter.fillRect(self.rect(), QColor(blend(tone, self._theme.surface, strength)))
+        painter.fillRect(self.rect(), QColor(blend(tone, theme.surface, strength)))
         painter.fillRect(0, 0, 3, self.height(), QColor(tone))
-        painter.setPen(QColor(self._theme.border))
+        painter.setPen(QColor(theme.border))
         painter.drawLine(self.rect().bottomLeft(), self.rect().bottomRight())
 
     def _tone(self) -> str:
-        return self._theme.error if self._offers.is_error else self._theme.accent
+        theme = theme_in_use()
+        return theme.error if self._offers.is_error else theme.accent
 
     def _paint_texts(self) -> None:
-        paint_text(self._title, self._tone() if self._offers.is_error else self._theme.text)
-        paint_text(self._detail, self._theme.text)
+        paint_text(self._title, self._tone() if self._offers.is_error else "text")
+        paint_text(self._detail, "text")
 
     def _fill(self) -> None:
         while (item := self._flow.takeAt(0)) is not None:
@@ -168,8 +168,9 @@ class ActionBar(QWidget):
             self._flow.addWidget(self._more(offers[len(shown) :]))
 
     def _button(self, number: int, offer: Offer) -> QPushButton:
+        theme = theme_in_use()
         button = QPushButton(offer.label, self._buttons)
-        ink = self._theme.on_accent if offer.is_primary else self._theme.muted
+        ink = theme.on_accent if offer.is_primary else theme.muted
         button.setIcon(_figure(number, ink, self.font(), self.devicePixelRatioF()))
         keys = f"{number}, {offer.key}" if offer.key else f"{number}"
         button.setToolTip(f"{offer.tip} ({keys})")

@@ -21,7 +21,8 @@ from studio.application.run.text import Blocks
 from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import LIGHT, Theme, ui_font
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.theme import ui_font
 
 _POINTS_MORE = 2.0
 _SIDE = 16
@@ -44,14 +45,13 @@ class _Markdown(QTextBrowser):
         return ""
 
 
-class AnswerView(QWidget):
+class AnswerView(FollowsTheme, QWidget):
     """Heading, the answer, what does not fit the declared outputs, and a line to go on with."""
 
     message_sent = Signal(str)  # the next question in the same thread
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._answer = ""
         self._thread = ""
         self.chat = ChatLine()
@@ -79,6 +79,8 @@ class AnswerView(QWidget):
         self.chat.sent.connect(self.message_sent)
         self.chat.hide()
         self.setAutoFillBackground(True)
+        paint_text(self._heading, "success")
+        self.follow_theme()
 
     @property
     def is_whole(self) -> bool:
@@ -90,9 +92,9 @@ class AnswerView(QWidget):
         """The answer as it reads."""
         return self._text.toPlainText()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         palette = self.palette()
         for role in (QPalette.ColorRole.Window, QPalette.ColorRole.Base):
             palette.setColor(role, QColor(theme.surface))
@@ -100,9 +102,6 @@ class AnswerView(QWidget):
         self.setPalette(palette)
         self._text.setPalette(palette)
         self._notes.setPalette(palette)
-        self._notes.set_theme(theme)
-        paint_text(self._heading, theme.success)
-        self.chat.set_theme(theme)
         self._render()
 
     def show_answer(self, answer: str, notes: Blocks, thread: str = "") -> None:

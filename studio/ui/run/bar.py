@@ -14,7 +14,6 @@ from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme
 
 _TICK_MS = 250
 
@@ -38,7 +37,6 @@ class RunBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._view = RunView()
         self.run = _button("play", self.tr("Run"), "F5")
         self.over = _button("skip-forward", self.tr("Step"), "F10")
@@ -66,10 +64,6 @@ class RunBar(QWidget):
         self._lay_out()
         self._connect()
         self.show_view(RunView())
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
         self._paint()
 
     def show_view(self, view: RunView) -> None:
@@ -116,15 +110,13 @@ class RunBar(QWidget):
             self.sentence.show_text(f"{self._words} · {seconds(int(spent))}")
 
     def _paint(self) -> None:
-        theme = self._theme
         tones = {
-            "running": theme.accent, "paused": theme.accent, "error": theme.error,
-            "done": theme.success, "stopped": theme.muted, "idle": theme.muted,
-            "incomplete": theme.warning,
+            "running": "accent", "paused": "accent", "error": "error", "done": "success",
+            "stopped": "muted", "idle": "muted", "incomplete": "warning",
         }  # fmt: skip
         paint_text(self.sentence, tones[self._view.diagram.phase])
-        self.run.setIcon(icon("play", theme.accent) if self.run.isEnabled() else icon("play"))
-        self.stop.setIcon(icon("square", theme.error) if self.stop.isEnabled() else icon("square"))
+        self.run.setIcon(icon("play", "accent") if self.run.isEnabled() else icon("play"))
+        self.stop.setIcon(icon("square", "error") if self.stop.isEnabled() else icon("square"))
 
     def _connect(self) -> None:
         self.run.clicked.connect(self.run_clicked)

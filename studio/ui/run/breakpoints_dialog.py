@@ -35,7 +35,6 @@ from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import LIGHT, Theme
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
 _ID = Qt.ItemDataRole.UserRole
@@ -47,7 +46,6 @@ class BreakpointsDialog(QDialog):
     def __init__(self, file_breakpoints: FileBreakpoints, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._file_breakpoints = file_breakpoints
-        self._theme = LIGHT
         self._tools: tuple[str, ...] = ()
         self._loading = False
         self.list = QListWidget()
@@ -73,12 +71,8 @@ class BreakpointsDialog(QDialog):
         self._lay_out()
         self._connect()
         self._show_set(file_breakpoints.value)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
-        paint_text(self._problem, theme.error)
-        paint_text(self._empty, theme.muted)
+        paint_text(self._problem, "error")
+        paint_text(self._empty, "muted")
 
     def set_tools(self, tools: Sequence[str]) -> None:
         """The tools that a breakpoint can name."""

@@ -22,7 +22,7 @@ from studio.application.run.cards.timeline import PLACE_OF_CARD
 from studio.application.run.past.forks import ForkKey, ForkView
 from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT
+from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.run.steps import CARD_ROLE
 
 _ICONS: dict[CardKind, str] = {
@@ -44,7 +44,6 @@ class CardDelegate(QStyledItemDelegate):
 
     def __init__(self, view: QTableView) -> None:
         super().__init__(view)
-        self.theme = LIGHT
         self.forks: Mapping[ForkKey, ForkView] = {}
         """Where other ways go on."""
         self._view = view
@@ -81,14 +80,14 @@ class CardDelegate(QStyledItemDelegate):
         if card.kind == "prompt":
             self._paint_head(painter, QRect(option.rect), card, index)
         if card.kind == "prompt" and index.row():
-            painter.setPen(QColor(self.theme.border))
+            painter.setPen(QColor(theme_in_use().border))
             painter.drawLine(option.rect.topLeft(), option.rect.topRight())
         painter.restore()
 
     def _paint_card(
         self, painter: QPainter, rect: QRect, card: StepCard, option: QStyleOptionViewItem
     ) -> None:
-        theme = self.theme
+        theme = theme_in_use()
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
         tone = self._tone(card)
@@ -116,7 +115,7 @@ class CardDelegate(QStyledItemDelegate):
             painter.drawRect(QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _paint_lines(self, painter: QPainter, inner: QRect, card: StepCard, ink: str) -> None:
-        theme = self.theme
+        theme = theme_in_use()
         line = inner.height() // 2
         top = QRect(inner.left(), inner.top(), inner.width(), line)
         below = QRect(inner.left(), inner.top() + line, inner.width(), line)
@@ -144,9 +143,10 @@ class CardDelegate(QStyledItemDelegate):
 
     def _paint_switch(self, painter: QPainter, rect: QRect, fork: ForkView) -> None:
         """`‹ 2/3 ›`: the ways that go on from here."""
-        box, accent = self._switch_box(rect), QColor(self.theme.accent)
+        theme = theme_in_use()
+        box, accent = self._switch_box(rect), QColor(theme.accent)
         painter.setPen(QPen(accent, 1.0))
-        painter.setBrush(QColor(self.theme.surface))
+        painter.setBrush(QColor(theme.surface))
         painter.drawRoundedRect(box, 4, 4)
         painter.setFont(self._small())
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"‹ {fork.words} ›")
@@ -159,7 +159,7 @@ class CardDelegate(QStyledItemDelegate):
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
         """Of an iteration's first card: the arrow that folds it, and how its time was spent."""
-        theme, rows = self.theme, self._view.model()
+        theme, rows = theme_in_use(), self._view.model()
         behind = index.row() + 1
         is_folded = behind < rows.rowCount() and self._view.isRowHidden(behind)
         painter.setPen(QPen(QColor(theme.muted), 1.4))
@@ -196,7 +196,7 @@ class CardDelegate(QStyledItemDelegate):
         small = self._small()
         if left + QFontMetrics(small).horizontalAdvance(card.facts) <= top.left() + top.width():
             painter.setFont(small)
-            painter.setPen(QColor(self.theme.muted))
+            painter.setPen(QColor(theme_in_use().muted))
             at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
             painter.drawText(top, at, card.facts)
 
@@ -205,7 +205,7 @@ class CardDelegate(QStyledItemDelegate):
         return sum(metrics.horizontalAdvance(badge_word(each)) + 16 for each in card.badges)
 
     def _paint_badges(self, painter: QPainter, start: QPoint, line: int, card: StepCard) -> None:
-        theme = self.theme
+        theme = theme_in_use()
         small = self._small()
         metrics = QFontMetrics(small)
         painter.setFont(small)
@@ -229,7 +229,7 @@ class CardDelegate(QStyledItemDelegate):
         return font
 
     def _tone(self, card: StepCard) -> str | None:
-        theme = self.theme
+        theme = theme_in_use()
         match card.phase:
             case "live" | "paused":
                 return theme.accent

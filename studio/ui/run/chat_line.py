@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _MOST_LINES = 4
 
 
-class ChatLine(QPlainTextEdit):
+class ChatLine(FollowsTheme, QPlainTextEdit):
     """Return sends, Shift+Return begins another line; it grows with what is written."""
 
     sent = Signal(str)  # the message
@@ -23,9 +23,11 @@ class ChatLine(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.textChanged.connect(self._fit)
         self._fit()
+        self.follow_theme()
 
-    def set_theme(self, theme: Theme) -> None:
-        """The border of a field, in these colours."""
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         self.setStyleSheet(
             f"QPlainTextEdit {{ border: 1px solid {theme.border}; border-radius: 6px; "
             f"background: {theme.surface}; color: {theme.text}; padding: 2px 4px; }}"

@@ -27,7 +27,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import blend, paint_text
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
@@ -47,13 +47,7 @@ class CompareModel(RowTable[int]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(3, parent)
-        self._theme = LIGHT
         self._comparison: RunComparison | None = None
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
-        self.draw_again()
 
     def show_comparison(self, comparison: RunComparison, *, only_differences: bool) -> None:
         """List the rows of a comparison."""
@@ -85,7 +79,7 @@ class CompareModel(RowTable[int]):
         return self._brush(held, role)
 
     def _brush(self, row: CompareRow, role: int) -> QBrush | None:
-        theme = self._theme
+        theme = theme_in_use()
         if role == int(Qt.ItemDataRole.ForegroundRole) and row.match == "same":
             return QBrush(QColor(theme.muted))
         if role == int(Qt.ItemDataRole.BackgroundRole) and row.match != "same":
@@ -100,18 +94,18 @@ def _words(card: StepCard | None) -> str:
 _TITLE, _ENDING = 220, 200
 
 
-class FiguresTable(QWidget):
+class FiguresTable(FollowsTheme, QWidget):
     """What both ways came to, in one row of figures: first, second, difference."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._comparison: RunComparison | None = None
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(24)
         self._grid.setVerticalSpacing(2)
         self.setAccessibleName(self.tr("Figures of both"))
+        self.follow_theme()
 
     @property
     def words(self) -> list[list[str]]:
@@ -123,9 +117,8 @@ class FiguresTable(QWidget):
             for each in figures_of(self._comparison)
         ]
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._fill()
 
     def show_comparison(self, comparison: RunComparison) -> None:
@@ -140,7 +133,7 @@ class FiguresTable(QWidget):
                 widget.deleteLater()
         if self._comparison is None:
             return
-        theme, held = self._theme, self._comparison
+        theme, held = theme_in_use(), self._comparison
         for row, title in enumerate((held.left.title, held.right.title, self.tr("Difference")), 1):
             self._put(row, 0, title, theme.muted)
         for column, each in enumerate(figures_of(held), 1):
@@ -165,12 +158,11 @@ _LINES_OPEN = 6
 """Rows of the list that are in sight above the texts."""
 
 
-class RunComparisonDialog(QDialog):
+class RunComparisonDialog(FollowsTheme, QDialog):
     """Shows a `RunComparison`: the steps, and the texts of the chosen one. Not modal."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._comparison: RunComparison | None = None
         self.summary = QLabel()
         self.model = CompareModel(self)
@@ -189,19 +181,17 @@ class RunComparisonDialog(QDialog):
         self.sides.currentChanged.connect(self._on_row)
         self.before.clicked.connect(self.go_before)
         self.next.clicked.connect(self.go_next)
+        self.follow_theme()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
-        self.model.set_theme(theme)
-        self.figures.set_theme(theme)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         for text in (self.left, self.right):
             palette = text.palette()
             palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
             palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
             palette.setColor(QPalette.ColorRole.PlaceholderText, QColor(theme.muted))
             text.setPalette(palette)
-            text.set_theme(theme)
 
     def show_comparison(self, comparison: RunComparison) -> None:
         """Show two ways through, at the place where they part."""

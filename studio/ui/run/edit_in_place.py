@@ -21,7 +21,8 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.messages_editor import MessagesEditor
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import LIGHT, Theme, mono_font, ui_font
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.theme import mono_font, ui_font
 
 _CODE: tuple[EditKind, ...] = ("arguments", "reply", "observation", "answer_call")
 _ALSO: dict[EditKind, str] = {
@@ -51,7 +52,7 @@ class _TextField(QPlainTextEdit):
         return super().event(event)
 
 
-class EditInPlace(QWidget):
+class EditInPlace(FollowsTheme, QWidget):
     """One editor for all of them; says at once what is wrong with the text."""
 
     applied = Signal(EditSpec, EditResult, bool)  # EditSpec, EditResult, whether to go on
@@ -61,7 +62,6 @@ class EditInPlace(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._spec: EditSpec | None = None
-        self._theme = LIGHT
         self._title = QLabel()
         self._title.setProperty("title", "true")
         self._tool = QComboBox()
@@ -95,6 +95,10 @@ class EditInPlace(QWidget):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(slot)
+        paint_text(self._hint, "muted")
+        paint_text(self._only_here, "muted")
+        paint_text(self._problem, "error")
+        self.follow_theme()
 
     @property
     def spec(self) -> EditSpec | None:
@@ -106,20 +110,14 @@ class EditInPlace(QWidget):
         """The text field."""
         return self._text
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         palette = self._text.palette()
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
         self._text.setPalette(palette)
         self._set_font()
-        self._messages.set_theme(theme)
-        paint_text(self._hint, theme.muted)
-        paint_text(self._only_here, theme.muted)
-        paint_text(self._problem, theme.error)
-        if self._highlighter is not None:
-            self._highlighter.set_theme(theme)
 
     def open_spec(self, spec: EditSpec) -> None:
         """Begin to write."""
@@ -174,7 +172,7 @@ class EditInPlace(QWidget):
         self._set_font()
         self._text.setTabChangesFocus(not spec.is_json)
         if spec.is_json and self._highlighter is None:
-            self._highlighter = JsonHighlighter(self._text.document(), self._theme)
+            self._highlighter = JsonHighlighter(self._text.document())
         elif not spec.is_json and self._highlighter is not None:
             self._highlighter.setDocument(None)
             self._highlighter = None

@@ -13,7 +13,6 @@ from studio.core.agent.values.commands import RaiseLimit
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 _HEIGHT = 32
 
@@ -37,11 +36,8 @@ class RunHead(QWidget):
         self.before.clicked.connect(partial(self.switch, -1))
         self.after.clicked.connect(partial(self.switch, 1))
         self.meter.clicked.connect(self._on_meter)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        paint_text(self.about, theme.muted)
-        paint_text(self.branch, theme.text)
+        paint_text(self.about, "muted")
+        paint_text(self.branch, "text")
 
     def show_view(self, view: RunView) -> None:
         """Name the run, its way, and what it has used."""

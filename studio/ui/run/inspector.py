@@ -33,7 +33,7 @@ from studio.ui.run.styled_text import StyledText
 from studio.ui.run.watch_table import WatchTable
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, RowTable
 
 
@@ -147,7 +147,7 @@ _EMPTY: dict[Tab, str] = {
 }
 
 
-class Inspector(QWidget):
+class Inspector(FollowsTheme, QWidget):
     """Shows an `InspectorView`; asks for another when a tab is chosen."""
 
     tab_chosen = Signal(str)  # Tab
@@ -158,7 +158,6 @@ class Inspector(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._view = InspectorView()
         self._tabs = QTabBar()
         self._tabs.setExpanding(False)
@@ -187,6 +186,8 @@ class Inspector(QWidget):
         self._lay_out()
         self._connect()
         self._show_tab("messages")
+        paint_text(self._summary, "muted")
+        self.follow_theme()
 
     @property
     def tab(self) -> Tab:
@@ -204,19 +205,15 @@ class Inspector(QWidget):
             return self._answer.text
         return self._texts[tab].toPlainText()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
         palette.setColor(QPalette.ColorRole.PlaceholderText, QColor(theme.muted))
         for text in self._texts.values():
             text.setPalette(palette)
-            text.set_theme(theme)
-        self._answer.set_theme(theme)
-        self.watch.set_theme(theme)
-        paint_text(self._summary, theme.muted)
         self._show_legend()
 
     def show_inspector(self, view: InspectorView) -> None:
@@ -276,7 +273,7 @@ class Inspector(QWidget):
         self._copy.setVisible(tab in self._texts or tab == "answer")
 
     def _show_legend(self) -> None:
-        view, theme = self._view, self._theme
+        view, theme = self._view, theme_in_use()
         colors = {
             "thought": theme.roles["system"], "tool": theme.accent, "args": theme.warning,
             "answer": theme.success,
@@ -312,11 +309,12 @@ class Inspector(QWidget):
         self.tab_chosen.emit(TABS[index][0])
 
     def _on_find(self) -> None:
+        theme = theme_in_use()
         text = self._texts.get(self.tab)
         found = text is not None and text.find_next(self._search.text())
         wanted = bool(self._search.text())
         palette = self._search.palette()
-        ink = self._theme.error if wanted and not found else self._theme.text
+        ink = theme.error if wanted and not found else theme.text
         palette.setColor(QPalette.ColorRole.Text, QColor(ink))
         self._search.setPalette(palette)
 

@@ -26,19 +26,19 @@ from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
 from studio.core.runs.step_summary import one_line
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme, mono_font
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.theme import mono_font
 
 _ROLES: tuple[Role, ...] = ("system", "developer", "user", "assistant", "tool")
 
 
-class MessagesEditor(QWidget):
+class MessagesEditor(FollowsTheme, QWidget):
     """Change, add and remove messages."""
 
     changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._messages: tuple[Message, ...] = ()
         self._loading = False
         self._list = QListWidget()
@@ -69,6 +69,8 @@ class MessagesEditor(QWidget):
         self._add.clicked.connect(self._on_add)
         self._remove.clicked.connect(self._on_remove)
         self.setFocusProxy(self._text)
+        paint_text(self._note, "muted")
+        self.follow_theme()
 
     def messages(self) -> tuple[Message, ...]:
         """All messages as they stand now."""
@@ -79,14 +81,13 @@ class MessagesEditor(QWidget):
         self._messages = tuple(messages)
         self._fill(len(self._messages) - 1)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         palette = self._text.palette()
         palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
         self._text.setPalette(palette)
-        paint_text(self._note, theme.muted)
         for row in range(self._list.count()):
             self._label(row)
 
@@ -104,7 +105,7 @@ class MessagesEditor(QWidget):
         message = self._messages[row]
         item = self._list.item(row)
         item.setText(f"{message.role}   {one_line(message.text, 60)}")
-        item.setForeground(QColor(role_color(self._theme, message.role)))
+        item.setForeground(QColor(role_color(theme_in_use(), message.role)))
 
     def _on_row_changed(self, row: int) -> None:
         if self._loading or not 0 <= row < len(self._messages):

@@ -32,7 +32,8 @@ from studio.ui.run.side_panel import SidePanel
 from studio.ui.run.steps_column import StepsColumn
 from studio.ui.run.waterfall import WaterfallView
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.theme import Theme
 
 _LOWEST = 64
 _LOW = 440
@@ -58,7 +59,7 @@ _STAYS: tuple[Tab, ...] = ("request", "usage", "watch")
 """Tabs that a user looks at across steps; following the run does not leave them."""
 
 
-class RunPane(QWidget):
+class RunPane(FollowsTheme, QWidget):
     """Bar, loop diagram, timeline, action bar and inspector."""
 
     request_run = Signal(bool)  # start a run; True: stand still at its first place
@@ -91,7 +92,6 @@ class RunPane(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._view = RunView()
         self._sticky: Tab | None = None
         self._only_changes = False
@@ -123,6 +123,8 @@ class RunPane(QWidget):
         self._lay_out()
         self._connect()
         self.setAccessibleName(self.tr("Run"))
+        paint_text(self._empty, "muted")
+        self.follow_theme()
 
     @property
     def view(self) -> RunView:
@@ -132,20 +134,14 @@ class RunPane(QWidget):
     @property
     def theme(self) -> Theme:
         """The colours it is painted in."""
-        return self._theme
+        return theme_in_use()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
-        for part in (
-            self.head, self.bar, self.diagram, self.scrubber, self.waterfall, self.steps,
-            self.side, self.comparing,
-        ):  # fmt: skip
-            part.set_theme(theme)
-        paint_text(self._empty, theme.muted)
 
     def show_view(self, view: RunView) -> None:
         """Show a run's state; the inspector is asked for anew where it follows the run."""
@@ -181,7 +177,6 @@ class RunPane(QWidget):
 
     def show_comparison(self, comparison: RunComparison) -> None:
         """Show two ways through side by side, in a window of their own."""
-        self.comparing.set_theme(self._theme)
         self.comparing.show_comparison(comparison)
         self.comparing.show()
         self.comparing.activateWindow()

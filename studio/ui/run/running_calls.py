@@ -14,17 +14,17 @@ from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme
 
 _TICK_MS = 100
 _LONGEST_LINE = 200
 _MOST_LINES = 20
 
 
-class RunningCall(QWidget):
+class RunningCall(FollowsTheme, QWidget):
     """One call: its tool, its clock, the last line that it printed."""
 
-    def __init__(self, tool: str, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, tool: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._began = time.monotonic()
         self.title = QLabel(reveal(tool, lines=False), self)
@@ -40,7 +40,7 @@ class RunningCall(QWidget):
         row.addWidget(self.clock)
         row.addWidget(self.said, 1)
         row.addWidget(self.stop_button)
-        self.set_theme(theme)
+        self.follow_theme()
         self.tick()
 
     def tick(self) -> None:
@@ -55,10 +55,10 @@ class RunningCall(QWidget):
         newest = (line[:_LONGEST_LINE] for line in lines[-_MOST_LINES:])
         self.said.setToolTip(plain_tip("\n".join(newest)))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         for label in (self.clock, self.said):
-            paint_text(label, theme.muted)
+            paint_text(label, "muted")
 
 
 class RunningCalls(QWidget):
@@ -68,7 +68,6 @@ class RunningCalls(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._of: tuple[object, ...] = ()
         self.rows: dict[int, RunningCall] = {}
         """The calls, by their rows in the step."""
@@ -107,14 +106,8 @@ class RunningCalls(QWidget):
             if row in self.rows:
                 self.rows[row].show_said(text)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
-        for row in self.rows.values():
-            row.set_theme(theme)
-
     def _add(self, row: int, tool: str) -> None:
-        shown = RunningCall(tool, self._theme, self)
+        shown = RunningCall(tool, self)
         shown.stop_button.clicked.connect(lambda: self.command_given.emit((StopCall(row),)))
         self.rows[row] = shown
         self._column.addWidget(shown)

@@ -21,7 +21,7 @@ from studio.application.run.cards.card import CardKind, StepCard
 from studio.application.run.words import seconds
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.style.colors import blend
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import theme_in_use
 
 _HEIGHT = 52
 _BASE = 36
@@ -44,7 +44,6 @@ class RunScrubber(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._cards: Sequence[StepCard] = ()
         self._row = -1
         self._total = 0.0
@@ -55,11 +54,6 @@ class RunScrubber(QWidget):
         self.setAccessibleName(self.tr("Steps in time"))
         PaintedParts(self, self._parts)
         self.setToolTip(self.tr("Drag, or use Left and Right, to go through the run"))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        self._theme = theme
-        self.update()
 
     def show_cards(self, cards: Sequence[StepCard], total: float) -> None:
         """Show a run's cards; `total` is its time of work in seconds."""
@@ -136,9 +130,10 @@ class RunScrubber(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the count, the bars, the numbers of the iterations, the time and the cursor."""
+        theme = theme_in_use()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), QColor(self._theme.window))
+        painter.fillRect(self.rect(), QColor(theme.window))
         font = QFont(self.font())
         font.setPointSizeF(max(7.5, font.pointSizeF() - 1.0))
         painter.setFont(font)
@@ -146,19 +141,19 @@ class RunScrubber(QWidget):
             return
         self._paint_texts(painter)
         first, count, _ = self._window()
-        painter.setPen(QPen(QColor(self._theme.border), 1.0))
+        painter.setPen(QPen(QColor(theme.border), 1.0))
         painter.drawLine(QPointF(_LEFT, _BASE + 0.5), QPointF(self.width() - _RIGHT, _BASE + 0.5))
         for row in range(first, first + count):
             self._paint_bar(painter, row)
         if first <= self._row < first + count:
             self._paint_cursor(painter, self.bar_of(self._row))
         if self.hasFocus():
-            painter.setPen(QPen(QColor(self._theme.accent), 1.0))
+            painter.setPen(QPen(QColor(theme.accent), 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
 
     def _paint_texts(self, painter: QPainter) -> None:
-        theme = self._theme
+        theme = theme_in_use()
         painter.setPen(QColor(theme.text))
         words = self.tr("{row} of {count}").format(
             row=f"{self._row + 1:,}", count=f"{len(self._cards):,}"
@@ -171,7 +166,7 @@ class RunScrubber(QWidget):
         painter.drawText(right, at, seconds(self._total))
 
     def _paint_bar(self, painter: QPainter, row: int) -> None:
-        theme, card = self._theme, self._cards[row]
+        theme, card = theme_in_use(), self._cards[row]
         box = self.bar_of(row)
         tone = theme.error if card.phase == "error" else theme.roles[
             _ROLE_OF_KIND.get(card.kind, "user")
@@ -196,7 +191,7 @@ class RunScrubber(QWidget):
 
     def _paint_cursor(self, painter: QPainter, box: QRectF) -> None:
         x = round(box.center().x()) + 0.5
-        accent = QColor(self._theme.accent)
+        accent = QColor(theme_in_use().accent)
         painter.setPen(QPen(accent, 2.0))
         painter.drawLine(QPointF(x, 6), QPointF(x, _BASE + 4))
         painter.setPen(Qt.PenStyle.NoPen)

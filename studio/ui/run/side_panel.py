@@ -18,7 +18,6 @@ from studio.ui.run.inspector import Inspector
 from studio.ui.run.running_calls import RunningCalls
 from studio.ui.run.state.panel import StatePanel
 from studio.ui.style.colors import fixed_font, paint_text
-from studio.ui.style.theme import Theme
 
 _MOST_LINES = 7
 
@@ -41,6 +40,7 @@ class HttpRequestView(QWidget):
         column.addWidget(self._title)
         column.addWidget(self.text)
         self.hide()
+        paint_text(self._title, "muted")
 
     def show_request(self, text: str) -> None:
         """Show a request; an empty one hides the view."""
@@ -48,10 +48,6 @@ class HttpRequestView(QWidget):
         lines = min(text.count("\n") + 1, _MOST_LINES)
         self.text.setFixedHeight(self.text.fontMetrics().lineSpacing() * lines + 12)
         self.setVisible(bool(text))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        paint_text(self._title, theme.muted)
 
 
 _LOWEST = 64
@@ -97,14 +93,6 @@ class SidePanel(QWidget):
         self.editor.applied.connect(self._on_applied)
         self.editor.cancelled.connect(self.close_editor)
         self.inspector.message_sent.connect(self._on_message)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        for part in (
-            self.actions_bar, self.request, self.running, self.inspector, self.editor,
-            self.state_panel,
-        ):  # fmt: skip
-            part.set_theme(theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low dock the words on a problem stand in the inspector alone."""

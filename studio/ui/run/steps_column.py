@@ -19,7 +19,6 @@ from studio.application.run.view import RunView
 from studio.ui.run.timeline import TimelineView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import LIGHT, Theme
 from studio.viewmodels.run.search import RunSearch
 
 _TYPING_MS = 120
@@ -34,7 +33,6 @@ class SearchBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self.field = QLineEdit()
         self.count = QLabel()
         self._close = QToolButton()
@@ -62,11 +60,7 @@ class SearchBar(QWidget):
             shortcut = QShortcut(QKeySequence(keys), self.field)
             shortcut.activated.connect(slot)
         self.hide()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
-        paint_text(self.count, theme.muted)
+        paint_text(self.count, "muted")
 
     def open_search(self) -> None:
         """Show it, ready to be written in."""
@@ -102,13 +96,13 @@ class SearchBar(QWidget):
                 else f"{count}"
             )
         is_fine = count or not is_whole
-        paint_text(self.count, self._theme.muted if is_fine else self._theme.error)
+        paint_text(self.count, "muted" if is_fine else "error")
 
     def show_fault(self, why: str) -> None:
         """Say that the run cannot be looked through."""
         self.count.setText(self.tr("not all of the run can be read"))
         self.count.setToolTip(why)
-        paint_text(self.count, self._theme.error)
+        paint_text(self.count, "error")
 
     def _on_words(self) -> None:
         self._timer.stop()
@@ -165,11 +159,6 @@ class StepsColumn(QWidget):
         self._search.found_changed.connect(self._show_found)
         self._search.failed.connect(self.search.show_fault)
         self.timeline.request_search.connect(self.search.open_search)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self.timeline.set_theme(theme)
-        self.search.set_theme(theme)
 
     def show_view(self, view: RunView) -> None:
         """Show the steps of a run."""

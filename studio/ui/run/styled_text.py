@@ -19,14 +19,15 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
 from studio.ui.style.colors import blend, role_color
-from studio.ui.style.theme import LIGHT, Theme, mono_font, ui_font
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.theme import Theme, mono_font, ui_font
 
 _MARGIN = 12.0
 _LINE = "\u2028"
 _TINTED: tuple[BlockKind, ...] = ("added", "removed", "gone", "same", "warning", "error")
 
 
-class StyledText(QTextEdit):
+class StyledText(FollowsTheme, QTextEdit):
     """Shows blocks; text can be selected, copied and searched, not changed."""
 
     fold_clicked = Signal()  # a folded run of lines was clicked
@@ -40,7 +41,6 @@ class StyledText(QTextEdit):
             parent: owner.
         """
         super().__init__(parent)
-        self._theme = LIGHT
         self._blocks: Blocks = ()
         self._starts: list[int] = []  # position of each block in the document
         self.setReadOnly(True)
@@ -54,15 +54,15 @@ class StyledText(QTextEdit):
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
         self.document().setDocumentMargin(_MARGIN)
+        self.follow_theme()
 
     @property
     def blocks(self) -> Blocks:
         """What is shown."""
         return self._blocks
 
-    def set_theme(self, theme: Theme) -> None:
-        """Draw again in these colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         blocks, self._blocks = self._blocks, ()
         place = self.verticalScrollBar().value()
         self.show_blocks(blocks)
@@ -176,7 +176,7 @@ class StyledText(QTextEdit):
                 cursor.insertText(text, self._char_format(block, piece.style))
 
     def _block_format(self, block: Block) -> QTextBlockFormat:
-        theme = self._theme
+        theme = theme_in_use()
         look = QTextBlockFormat()
         tints: dict[BlockKind, tuple[str, float]] = {
             "added": (theme.success, 0.12), "removed": (theme.error, 0.10),
@@ -213,7 +213,7 @@ class StyledText(QTextEdit):
         return look
 
     def _color(self, block: Block, style: Style) -> str:
-        theme = self._theme
+        theme = theme_in_use()
         if block.kind == "role" and style == "strong":
             return role_color(theme, block.role)
         if block.kind == "error":

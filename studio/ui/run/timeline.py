@@ -33,7 +33,6 @@ from studio.ui.run.timeline_folds import (
     of_tool,
 )
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 from studio.viewmodels.run.steps import CARD_ROLE, StepListModel
 
 EDIT_OF_CARD: dict[CardKind, tuple[EditKind, str]] = {
@@ -120,11 +119,6 @@ class TimelineView(QTableView):
         """The chosen card."""
         card = self.currentIndex().data(CARD_ROLE)
         return card if isinstance(card, StepCard) else None
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._delegate.theme = theme
-        self.viewport().update()
 
     def changeEvent(self, event: QEvent) -> None:
         """Keep two lines in a row when the font changes."""

@@ -31,7 +31,7 @@ from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.watch import HINT, WatchRow
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.run.state.expression_field import ExpressionField
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _NEW = QT_TRANSLATE_NOOP("WatchTable", "Add an expression: args.city, tokens.total > 1000 …")
 
@@ -66,14 +66,13 @@ class _ExpressionDelegate(QStyledItemDelegate):
         return super().eventFilter(watched, event)
 
 
-class WatchTable(QTableWidget):
+class WatchTable(FollowsTheme, QTableWidget):
     """Written in place; the last row takes a new one, an empty one goes."""
 
     expressions_changed = Signal(tuple)  # expressions, in order
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(0, 2, parent)
-        self._theme = LIGHT
         self._rows: tuple[WatchRow, ...] = ()
         self._filling = False
         self._is_stale = False
@@ -103,15 +102,15 @@ class WatchTable(QTableWidget):
         remove.activated.connect(self._remove)
         self.itemChanged.connect(self._on_changed)
         self._fill()
+        self.follow_theme()
 
     @property
     def expressions(self) -> tuple[str, ...]:
         """The expressions, in order."""
         return tuple(row.expression for row in self._rows)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._fill()
 
     def set_names(self, names: tuple[str, ...]) -> None:
@@ -139,6 +138,7 @@ class WatchTable(QTableWidget):
             self._fill()
 
     def _fill(self) -> None:
+        theme = theme_in_use()
         self._filling, self._is_stale = True, False
         row = self.currentRow()
         self.setRowCount(len(self._rows) + 1)
@@ -146,7 +146,7 @@ class WatchTable(QTableWidget):
             value = QTableWidgetItem(one.value)
             value.setFlags(value.flags() & ~Qt.ItemFlag.ItemIsEditable)
             value.setToolTip(one.value)
-            ink = self._theme.error if one.is_wrong else self._theme.text
+            ink = theme.error if one.is_wrong else theme.text
             value.setForeground(QColor(ink))
             self.setItem(index, 0, QTableWidgetItem(one.expression))
             self.setItem(index, 1, value)
@@ -155,7 +155,7 @@ class WatchTable(QTableWidget):
             QTableWidgetItem(QCoreApplication.translate("WatchTable", _NEW)),
         )
         rest.setFlags(Qt.ItemFlag.ItemIsEnabled)
-        rest.setForeground(QColor(self._theme.muted))
+        rest.setForeground(QColor(theme.muted))
         self.setItem(len(self._rows), 0, new)
         self.setItem(len(self._rows), 1, rest)
         if row >= 0:

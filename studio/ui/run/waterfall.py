@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, WaterfallRow
 from studio.ui.run.diagram.lane_painter import clock_words
 from studio.ui.style.colors import blend
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import theme_in_use
 
 _AXIS = 22.0
 _MOST_ROWS = 5
@@ -56,7 +56,6 @@ class WaterfallView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._shown = Waterfall()
         self._call: int | None = None
         self._first = 0
@@ -71,11 +70,6 @@ class WaterfallView(QWidget):
     def shown(self) -> Waterfall:
         """What is shown."""
         return self._shown
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        self._theme = theme
-        self.update()
 
     def show_waterfall(self, shown: Waterfall, call: int | None) -> None:
         """Show a turn.
@@ -136,9 +130,10 @@ class WaterfallView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint axis, rows, bars and the time that it is now."""
+        theme = theme_in_use()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(self.rect(), QColor(self._theme.window))
+        painter.fillRect(self.rect(), QColor(theme.window))
         now = time.time()
         span = max(self._shown.span(now), 0.001) * 1.08
         self._paint_axis(painter, span)
@@ -147,10 +142,10 @@ class WaterfallView(QWidget):
             self._paint_row(painter, rows[at], self.box_of(at), span, now)
         if self._shown.is_moving:
             x = self._x(now - self._shown.began, span)
-            painter.setPen(QPen(QColor(self._theme.accent), 1.5))
+            painter.setPen(QPen(QColor(theme.accent), 1.5))
             painter.drawLine(QPointF(x, _AXIS - 4), QPointF(x, self.height() - 4))
         if self.hasFocus():
-            painter.setPen(QPen(QColor(self._theme.accent), 1.0))
+            painter.setPen(QPen(QColor(theme.accent), 1.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
 
@@ -167,18 +162,19 @@ class WaterfallView(QWidget):
         return font
 
     def _paint_axis(self, painter: QPainter, span: float) -> None:
+        theme = theme_in_use()
         font = self._small()
         painter.setFont(font)
         room = self.width() - self._names_width() - _RIGHT
         step = axis_step(span, int(room / 64))
-        painter.setPen(QColor(self._theme.muted))
-        line = QColor(blend(self._theme.border, self._theme.window, 0.7))
+        painter.setPen(QColor(theme.muted))
+        line = QColor(blend(theme.border, theme.window, 0.7))
         at = 0.0
         while at <= span:
             x = round(self._x(at, span)) + 0.5
             painter.setPen(line)
             painter.drawLine(QPointF(x, _AXIS - 2), QPointF(x, self.height() - 4))
-            painter.setPen(QColor(self._theme.muted))
+            painter.setPen(QColor(theme.muted))
             in_seconds = step >= 0.1 or not at
             words = f"{at:g} s" if in_seconds else f"{round(at * 1000):,} ms"
             label = QRectF(x - 32, 2, 64, _AXIS - 4)
@@ -188,7 +184,7 @@ class WaterfallView(QWidget):
     def _paint_row(
         self, painter: QPainter, row: WaterfallRow, box: QRectF, span: float, now: float
     ) -> None:
-        theme = self._theme
+        theme = theme_in_use()
         if row.call == self._call:
             painter.fillRect(box, QColor(theme.selection))
             painter.fillRect(QRectF(0, box.top(), 3, box.height()), QColor(theme.accent))
@@ -214,16 +210,18 @@ class WaterfallView(QWidget):
         painter.drawText(right, at, total)
 
     def _ink(self, row: WaterfallRow) -> str:
+        theme = theme_in_use()
         tones = {bar.tone for bar in row.bars}
         if "failed" in tones:
-            return self._theme.error
-        return self._theme.warning if "held" in tones else self._theme.muted
+            return theme.error
+        return theme.warning if "held" in tones else theme.muted
 
     def _paint_names(self, painter: QPainter, row: WaterfallRow, box: QRectF) -> None:
+        theme = theme_in_use()
         width = self._names_width() - 24
         metrics = QFontMetricsF(self.font())
         painter.setFont(self.font())
-        painter.setPen(QColor(self._theme.text))
+        painter.setPen(QColor(theme.text))
         name = metrics.elidedText(row.title, Qt.TextElideMode.ElideRight, width)
         place = QRectF(16, box.top(), width, box.height())
         painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, name)
@@ -234,14 +232,14 @@ class WaterfallView(QWidget):
         )
         painter.setFont(font)
         is_chosen = row.call == self._call
-        painter.setPen(QColor(self._theme.text if is_chosen else self._theme.muted))
+        painter.setPen(QColor(theme.text if is_chosen else theme.muted))
         painter.drawText(place.adjusted(used, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, detail)
 
     def _paint_bar(
         self, painter: QPainter, bar: WaterfallBar, box: QRectF, span: float, now: float
     ) -> float:
         """Paint one bar; gives where it ends."""
-        theme = self._theme
+        theme = theme_in_use()
         tones: dict[BarTone, str] = {
             "wait": blend(theme.muted, theme.window, 0.4), "model": theme.roles["assistant"],
             "tool": theme.roles["tool"], "failed": theme.error, "held": theme.warning,

@@ -83,7 +83,7 @@ class FindInFiles(QWidget):
         self.found.setAccessibleName(self.tr("Places found"))
         self.found.setUniformRowHeights(True)
         self.count = QLabel(self)
-        self.count.setProperty("muted", True)
+        self.count.setProperty("tone", "muted")
         self._place()
         self._wire()
         self.begin(root, text, replace=replace)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory
 
+from studio.ui.style.in_use import recolor_now
 from studio.ui.style.stylesheet import stylesheet
 from studio.ui.style.theme import DARK, LIGHT, UI_POINTS, Theme, ThemeChoice, ui_font
 
@@ -45,22 +46,6 @@ def fonts_of(settings: Settings) -> Fonts:
     return Fonts(settings.interface_font, settings.interface_font_size)
 
 
-class Themes(QObject):
-    """The theme in use; what paints by itself follows `changed`."""
-
-    changed = Signal(Theme)
-
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self.value = theme
-        """The theme in use."""
-
-    def change(self, theme: Theme) -> None:
-        """Take another theme, and say so."""
-        self.value = theme
-        self.changed.emit(theme)
-
-
 def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> None:
     """Give the whole application Fusion, the theme's palette, its fonts and its style sheet.
 
@@ -81,6 +66,7 @@ def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> 
         app.setFont(font)
     app.setPalette(palette(theme))
     app.setStyleSheet(sheet)
+    recolor_now()
 
 
 def palette(theme: Theme) -> QPalette:

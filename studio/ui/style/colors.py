@@ -38,10 +38,16 @@ def fixed_font(like: QFont) -> QFont:
 
 
 def paint_text(label: QLabel, color: str) -> None:
-    """Write a label in a colour.
+    """Write a label in a tone of the theme (`muted`, `error`, …), or in a fixed `#rrggbb`.
 
-    By a style sheet: a palette is lost when a label is polished before it gets its parent.
+    By style sheets: a palette is lost when a label is polished before it gets its parent.
     """
-    sheet = f"QLabel {{ color: {color}; }}"
+    is_fixed = color.startswith("#")
+    sheet = f"QLabel {{ color: {color}; }}" if is_fixed else ""
     if label.styleSheet() != sheet:
         label.setStyleSheet(sheet)
+    tone = "" if is_fixed else color
+    if (label.property("tone") or "") != tone:
+        label.setProperty("tone", tone)
+        label.style().unpolish(label)
+        label.style().polish(label)

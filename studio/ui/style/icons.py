@@ -10,6 +10,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
 from studio.core.resource_files import resource
+from studio.ui.style.in_use import color_of
 
 
 @cache
@@ -37,7 +38,7 @@ class _Tinted(QIconEngine):
         disabled = mode == QIcon.Mode.Disabled
         group = QPalette.ColorGroup.Disabled if disabled else QPalette.ColorGroup.Active
         ink = QGuiApplication.palette().color(group, QPalette.ColorRole.ButtonText)
-        color = ink.name() if disabled or self._color is None else self._color
+        color = ink.name() if disabled or self._color is None else color_of(self._color)
         painter.save()
         painter.setOpacity(painter.opacity() * (ink.alphaF() if disabled else 1.0))
         _renderer(self._name, color).render(painter, QRectF(rect))
@@ -82,7 +83,8 @@ def icon(name: str, color: str | None = None) -> QIcon:
 
     Args:
         name: file name in `resources/icons`.
-        color: `#rrggbb` to draw it in; None follows the palette, also when the theme changes.
+        color: a tone of the theme or `#rrggbb` to draw it in; None is the palette's. All but
+            a fixed color follow the theme.
 
     Raises:
         FileNotFoundError: no such drawing is bundled.

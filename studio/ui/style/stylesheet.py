@@ -125,8 +125,13 @@ QProgressBar::chunk { background: $accent; border-radius: 2px; }
 QGroupBox { border: 1px solid $border; border-radius: 6px; margin-top: 10px; padding-top: 6px; }
 QGroupBox::title { subcontrol-origin: margin; left: 10px; padding: 0 4px; color: $muted; }
 QFrame#separator { color: $border; }
-QLabel[muted="true"] { color: $muted; }
-QLabel[accent="true"] { color: $accent; }
+QLabel[tone="text"] { color: $text; }
+QLabel[tone="muted"] { color: $muted; }
+QLabel[tone="accent"] { color: $accent; }
+QLabel[tone="error"] { color: $error; }
+QLabel[tone="warning"] { color: $warning; }
+QLabel[tone="success"] { color: $success; }
+QLabel[tone="hint"] { color: $hint; }
 QLabel[scale="display"] { font-size: ${display}pt; font-weight: 600; }
 QLabel[scale="heading"] { font-size: ${heading}pt; font-weight: 600; }
 QLabel[scale="section"] { font-size: ${section}pt; font-weight: 600; }
@@ -161,6 +166,10 @@ def stylesheet(theme: Theme, points: float) -> str:
         surface=theme.surface,
         muted=theme.muted,
         accent=theme.accent,
+        error=theme.error,
+        warning=theme.warning,
+        success=theme.success,
+        hint=theme.hint,
         on_accent=theme.on_accent,
         selection=theme.selection,
         handle=handle,

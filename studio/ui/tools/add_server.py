@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from studio.application.tools.known_servers import KnownServer, ServerFileError, entry_of
 from studio.core.text.invisible import reveal
 from studio.ui.style.colors import fixed_font, paint_text
-from studio.ui.style.theme import Theme
 
 _LINES = 3
 _COMMAND = "npx -y @modelcontextprotocol/server-everything"
@@ -36,11 +35,7 @@ class AddServerDialog(QDialog):
     request_add = Signal(tuple)
 
     def __init__(
-        self,
-        known: Sequence[KnownServer],
-        problems: Sequence[str],
-        theme: Theme,
-        parent: QWidget,
+        self, known: Sequence[KnownServer], problems: Sequence[str], parent: QWidget
     ) -> None:
         """Make a dialog.
 
@@ -51,7 +46,6 @@ class AddServerDialog(QDialog):
             parent: the pane that asks.
         """
         super().__init__(parent)
-        self._theme = theme
         self._known = tuple(known)
         self.setWindowTitle(self.tr("Add MCP servers"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -76,7 +70,7 @@ class AddServerDialog(QDialog):
         self.remark = QLabel("\n".join(problems), self)
         self.remark.setWordWrap(True)
         self.remark.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(self.remark, theme.warning)
+        paint_text(self.remark, "warning")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.add_button = self.buttons.addButton(
             self.tr("Add"), QDialogButtonBox.ButtonRole.AcceptRole
@@ -95,7 +89,7 @@ class AddServerDialog(QDialog):
             self.tr("None found of Claude Desktop, Claude Code, VS Code, Cursor and Windsurf."),
             self,
         )
-        paint_text(nothing, self._theme.muted)
+        paint_text(nothing, "muted")
         nothing.setVisible(not self._known)
         self.others.setVisible(bool(self._known))
         layout = QVBoxLayout(self)
@@ -127,5 +121,5 @@ class AddServerDialog(QDialog):
         self.accept()
 
     def _say(self, text: str) -> None:
-        paint_text(self.remark, self._theme.error)
+        paint_text(self.remark, "error")
         self.remark.setText(text)

@@ -12,7 +12,7 @@ from studio.core.tools.registry import ToolFilter
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _FILTERS: dict[ToolFilter, str] = {
     "all": QT_TRANSLATE_NOOP("ToolsBar", "All tools"),
@@ -28,14 +28,14 @@ _ROOM_FOR_COUNT = 340
 """Width, in pixels, from which the number of tools is said."""
 
 
-class ToolsBar(QWidget):
+class ToolsBar(FollowsTheme, QWidget):
     """Holds what was searched for and which tools are listed."""
 
     changed = Signal()  # the text or the filter
     typed = Signal()  # the user wrote in the search
     request_back = Signal()  # from one tool to all
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.only: ToolFilter = "all"
         """Which tools are listed."""
@@ -67,7 +67,8 @@ class ToolsBar(QWidget):
         self.back.clicked.connect(self.request_back)
         self.search.textChanged.connect(self.changed)
         self.search.textEdited.connect(self.typed)
-        self.set_theme(theme)
+        paint_text(self.count, "muted")
+        self.follow_theme()
 
     def fit(self, width: int, *, alone: bool) -> None:
         """Leave out what a width has no room for, and what one tool alone has no use for."""
@@ -89,10 +90,10 @@ class ToolsBar(QWidget):
         self.filter.setIcon(icon("filter" if only == "all" else "funnel", self._mark(only)))
         self.changed.emit()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         self._accent = theme.accent
-        paint_text(self.count, theme.muted)
         self.filter.setIcon(
             icon("filter" if self.only == "all" else "funnel", self._mark(self.only))
         )

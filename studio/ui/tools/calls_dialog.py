@@ -36,6 +36,7 @@ from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme
 from studio.ui.tools.try_panel import duration_words, status_words
 
@@ -63,12 +64,7 @@ class CallsDialog(QDialog):
     request_export = Signal(tuple)  # tuple[(SavedCall, ToolOutcome), ...]: answers, to be written
 
     def __init__(
-        self,
-        tool: str,
-        calls: Sequence[SavedCall],
-        changing: frozenset[str],
-        theme: Theme,
-        parent: QWidget,
+        self, tool: str, calls: Sequence[SavedCall], changing: frozenset[str], parent: QWidget
     ) -> None:
         """Make the dialog.
 
@@ -80,7 +76,7 @@ class CallsDialog(QDialog):
             parent: the window.
         """
         super().__init__(parent)
-        self._tool, self._theme, self._changing = tool, theme, changing
+        self._tool, self._changing = tool, changing
         self._calls: list[SavedCall] = []
         self._kept: list[bool] = []
         self._outcomes: dict[int, ToolOutcome] = {}
@@ -90,7 +86,7 @@ class CallsDialog(QDialog):
         self.setWindowTitle(self.tr("Saved calls and rows"))
         self.resize(_WIDTH, _HEIGHT)
         self._make_table()
-        self._make_views(theme)
+        self._make_views(theme_in_use())
         self._make_buttons()
         self._arrange()
         self._add(calls, kept=True)
@@ -119,7 +115,7 @@ class CallsDialog(QDialog):
         self.table.itemChanged.connect(self._rename)
 
     def _make_views(self, theme: Theme) -> None:
-        self.before, self.now = JsonView(theme, self), JsonView(theme, self)
+        self.before, self.now = JsonView(self), JsonView(self)
         self.before.setAccessibleName(self.tr("The answer that was saved"))
         self.now.setAccessibleName(self.tr("The answer now"))
         self.compare = QComboBox(self)
@@ -260,13 +256,14 @@ class CallsDialog(QDialog):
         self._allow()
 
     def _show_result(self, row: int) -> None:
+        theme = theme_in_use()
         outcome, item = self._outcomes[row], self._item(row)
-        color = self._theme.error if outcome.is_error else self._theme.success
+        color = theme.error if outcome.is_error else theme.success
         words = status_words(outcome)
         if self._kept[row]:
             differs = difference(self._calls[row], outcome)
             words = differs or self.tr("As it was")
-            color = self._theme.error if differs else self._theme.success
+            color = theme.error if differs else theme.success
         self.table.blockSignals(True)
         item.setText(_RESULT, reveal(words, lines=False))
         item.setToolTip(_RESULT, reveal(words, lines=False))
@@ -292,7 +289,7 @@ class CallsDialog(QDialog):
             )
         if not self._calls:
             words = [self.tr("No call is saved. Save one where a tool is tried, or take rows.")]
-        paint_text(self.status, self._theme.error if wrong or failed else self._theme.muted)
+        paint_text(self.status, "error" if wrong or failed else "muted")
         self.status.setText(", ".join(words))
         self._allow()
 
@@ -321,7 +318,7 @@ class CallsDialog(QDialog):
         chosen = self._chosen()
         changing = sum(self._calls[row].tool in self._changing for row in chosen)
         if changing and not self._is_warned:
-            paint_text(self.status, self._theme.warning)
+            paint_text(self.status, "warning")
             self.status.setText(
                 self.tr("{count} of these calls may change something outside.").format(
                     count=changing

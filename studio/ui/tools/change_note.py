@@ -9,19 +9,18 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, 
 from studio.core.text.invisible import reveal
 from studio.core.tools.trust.definitions import ToolChange
 from studio.ui.style.colors import fixed_font, paint_text
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _MOST_LINES = 8
 
 
-class ChangeNote(QWidget):
+class ChangeNote(FollowsTheme, QWidget):
     """Hidden while a tool is as it was allowed."""
 
     allowed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._change: ToolChange | None = None
         self.words = QLabel(self)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
@@ -43,6 +42,8 @@ class ChangeNote(QWidget):
         column.addLayout(row)
         column.addWidget(self.difference)
         self.hide()
+        paint_text(self.words, "warning")
+        self.follow_theme()
 
     def show_change(self, change: ToolChange | None) -> None:
         """Show why the tool asks; None where it is as it was allowed."""
@@ -59,10 +60,8 @@ class ChangeNote(QWidget):
         self.difference.setFixedHeight(height + 14)
         self._paint()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        paint_text(self.words, theme.warning)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._paint()
 
     def _why(self, change: ToolChange) -> str:
@@ -76,11 +75,12 @@ class ChangeNote(QWidget):
 
     def _paint(self) -> None:
         """Colour what went and what came."""
-        colors = {"-": self._theme.error, "+": self._theme.success}
+        theme = theme_in_use()
+        colors = {"-": theme.error, "+": theme.success}
         block = self.difference.document().begin()
         while block.isValid():
             looks = QTextCharFormat()
-            looks.setForeground(QColor(colors.get(block.text()[:1], self._theme.text)))
+            looks.setForeground(QColor(colors.get(block.text()[:1], theme.text)))
             cursor = QTextCursor(block)
             cursor.select(QTextCursor.SelectionType.BlockUnderCursor)
             cursor.mergeCharFormat(looks)

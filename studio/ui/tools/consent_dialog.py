@@ -21,7 +21,6 @@ from studio.core.tools.trust.wants import Doubt, Want
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 _TITLES = {
     "command": QT_TRANSLATE_NOOP("ConsentDialog", "Programs that may be started"),
@@ -35,9 +34,7 @@ _MOST_LINES = 14
 class ConsentDialog(QDialog):
     """A question with all that a yes covers; no is the default, and closing it is a no."""
 
-    def __init__(
-        self, title: str, words: str, covered: str, yes: str, theme: Theme, parent: QWidget
-    ) -> None:
+    def __init__(self, title: str, words: str, covered: str, yes: str, parent: QWidget) -> None:
         """Make a dialog.
 
         Args:
@@ -52,7 +49,7 @@ class ConsentDialog(QDialog):
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
         picture = QLabel()
-        picture.setPixmap(icon("shield-check", theme.warning).pixmap(32, 32))
+        picture.setPixmap(icon("shield-check", "warning").pixmap(32, 32))
         self.words = QLabel(words)
         self.covered = QPlainTextEdit(covered)
         self.covered.setReadOnly(True)
@@ -66,7 +63,7 @@ class ConsentDialog(QDialog):
         for label in (self.words, self.warning):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
-        paint_text(self.warning, theme.muted)
+        paint_text(self.warning, "muted")
         self.agree = QPushButton(yes)
         self.agree.setAutoDefault(False)
         self.refuse = QPushButton(self.tr("No"))

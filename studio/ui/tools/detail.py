@@ -32,28 +32,32 @@ from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.tools.change_note import ChangeNote
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
 from studio.viewmodels.tools.controller import ToolTrial
 
+_STATE_TONES = {"bound": "success", "mocked": "accent"}
+"""Tones of what a tool is in; the rest is a warning."""
 
-class FormsPage(QScrollArea):
+
+class FormsPage(FollowsTheme, QScrollArea):
     """One title and one text a form; a form that is not sent says why."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._entry: ToolEntry | None = None
         self.views: dict[str, JsonView] = {}
         """The texts, by the form's title."""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
+        self.follow_theme()
 
     def show_entry(self, entry: ToolEntry) -> None:
         """Show every form of a tool, from the top."""
+        theme = theme_in_use()
         self._entry = entry
         self.views = {}
         page = QWidget()
@@ -61,11 +65,11 @@ class FormsPage(QScrollArea):
         column.setContentsMargins(12, 12, 12, 12)
         column.setSpacing(6)
         for form in tool_forms(entry.spec):
-            self._add(page, column, form.title, self._theme.muted)
+            self._add(page, column, form.title, theme.muted)
             if form.remark:
-                self._add(page, column, form.remark, self._theme.warning)
+                self._add(page, column, form.remark, theme.warning)
             if form.text:
-                view = JsonView(self._theme, page, colored=form.language == "json")
+                view = JsonView(page, colored=form.language == "json")
                 view.setAccessibleName(
                     self.tr("{tool} as {form}").format(tool=entry.name, form=form.title)
                 )
@@ -77,9 +81,8 @@ class FormsPage(QScrollArea):
         column.addStretch(1)
         self.setWidget(page)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         if self._entry is not None:
             self.show_entry(self._entry)
 
@@ -111,19 +114,18 @@ class ToolDetail(QWidget):
     request_save_call = Signal(ToolTrial)
     request_calls = Signal(str)  # tool name
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._entry: ToolEntry | None = None
         self._insertable = True
-        self._make_head(theme)
+        self._make_head()
         self.approval = QComboBox()
         self.approval.setAccessibleName(self.tr("Approval of calls"))
         for key, each in APPROVAL_WORDS.items():
             words = QCoreApplication.translate("ToolsModel", each)
             self.approval.addItem(words[0].upper() + words[1:], key)
         self._approval_label = QLabel(self.tr("Calls"))
-        self.mock = MockEditor(theme)
+        self.mock = MockEditor()
         self.tabs = QTabBar()
         self.tabs.setAccessibleName(self.tr("Views of the tool"))
         self.tabs.setExpanding(False)
@@ -136,22 +138,26 @@ class ToolDetail(QWidget):
             self.tabs.addTab(title)
         self.tabs.setTabToolTip(3, self.tr("What each provider and each protocol sends of it"))
         self.tabs.setTabToolTip(4, self.tr("What the prompt sets for the program that runs it"))
-        self.try_panel = TryPanel(theme)
-        self.tree = SchemaTree(theme)
-        self.schema_text = JsonView(theme)
+        self.try_panel = TryPanel()
+        self.tree = SchemaTree()
+        self.schema_text = JsonView()
         self.schema_text.setAccessibleName(self.tr("Schema as JSON"))
-        self.returns_text = JsonView(theme)
+        self.returns_text = JsonView()
         self.returns_text.setAccessibleName(self.tr("Schema of the answer as JSON"))
         self._returns_title = QLabel(self.tr("Answer"))
-        self.forms = FormsPage(theme)
-        self.options = JsonView(theme)
+        paint_text(self._returns_title, "muted")
+        self.forms = FormsPage()
+        self.options = JsonView()
         self.options.setAccessibleName(self.tr("Options as JSON, values put in"))
         self._pages = QStackedWidget()
         self._arrange()
         self._connect()
-        self.set_theme(theme)
+        paint_text(self._description, "text")
+        paint_text(self._problem, "warning")
+        paint_text(self._approval_label, "muted")
+        self._effects.set_color("warning")
 
-    def _make_head(self, theme: Theme) -> None:
+    def _make_head(self) -> None:
         self._name = QLabel()
         self._name.setTextFormat(Qt.TextFormat.PlainText)
         font = self._name.font()
@@ -159,10 +165,10 @@ class ToolDetail(QWidget):
         font.setWeight(font.Weight.DemiBold)
         self._name.setFont(font)
         self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._state = Chip("", theme)
+        self._state = Chip("")
         self._state.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._state.setEnabled(False)
-        self._effects = Chip(self.tr("has effects"), theme, self)
+        self._effects = Chip(self.tr("has effects"), self)
         self._effects.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._effects.setEnabled(False)
         self._effects.setToolTip(
@@ -182,7 +188,7 @@ class ToolDetail(QWidget):
         self._problem = QLabel()
         self._problem.setTextFormat(Qt.TextFormat.PlainText)
         self._problem.setWordWrap(True)
-        self.change = ChangeNote(theme, self)
+        self.change = ChangeNote(self)
         self.change.allowed.connect(
             lambda: self.request_allow.emit(self._entry.name if self._entry else "")
         )
@@ -255,7 +261,7 @@ class ToolDetail(QWidget):
         self._entry = entry
         self._name.setText(reveal(entry.name, lines=False))
         self._state.setText(QCoreApplication.translate("ToolsModel", STATE_WORDS[entry.state]))
-        self._state.set_color(self._theme, _state_color(self._theme, entry))
+        self._state.set_color(_STATE_TONES.get(entry.state, "warning"))
         self._state.updateGeometry()
         self._effects.setVisible(entry.spec.has_effects)
         self._allow_declaring()
@@ -316,25 +322,6 @@ class ToolDetail(QWidget):
                 style.ToolButtonTextBesideIcon if is_wide else style.ToolButtonIconOnly
             )
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        paint_text(self._description, theme.text)
-        paint_text(self._problem, theme.warning)
-        paint_text(self._approval_label, theme.muted)
-        self.change.set_theme(theme)
-        self.mock.set_theme(theme)
-        self.try_panel.set_theme(theme)
-        self.tree.set_theme(theme)
-        self.schema_text.set_theme(theme)
-        self.returns_text.set_theme(theme)
-        paint_text(self._returns_title, theme.muted)
-        self.forms.set_theme(theme)
-        self.options.set_theme(theme)
-        self._effects.set_color(theme, theme.warning)
-        if self._entry is not None:
-            self._state.set_color(theme, _state_color(theme, self._entry))
-
     def _approval_chosen(self, _: int) -> None:
         if self._entry is not None:
             self.request_change.emit(self._entry.name, {"approval": self.approval.currentData()})
@@ -362,13 +349,3 @@ def _pair(label: QWidget, switch: QWidget) -> QWidget:
 
 def _schema_text(schema: JsonObject) -> str:
     return pretty_json(json.dumps(schema, ensure_ascii=False))
-
-
-def _state_color(theme: Theme, entry: ToolEntry) -> str:
-    match entry.state:
-        case "bound":
-            return theme.success
-        case "mocked":
-            return theme.accent
-        case _:
-            return theme.warning

@@ -26,7 +26,7 @@ from studio.core.tools.mock import (
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _KINDS: tuple[type[Mock] | None, ...] = (
     None, FixedMock, SequenceMock, TemplateMock, RecordedMock, AskMock,
@@ -40,13 +40,13 @@ _HINTS = {
 }
 
 
-class MockEditor(QWidget):
+class MockEditor(FollowsTheme, QWidget):
     """A combo, placed by the owner, and where the stand-in has one, its text."""
 
     mock_changed = Signal(object)  # Mock | None
     request_recordings = Signal()  # what the tool answered in former runs is wanted
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._shown: Mock | None = None
         self._saved: tuple[RecordedAnswer, ...] = ()
@@ -74,7 +74,8 @@ class MockEditor(QWidget):
         layout.addWidget(self.runs)
         self.kind.activated.connect(self._chosen)
         self.text.textChanged.connect(self._typed)
-        self.set_theme(theme)
+        paint_text(self._label, "muted")
+        self.follow_theme()
         self.show_mock(None)
 
     @property
@@ -94,9 +95,9 @@ class MockEditor(QWidget):
         self.text.blockSignals(False)
         self._arrange(mock)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        paint_text(self._label, theme.muted)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         self.text.setStyleSheet(
             f"QPlainTextEdit {{ background: {theme.surface}; border: 1px solid {theme.border};"
             f" border-radius: 5px; padding: 1px 3px; }}"

@@ -24,7 +24,6 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
 from studio.ui.style.colors import fixed_font, paint_text
-from studio.ui.style.theme import Theme
 from studio.ui.tools.pictures import PicturesView
 
 _PAUSE_MS = 200
@@ -44,11 +43,10 @@ class OffersDialog(QDialog):
     request_complete = Signal(str, ServerOffer, str, str, Mapping)
     request_insert = Signal(OfferContent)
 
-    def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, source: SourceStatus, parent: QWidget) -> None:
         super().__init__(parent)
         self._key = source.key
         self._offers: Sequence[ServerOffer] = source.offers
-        self._theme = theme
         self._content: OfferContent | None = None
         self.fields: dict[str, QLineEdit] = {}
         self._proposals: dict[str, QStringListModel] = {}
@@ -97,7 +95,7 @@ class OffersDialog(QDialog):
             return
         self._content = content if not problem else None
         self.about.setText(reveal(problem or offer.description))
-        paint_text(self.about, self._theme.error if problem else self._theme.text)
+        paint_text(self.about, "error" if problem else "text")
         self.text.setPlainText("" if problem else shown_text(content))
         self.pictures.show_pictures(content.pictures)
         self.insert_button.setEnabled(not problem and bool(content.parts))
@@ -147,7 +145,7 @@ class OffersDialog(QDialog):
         if offer is None:
             self.open_button.setEnabled(False)
             return
-        paint_text(self.about, self._theme.text)
+        paint_text(self.about, "text")
         self.about.setText(reveal(offer.description))
         for argument in offer.arguments:
             field = QLineEdit(self._arguments)
@@ -186,7 +184,7 @@ class OffersDialog(QDialog):
             if each.required and not self.fields[each.name].text()
         ]
         if missing:
-            paint_text(self.about, self._theme.error)
+            paint_text(self.about, "error")
             self.about.setText(
                 self.tr("A value is needed for {names}.").format(names=", ".join(missing))
             )

@@ -25,7 +25,7 @@ from studio.core.text.plain_tip import plain_tip
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.sources.listing import MOST_TOOLS
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import theme_in_use
 
 _NAME = int(Qt.ItemDataRole.UserRole)
 _NEARLY = 100
@@ -54,13 +54,10 @@ class OperationsDialog(QDialog):
 
     chosen = Signal(frozenset)  # names of the tools that are wanted
 
-    def __init__(
-        self, label: str, rows: Sequence[OperationRow], theme: Theme, parent: QWidget
-    ) -> None:
+    def __init__(self, label: str, rows: Sequence[OperationRow], parent: QWidget) -> None:
         super().__init__(parent)
         self._rows = {row.name: row for row in rows}
         self._searched = {row.name: _searched(row) for row in rows}
-        self._theme = theme
         self._items: dict[str, QTreeWidgetItem] = {}
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Operations of {label}").format(label=label))
@@ -178,14 +175,15 @@ class OperationsDialog(QDialog):
 
     def _measure(self) -> None:
         """Say what the choice costs in each request, and what providers take."""
+        theme = theme_in_use()
         wanted = self.wanted()
         tokens = sum(self._rows[name].tokens for name in wanted)
         words = self.tr("{count} of {all} chosen, about {tokens} tokens with each request.").format(
             count=f"{len(wanted):,}", all=f"{len(self._rows):,}", tokens=f"{tokens:,}"
         )
-        color = self._theme.muted
+        color = theme.muted
         if len(wanted) >= _NEARLY:
-            color = self._theme.error if len(wanted) > MOST_TOOLS else self._theme.warning
+            color = theme.error if len(wanted) > MOST_TOOLS else theme.warning
             words += " " + self.tr("Most providers take {most} tools.").format(most=MOST_TOOLS)
         paint_text(self.meter, color)
         self.meter.setText(words)

@@ -22,7 +22,6 @@ from studio.core.tools.mcp.asking import InputGiven
 from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.style.theme import Theme
 from studio.ui.tools.bar import ToolsBar
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
 from studio.ui.tools.detail import ToolDetail
@@ -73,28 +72,26 @@ class ToolsPane(QWidget):
     answered = Signal(int, str, bool)  # question, the user's answer, whether it is a failure
     input_given = Signal(int, InputGiven)  # question of a server, what the user filled in
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Tools"))
         self.setMinimumWidth(_NARROWEST)
-        self._theme = theme
         self._registry = ToolRegistry()
         self._chosen = ""
         self._is_inside = False
         self._questions: dict[int, AnswerDialog | InputDialog] = {}
-        self.bar = ToolsBar(theme, self)
+        self.bar = ToolsBar(self)
         self.search = self.bar.search
-        self.sources = SourcesPage(theme, self)
+        self.sources = SourcesPage(self)
         self.table = ToolTable()
         self.model = self.table.rows
-        self.detail = ToolDetail(theme)
-        self.empty = EmptyState("wrench", *why_no_tools(()), theme)
-        self.banners = SourceBanners(theme, self)
+        self.detail = ToolDetail()
+        self.empty = EmptyState("wrench", *why_no_tools(()))
+        self.banners = SourceBanners(self)
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._stack = QStackedWidget()
         self._arrange()
         self._connect()
-        self.set_theme(theme)
         self.show_registry(self._registry)
 
     def _arrange(self) -> None:
@@ -214,14 +211,14 @@ class ToolsPane(QWidget):
 
     def show_question(self, question: Question) -> None:
         """Ask the user for the answer to a call."""
-        dialog = AnswerDialog(question, self._theme, self.window())
+        dialog = AnswerDialog(question, self.window())
         dialog.answered.connect(self._on_answered)
         self._questions[question.id] = dialog
         dialog.open()
 
     def show_input(self, question: InputQuestion) -> None:
         """Ask the user for what a server wants to know."""
-        dialog = InputDialog(question, self._theme, self.window())
+        dialog = InputDialog(question, self.window())
         dialog.given.connect(self._on_given)
         self._questions[question.id] = dialog
         dialog.open()
@@ -275,12 +272,6 @@ class ToolsPane(QWidget):
             self.show_all()
             return
         super().keyPressEvent(event)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        for part in (self.bar, self.detail, self.sources, self.empty, self.banners):
-            part.set_theme(theme)
 
     def _filter(self) -> None:
         found = self._registry.search(self.bar.text, self.bar.only)
@@ -369,7 +360,7 @@ class ToolsPane(QWidget):
             self.request_allow.emit(key)
 
     def _agreed(self, title: str, words: str, covered: str, yes: str) -> bool:
-        dialog = ConsentDialog(title, words, covered, yes, self._theme, self)
+        dialog = ConsentDialog(title, words, covered, yes, self)
         try:
             return dialog.exec() == ConsentDialog.DialogCode.Accepted
         finally:

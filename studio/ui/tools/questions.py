@@ -23,7 +23,6 @@ from studio.core.tools.mcp.asking import InputGiven
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 from studio.viewmodels.tools.questions import InputQuestion, Question
 
 
@@ -32,7 +31,7 @@ class AnswerDialog(QDialog):
 
     answered = Signal(int, str, bool)  # question, the answer, whether it tells of a failure
 
-    def __init__(self, question: Question, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, question: Question, parent: QWidget) -> None:
         super().__init__(parent)
         self.question = question
         self._is_given = False
@@ -47,7 +46,7 @@ class AnswerDialog(QDialog):
         )
         head.setTextFormat(Qt.TextFormat.PlainText)
         head.setWordWrap(True)
-        arguments = JsonView(theme, self)
+        arguments = JsonView(self)
         arguments.setAccessibleName(self.tr("Arguments of the call"))
         arguments.show_json(json.dumps(question.arguments, ensure_ascii=False, indent=2))
         arguments.grow(12)
@@ -93,7 +92,7 @@ class InputDialog(QDialog):
 
     given = Signal(int, InputGiven)  # question, what the user filled in
 
-    def __init__(self, question: InputQuestion, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, question: InputQuestion, parent: QWidget) -> None:
         super().__init__(parent)
         self.question = question
         wanted = question.wanted
@@ -105,16 +104,16 @@ class InputDialog(QDialog):
             self.tr("The MCP server {server} asks:").format(server=wanted.server),
             self,
         )
-        paint_text(head, theme.muted)
+        paint_text(head, "muted")
         self.message = QLabel(reveal(wanted.message), self)
         for label in (head, self.message):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
-        self.form = SchemaForm(theme)
+        self.form = SchemaForm()
         self.remark = QLabel(self)
         self.remark.setWordWrap(True)
         self.remark.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(self.remark, theme.muted)
+        paint_text(self.remark, "muted")
         self.remark.setText(
             self.tr("It gets what you enter. Give no password or key to a server in a form.")
         )
@@ -124,7 +123,6 @@ class InputDialog(QDialog):
         self.decline_button = QPushButton(self.tr("Decline"), self)
         self.decline_button.setAutoDefault(False)
         self.decline_button.clicked.connect(lambda: self._answer(InputGiven("decline")))
-        self._theme = theme
         self._arrange(head)
         if wanted.url:
             self._show_page(wanted.url)
@@ -179,7 +177,7 @@ class InputDialog(QDialog):
             return
         problems = self.form.problems()
         if problems:
-            paint_text(self.remark, self._theme.error)
+            paint_text(self.remark, "error")
             self.remark.setText(self.tr("Some values need attention."))
             return
         self._answer(InputGiven("accept", self.form.values()))

@@ -12,15 +12,14 @@ from studio.application.inputs.fields import FieldSpec, show_value
 from studio.application.inputs.schema import schema_fields
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.values import JsonObject
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
-class SchemaTree(QTreeWidget):
+class SchemaTree(FollowsTheme, QTreeWidget):
     """The arguments of a tool; nested ones under their parents."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._schema: JsonObject = {}
         self.setAccessibleName(self.tr("Arguments of the tool"))
         self.setHeaderLabels([self.tr("Argument"), self.tr("Type and description")])
@@ -34,6 +33,7 @@ class SchemaTree(QTreeWidget):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         # Texts are broken for the new width.
         header.sectionResized.connect(lambda: self.scheduleDelayedItemsLayout())  # noqa: PLW0108 - it has three arguments
+        self.follow_theme()
 
     def show_schema(self, schema: JsonObject) -> None:
         """Show the arguments of an object schema."""
@@ -46,9 +46,8 @@ class SchemaTree(QTreeWidget):
             self.addTopLevelItem(QTreeWidgetItem([self.tr("Takes no arguments")]))
         self.expandAll()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self.show_schema(self._schema)
 
     def _add(self, parent: QTreeWidgetItem | None, fields: Sequence[FieldSpec]) -> None:
@@ -61,7 +60,7 @@ class SchemaTree(QTreeWidget):
             item.setFont(0, font)
             item.setToolTip(0, self.tr("Required") if spec.required else self.tr("Optional"))
             item.setToolTip(1, plain_tip(words))
-            item.setForeground(1, QColor(self._theme.muted))
+            item.setForeground(1, QColor(theme_in_use().muted))
             if parent is None:
                 self.addTopLevelItem(item)
             else:

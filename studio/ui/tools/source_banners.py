@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.parts.banner import Banner
-from studio.ui.style.theme import Theme
 
 _MOST_FAILED = 2
 """More sources that fail share one line: the tools themselves need the room."""
@@ -26,9 +25,8 @@ class SourceBanners(QWidget):
     request_open = Signal(Path, int)  # Path of a file, line from 1
     request_sources = Signal()  # all sources, each with what is wrong
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.shown: list[Banner] = []
         """The lines, from the top."""
         self._column = QVBoxLayout(self)
@@ -63,12 +61,6 @@ class SourceBanners(QWidget):
             banner = self._add(self._untrusted_text(folder, waiting), self.tr("Trust…"), "warning")
             banner.activated.connect(partial(self.request_trust.emit, folder))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        for banner in self.shown:
-            banner.set_theme(theme)
-
     def _say_failed(self, source: SourceStatus) -> None:
         place = ""
         if source.line:
@@ -100,7 +92,7 @@ class SourceBanners(QWidget):
         )
 
     def _add(self, text: str, place: str, tone: str) -> Banner:
-        banner = Banner(self._theme, self)
+        banner = Banner(self)
         self._column.addWidget(banner)
         self.shown.append(banner)
         banner.say(text, place, tone)

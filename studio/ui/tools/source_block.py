@@ -13,6 +13,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colors import fixed_font, paint_text
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme
 
 _STATES = {
@@ -53,10 +54,10 @@ class SourceBlock(QWidget):
     request_operations = Signal(str)  # key of the service
     request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
 
-    def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, source: SourceStatus, parent: QWidget) -> None:
         super().__init__(parent)
+        theme = theme_in_use()
         self._source = source
-        self._theme = theme
         self.log = QPlainTextEdit(self)
         self.log.setReadOnly(True)
         self.log.setFont(fixed_font(self.font()))
@@ -117,7 +118,7 @@ class SourceBlock(QWidget):
         if source.state == "ready":
             tools = self.tr("1 tool") if source.tools == 1 else self.tr("{count} tools")
             state.setText(f"{state.text()}, {tools.format(count=source.tools)}")
-        paint_text(state, _color(self._theme, source))
+        paint_text(state, _color(theme_in_use(), source))
         words.addWidget(name)
         words.addWidget(state)
         head.addLayout(words, 1)
@@ -173,15 +174,16 @@ class SourceBlock(QWidget):
         return "\n".join(lines)
 
     def _add_offers(self, column: QVBoxLayout, kind: str, title: str) -> None:
+        theme = theme_in_use()
         offers = [offer for offer in self._source.offers if offer.kind == kind]
         if not offers:
             return
-        column.addWidget(self._words(f"{title} ({len(offers)})", self._theme.text))
+        column.addWidget(self._words(f"{title} ({len(offers)})", theme.text))
         lines = [
             f"{offer.name}: {offer.description}" if offer.description else offer.name
             for offer in offers
         ]
-        column.addWidget(self._words("\n".join(lines), self._theme.muted))
+        column.addWidget(self._words("\n".join(lines), theme.muted))
 
     def _words(self, text: str, color: str) -> QLabel:
         label = QLabel(reveal(text), self)

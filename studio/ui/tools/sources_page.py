@@ -21,7 +21,7 @@ from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.tools.registry import SourceStatus
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme
 from studio.ui.tools.source_block import SourceBlock
 
 _LOG_MS = 1000
@@ -39,7 +39,7 @@ class _Page(QWidget):
         return super().event(event)
 
 
-class SourcesPage(QWidget):
+class SourcesPage(FollowsTheme, QWidget):
     """One block for each source, and what holds for the whole folder."""
 
     request_restart = Signal(str)  # key of a source
@@ -56,9 +56,8 @@ class SourcesPage(QWidget):
     request_offers = Signal(SourceStatus)  # the server whose prompts and resources are wanted
     request_logs = Signal()  # what the servers wrote meanwhile is wanted
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._sources: tuple[SourceStatus, ...] = ()
         self._folder: Path | None = None
         self._trusted = False
@@ -92,7 +91,9 @@ class SourcesPage(QWidget):
         self._follow.setInterval(_LOG_MS)
         self._follow.timeout.connect(self.request_logs)
         self._arrange()
-        self.set_theme(theme)
+        paint_text(self._trust, "text")
+        paint_text(self._approval_label, "muted")
+        self.follow_theme()
 
     def _arrange(self) -> None:
         trust = QHBoxLayout()
@@ -164,20 +165,17 @@ class SourcesPage(QWidget):
                 self._list,
             )
             nothing.setWordWrap(True)
-            paint_text(nothing, self._theme.muted)
+            paint_text(nothing, "muted")
             self._blocks.addWidget(nothing)
         self._blocks.addStretch(1)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        paint_text(self._trust, theme.text)
-        paint_text(self._approval_label, theme.muted)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         sources, self._sources, self.blocks = self._sources, (), {}
         self.show_sources(sources)
 
     def _block(self, source: SourceStatus) -> SourceBlock:
-        block = SourceBlock(source, self._theme, self._list)
+        block = SourceBlock(source, self._list)
         block.request_restart.connect(self.request_restart)
         block.request_start.connect(self.request_start)
         block.request_open.connect(self.request_open)

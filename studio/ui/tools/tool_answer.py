@@ -10,7 +10,6 @@ from studio.core.tools.source import ToolOutcome
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import fixed_font, paint_text
-from studio.ui.style.theme import Theme
 from studio.ui.tools.pictures import PicturesView
 
 _LEAST_RESULT = 72
@@ -20,10 +19,9 @@ _LEAST_RESULT = 72
 class ToolAnswer(QScrollArea):
     """Shows one outcome; of a call that runs, what it has said so far."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
-        self.result = JsonView(theme)
+        self.result = JsonView()
         self.result.setAccessibleName(self.tr("Result of the call"))
         self.result.setMinimumHeight(_LEAST_RESULT)
         self.head = QLabel()
@@ -49,7 +47,8 @@ class ToolAnswer(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setWidget(page)
-        self.set_theme(theme)
+        paint_text(self.head, "muted")
+        paint_text(self._printed_title, "muted")
         self.show_outcome(None)
 
     def show_outcome(self, outcome: ToolOutcome | None) -> None:
@@ -71,10 +70,3 @@ class ToolAnswer(QScrollArea):
             bar.setValue(bar.maximum())
         self.printed.setVisible(bool(text))
         self._printed_title.setVisible(bool(text))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self.result.set_theme(theme)
-        paint_text(self.head, theme.muted)
-        paint_text(self._printed_title, theme.muted)

@@ -26,7 +26,6 @@ from studio.core.tools.traffic import TrafficMessage
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 
 _LOOK_MS = 500
 _WIDTH, _HEIGHT = 760, 560
@@ -37,7 +36,7 @@ class TrafficDialog(QDialog):
 
     request_traffic = Signal(str)  # key of the source
 
-    def __init__(self, source: SourceStatus, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, source: SourceStatus, parent: QWidget) -> None:
         super().__init__(parent)
         self._key = source.key
         self._messages: tuple[TrafficMessage, ...] = ()
@@ -57,13 +56,13 @@ class TrafficDialog(QDialog):
         header = self.table.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        self.text = JsonView(theme, self)
+        self.text = JsonView(self)
         self.text.setAccessibleName(self.tr("The message"))
         self.copy_button = QPushButton(self.tr("Copy"), self)
         self.curl_button = QPushButton(self.tr("Copy as curl"), self)
         self.curl_button.setToolTip(self.tr("The request as a command; keys are masked in it"))
         self.hint = QLabel(self.tr("Nothing has been said yet. Keys are masked."), self)
-        paint_text(self.hint, theme.muted)
+        paint_text(self.hint, "muted")
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK_MS)
         self._timer.timeout.connect(self._ask)

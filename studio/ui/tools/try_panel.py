@@ -29,6 +29,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme
 from studio.ui.tools.saved_menu import SavedCallsButton
 from studio.ui.tools.tool_answer import ToolAnswer
@@ -54,7 +55,7 @@ def status_words(outcome: ToolOutcome) -> str:
     return QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status])
 
 
-class TryPanel(QWidget):
+class TryPanel(FollowsTheme, QWidget):
     """A form, a button, and what came of it; each tool keeps its own values and result."""
 
     request_try = Signal(str, Mapping)  # tool name, arguments
@@ -64,19 +65,19 @@ class TryPanel(QWidget):
     request_save = Signal(ToolTrial)  # a call that ended, to be saved
     request_calls = Signal(str)  # tool whose saved calls, or rows, are to be made at once
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
+        theme = theme_in_use()
         self._entry: ToolEntry | None = None
         self._held: dict[str, dict[str, Json]] = {}
         self._trials: dict[str, ToolTrial] = {}
         self._past: dict[str, list[ToolTrial]] = {}
         self._running = ""
         self._began = 0.0
-        self.form = SchemaForm(theme)
+        self.form = SchemaForm()
         self._make_request(theme)
         self._make_history()
-        self.answer = ToolAnswer(theme)
+        self.answer = ToolAnswer()
         self.call_button = QPushButton(self.tr("Call"))
         self.call_button.setProperty("primary", True)
         self.call_button.setToolTip(self.tr("Call the tool with these arguments"))
@@ -101,11 +102,12 @@ class TryPanel(QWidget):
         self._clock = QTimer(self)
         self._clock.setInterval(100)
         self._clock.timeout.connect(self._tick)
-        self.set_theme(theme)
+        paint_text(self._request_title, "muted")
+        self.follow_theme()
         self._show_trial(None)
 
     def _make_request(self, theme: Theme) -> None:
-        self.request = JsonView(theme, self, colored=False)
+        self.request = JsonView(self, colored=False)
         self.request.setAccessibleName(self.tr("The request that will be sent"))
         self.request.grow(12)
         self._request_title = QLabel(self.tr("Request that will be sent"), self)
@@ -233,13 +235,8 @@ class TryPanel(QWidget):
         if self._entry is not None and self._entry.name == tool:
             self.saved.show_calls([call for call in calls if call.tool == tool])
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self.form.set_theme(theme)
-        self.answer.set_theme(theme)
-        self.request.set_theme(theme)
-        paint_text(self._request_title, theme.muted)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         trial = self._trials.get(self._entry.name) if self._entry is not None else None
         self._show_trial(trial)
 
@@ -296,7 +293,7 @@ class TryPanel(QWidget):
         if self._entry is None or self._running:
             return
         if self.form.problems():
-            self._say(self.tr("Some arguments need attention."), self._theme.error)
+            self._say(self.tr("Some arguments need attention."), theme_in_use().error)
             return
         self.request_try.emit(self._entry.name, self.form.values())
 
@@ -310,23 +307,25 @@ class TryPanel(QWidget):
         if self._entry is not None and self._entry.name == self._running:
             self._say(
                 self.tr("Running, {number:.1f} s").format(number=time.monotonic() - self._began),
-                self._theme.muted,
+                theme_in_use().muted,
             )
 
     def _show_trial(self, trial: ToolTrial | None) -> None:
+        theme = theme_in_use()
         outcome = trial.outcome if trial is not None else None
         self.answer.show_outcome(outcome)
         # What is beside the form keeps its place while a call runs.
         self._beside.setVisible(outcome is not None or bool(self._tried))
         if trial is None:
-            self._say("", self._theme.muted)
+            self._say("", theme.muted)
         elif outcome is None:
-            self._say(self.tr("Running"), self._theme.muted)
+            self._say(self.tr("Running"), theme.muted)
         else:
             self._say_outcome(outcome)
 
     def _say_outcome(self, outcome: ToolOutcome) -> None:
-        color = self._theme.error if outcome.is_error else self._theme.success
+        theme = theme_in_use()
+        color = theme.error if outcome.is_error else theme.success
         cut = self.tr(", cut at the limit") if outcome.truncated else ""
         if outcome.whole:
             cut = self.tr(", of which the model gets {count} characters").format(

@@ -79,7 +79,7 @@ class ExampleCard(QPushButton):
         name.setProperty("title", True)
         name.setWordWrap(True)
         text = QLabel(example.description)
-        text.setProperty("muted", True)
+        text.setProperty("tone", "muted")
         text.setWordWrap(True)
         self.run = QPushButton(icon("play"), self.tr("Run"))
         self.run.setAccessibleName(self.tr("Run {name}").format(name=example.name))

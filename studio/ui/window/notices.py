@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.style.icons import icon
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
-    from studio.ui.style.theme import Theme
     from studio.viewmodels.app.notifications import Notification, Notifications
 
 _SECONDS = {"info": 5, "success": 5}
@@ -33,10 +33,9 @@ _MOST_SHARE = 0.4
 class NoticeArea(QWidget):
     """A pile of cards over the lower right corner; each can be closed by hand."""
 
-    def __init__(self, window: QWidget, messages: Notifications, theme: Theme) -> None:
+    def __init__(self, window: QWidget, messages: Notifications) -> None:
         super().__init__(window)
         self._window = window
-        self._theme = theme
         self._cards: list[_Card] = []
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(0, 0, 0, 0)
@@ -57,12 +56,6 @@ class NoticeArea(QWidget):
         """What is shown, the oldest first."""
         return [card.notice for card in self._cards]
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
-        for card in self._cards:
-            card.paint(theme)
-
     def show_notice(self, notice: Notification) -> None:
         """Add a card; one with the same key or the same words takes the old one's place."""
         for card in list(self._cards):
@@ -71,7 +64,7 @@ class NoticeArea(QWidget):
                 self._remove(card)
         while len(self._cards) >= _MOST:
             self._remove(self._cards[0])
-        card = _Card(notice, self._theme, self)
+        card = _Card(notice, self)
         card.close_button.clicked.connect(lambda: self._remove(card))
         card.finished.timeout.connect(lambda: self._remove(card))
         for button in card.offers:
@@ -150,8 +143,8 @@ class NoticeArea(QWidget):
         return super().eventFilter(watched, event)
 
 
-class _Card(QFrame):
-    def __init__(self, notice: Notification, theme: Theme, parent: QWidget) -> None:
+class _Card(FollowsTheme, QFrame):
+    def __init__(self, notice: Notification, parent: QWidget) -> None:
         super().__init__(parent)
         self.notice = notice
         self.setObjectName("notice")
@@ -185,11 +178,11 @@ class _Card(QFrame):
                 label = QLabel(text)
                 label.setTextFormat(Qt.TextFormat.PlainText)
                 label.setWordWrap(True)
-                label.setProperty("muted", True)
+                label.setProperty("tone", "muted")
                 label.setContentsMargins(28, 0, 0, 0)
                 box.addWidget(label)
         self.offers = self._add_offers(box)
-        self.paint(theme)
+        self.follow_theme()
 
     def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
         buttons: list[QPushButton] = []
@@ -206,8 +199,9 @@ class _Card(QFrame):
             box.addLayout(row)
         return buttons
 
-    def paint(self, theme: Theme) -> None:
-        """Take the theme's colours."""
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         name, color = {
             "info": ("info", theme.hint),
             "success": ("circle-check", theme.success),

@@ -76,7 +76,7 @@ class CommandPalette(QFrame):
         blank.fill(Qt.GlobalColor.transparent)
         self._no_icon = QIcon(blank)
         self._empty = QLabel()
-        self._empty.setProperty("muted", True)
+        self._empty.setProperty("tone", "muted")
         self._empty.setContentsMargins(8, 8, 8, 8)
         box = QVBoxLayout(self)
         box.setContentsMargins(8, 8, 8, 8)

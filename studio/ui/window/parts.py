@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from studio.ui.editor.tabs.tabs import EditorTabs
     from studio.ui.files.pane import FilesPane
     from studio.ui.outline.pane import OutlinePane
-    from studio.ui.style.application import Themes
     from studio.ui.window.docks import Docks
     from studio.ui.window.status import StatusBar
     from studio.ui.window.toolbar import RunChoices
@@ -28,9 +27,6 @@ class WindowParts:
 
     services: Services
     """Settings, messages, folders, unsaved text."""
-
-    themes: Themes
-    """The colors in use, and their changes."""
 
     actions: ActionSet
     """Every action by its identifier."""

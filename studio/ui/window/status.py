@@ -16,7 +16,6 @@ from studio.ui.style.icons import icon
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
     from studio.core.text.source import SourceText
-    from studio.ui.style.theme import Theme
 
 _DIALECTS = {
     "prompty": QT_TRANSLATE_NOOP("Status", "Prompty 2"),
@@ -36,9 +35,8 @@ class StatusBar(QStatusBar):
     request_line = Signal()
     request_problems = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self._problem_counts = (0, 0, 0)
         self._run_said = ("", "")
         self.setSizeGripEnabled(False)
@@ -63,12 +61,6 @@ class StatusBar(QStatusBar):
         else:
             self.addWidget(button)
         return button
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
-        if not self._problems.isHidden():
-            self._show_problems()
 
     def clear_document(self) -> None:
         """No document is open."""
@@ -138,11 +130,11 @@ class StatusBar(QStatusBar):
     def _show_problems(self) -> None:
         errors, warnings, hints = self._problem_counts
         if errors:
-            self._problems.setIcon(icon("circle-x", self._theme.error))
+            self._problems.setIcon(icon("circle-x", "error"))
         elif warnings:
-            self._problems.setIcon(icon("triangle-alert", self._theme.warning))
+            self._problems.setIcon(icon("triangle-alert", "warning"))
         else:
-            self._problems.setIcon(icon("circle-check", self._theme.success))
+            self._problems.setIcon(icon("circle-check", "success"))
         parts = [
             (one if count == 1 else many).format(count=count)
             for count, one, many in (

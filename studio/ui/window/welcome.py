@@ -206,7 +206,7 @@ class WelcomePage(QScrollArea):
             box.addSpacing(24)
         heading = QLabel(title)
         heading.setProperty("title", True)
-        heading.setProperty("muted", True)
+        heading.setProperty("tone", "muted")
         heading.setWordWrap(True)
         box.addWidget(heading)
         box.addSpacing(8)
@@ -246,7 +246,7 @@ class WelcomePage(QScrollArea):
 
 def _muted(text: str) -> QLabel:
     label = QLabel(text)
-    label.setProperty("muted", True)
+    label.setProperty("tone", "muted")
     label.setWordWrap(True)
     return label
 

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services
 from studio.ui.editor.page.page import EditorPage
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import DARK, LIGHT
 from studio.ui.window.examples import bundled
 from studio.viewmodels.document.swap import SwapFolder, make_swap
@@ -142,7 +143,7 @@ def test_palette_by_keyboard_finds_and_runs_a_command(window: MainWindow, qtbot:
     assert palette._list.item(0).text() == "Dark theme"
     qtbot.keyClick(palette._field, Qt.Key.Key_Return)
     assert not palette.isVisible()
-    qtbot.waitUntil(lambda: window.theme is DARK)
+    qtbot.waitUntil(lambda: theme_in_use() is DARK)
 
 
 def test_the_palette_opens_from_inside_the_editor(
@@ -187,7 +188,7 @@ def test_theme_is_applied_everywhere_and_remembered(
     assert QApplication.palette().window().color().name() == DARK.window
     assert services.settings.value.theme == "dark"
     window.actions_by_id["view.light"].trigger()
-    assert window.theme is LIGHT
+    assert theme_in_use() is LIGHT
 
 
 def test_no_two_actions_share_a_key(window: MainWindow) -> None:

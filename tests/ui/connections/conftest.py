@@ -13,7 +13,6 @@ from studio.core.paths import user_paths
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
 from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.style.theme import LIGHT
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer, chat_server
@@ -39,7 +38,7 @@ def controller(
 @pytest.fixture
 def dialog(qtbot: QtBot, controller: ConnectionsController) -> Iterator[ConnectionsDialog]:
     parent = QWidget()
-    opened = ConnectionsDialog(controller, LIGHT, parent)
+    opened = ConnectionsDialog(controller, parent)
     qtbot.addWidget(parent)
     with qtbot.waitExposed(opened):
         opened.show()

@@ -18,6 +18,7 @@ from studio.ui.style.theme import DARK
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer, streamed
 from tests.support.drop import drop_files
+from tests.support.themes import wear
 
 KEY = "sk-planted-in-the-dialog-0123456789"
 
@@ -297,7 +298,7 @@ def test_a_renamed_connection_is_followed(
     replay = controller.connections.named("Replay")
     assert replay is not None
     assert replay.settings["through"] == "Home"
-    dialog.set_theme(DARK)
+    wear(DARK)
 
 
 def test_every_bound_has_a_field_and_is_kept(dialog: ConnectionsDialog, user_home: Path) -> None:

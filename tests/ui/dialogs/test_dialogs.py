@@ -15,6 +15,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.settings.dialog import SettingsDialog
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -32,7 +33,7 @@ def test_settings_hold_at_once(window: MainWindow) -> None:
     assert isinstance(dialog, SettingsDialog)
     dialog.looks.theme.setCurrentIndex(dialog.looks.theme.findData("dark"))
     dialog.looks.theme.activated.emit(dialog.looks.theme.currentIndex())
-    assert window.theme is DARK
+    assert theme_in_use() is DARK
     dialog.editor.text_size.setValue(15)
     dialog.editor.wrap.setChecked(False)
     value = window.services.settings.value

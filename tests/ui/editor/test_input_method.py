@@ -29,7 +29,7 @@ PROMPT = "---\nname: x\n---\nsystem:\nHello {{ city }} 😀\n"
 
 @pytest.fixture
 def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
-    view = PromptEditor(LIGHT)
+    view = PromptEditor()
     qtbot.addWidget(view)
     view.resize(500, 400)
     with qtbot.waitActive(view):
@@ -163,7 +163,7 @@ def test_a_screen_reader_reads_text_caret_and_selection(editor: PromptEditor) ->
 
 
 def test_a_second_editor_of_the_text_is_read_too(editor: PromptEditor, qtbot: QtBot) -> None:
-    other = PromptEditor(LIGHT, prompt=editor.prompt)
+    other = PromptEditor(prompt=editor.prompt)
     qtbot.addWidget(other)
     editor.moveCursor(QTextCursor.MoveOperation.End)
     commit(editor, "日")

@@ -24,7 +24,6 @@ RUNS = (
 def pane(qtbot: QtBot, qapp: QApplication) -> HistoryPane:
     apply_theme(qapp, LIGHT)
     one = HistoryPane()
-    one.set_theme(LIGHT)
     one.resize(1200, 300)
     qtbot.addWidget(one)
     one.show()

@@ -14,9 +14,10 @@ from studio.ui.inputs.fields import ChoiceField, TextField
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.inputs.row import FieldRow
 from studio.ui.inputs.thread_field import ThreadField
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK
 from tests.support.labels import PLANTED, labels_read_as_rich
 from tests.support.menus import choose, menu_texts
+from tests.support.themes import wear
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -38,7 +39,7 @@ system:
 
 @pytest.fixture
 def pane(qtbot: QtBot) -> InputsPane:
-    made = InputsPane(LIGHT)
+    made = InputsPane()
     qtbot.addWidget(made)
     made.resize(420, 900)
     made.show()
@@ -84,7 +85,7 @@ def test_undeclared_variables_can_be_declared(qtbot: QtBot, pane: InputsPane) ->
     row = pane.form.rows["stranger"]
     assert row.declare.isVisible()
     with qtbot.waitSignal(pane.request_declare) as blocker:
-        qtbot.mouseClick(row.declare, Qt.MouseButton.LeftButton)
+        row.declare.click()
     assert blocker.args == ["stranger"]
     assert not pane.form.rows["history"].declare.isVisible()
 
@@ -94,7 +95,7 @@ def test_a_thread_is_edited_as_a_conversation(qtbot: QtBot, pane: InputsPane) ->
     chat = pane.form.rows["chat"].editor
     assert isinstance(chat, ThreadField)
     assert pane.values() == {}
-    qtbot.mouseClick(chat.start_button, Qt.MouseButton.LeftButton)
+    chat.start_button.click()
     chat.add_button.click()
     qtbot.keyClicks(chat.turns[2].text, "And now?")
     assert pane.values()["chat"] == [
@@ -129,7 +130,7 @@ def test_the_json_switch_edits_the_same_values(qtbot: QtBot, pane: InputsPane) -
     pane.json_button.click()
     city = pane.form.rows["city"].editor
     assert city.value() == "Bern"
-    pane.set_theme(DARK)
+    wear(DARK)
     assert pane.values() == {"city": "Bern"}
 
 

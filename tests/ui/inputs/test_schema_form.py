@@ -11,7 +11,8 @@ from studio.ui.inputs.compound import ListField, ObjectField
 from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.schema_form import SchemaForm
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK
+from tests.support.themes import wear
 
 SCHEMA = {
     "type": "object",
@@ -45,7 +46,7 @@ VALUES = {
 
 @pytest.fixture
 def form(qtbot: QtBot) -> SchemaForm:
-    made = SchemaForm(LIGHT)
+    made = SchemaForm()
     qtbot.addWidget(made)
     made.set_schema(SCHEMA)
     return made
@@ -55,7 +56,7 @@ def test_every_type_round_trips(form: SchemaForm) -> None:
     form.set_values(VALUES)
     assert form.values() == VALUES
     assert form.problems() == {}
-    form.set_theme(DARK)
+    wear(DARK)
     assert form.values() == VALUES
 
 

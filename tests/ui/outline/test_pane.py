@@ -5,7 +5,8 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
 from studio.ui.outline.pane import OutlinePane
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK
+from tests.support.themes import wear
 
 HEAD = (
     "---\nname: a\ninputs:\n  city:\n    kind: string\n"
@@ -15,7 +16,7 @@ HEAD = (
 
 @pytest.fixture
 def pane(qtbot: QtBot) -> OutlinePane:
-    made = OutlinePane(LIGHT)
+    made = OutlinePane()
     qtbot.addWidget(made)
     return made
 
@@ -71,7 +72,7 @@ def test_ten_thousand_sections_are_listed_in_pieces(pane: OutlinePane, qtbot: Qt
 
 def test_another_theme_colours_every_part_anew(pane: OutlinePane) -> None:
     pane.set_document(parse(HEAD + "system:\nOne\n"))
-    pane.set_theme(DARK)
+    wear(DARK)
     assert shown(pane)[3] == "system   One"
     color = pane._tree.topLevelItem(3).foreground(0).color().name()
     assert color == DARK.roles["system"].lower()

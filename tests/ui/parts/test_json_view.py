@@ -5,6 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.theme import DARK, LIGHT
+from tests.support.themes import wear
 
 
 def colors(view: JsonView, block: int) -> list[tuple[int, int, str]]:
@@ -13,18 +14,18 @@ def colors(view: JsonView, block: int) -> list[tuple[int, int, str]]:
 
 
 def test_keys_and_values_have_their_colours(qtbot: QtBot) -> None:
-    view = JsonView(LIGHT)
+    view = JsonView()
     qtbot.addWidget(view)
     view.show_json('{\n  "key": "a \\" b",\n  "😀": -1.5,\n  "on": true\n}')
     key, text = QColor(LIGHT.accent).name(), QColor(LIGHT.success).name()
     assert colors(view, 1) == [(2, 5, key), (9, 8, text)]
     assert colors(view, 2)[1][:2] == (8, 4)
-    view.set_theme(DARK)
+    wear(DARK)
     assert colors(view, 1)[0] == (2, 5, QColor(DARK.accent).name())
 
 
 def test_a_growing_view_is_as_high_as_its_text(qtbot: QtBot) -> None:
-    view = JsonView(LIGHT)
+    view = JsonView()
     qtbot.addWidget(view)
     view.resize(400, 300)
     view.grow(20)

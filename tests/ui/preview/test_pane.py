@@ -22,6 +22,7 @@ from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import DARK, LIGHT
 from studio.viewmodels.preview.controller import PreviewController
 from tests.support.labels import PLANTED, labels_read_as_rich
+from tests.support.themes import wear
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -49,7 +50,7 @@ class Desk:
     def __init__(self, qtbot: QtBot, path: Path) -> None:
         self.bot = qtbot
         self.path = path
-        self.pane = PreviewPane(LIGHT)
+        self.pane = PreviewPane()
         self.controller = PreviewController()
         self.controller.previewed.connect(self.pane.show_preview)
         self.revealed: list[Span] = []
@@ -525,7 +526,7 @@ def test_a_card_that_is_drawn_anew_is_measured_with_its_text(desk: Desk) -> None
     desk.write(DOC + "\nuser:\n" + "a line\n\n" * 9)
     heights = [card.height() for card in desk.pane.messages.cards]
     assert heights[2] > 200
-    desk.pane.set_theme(DARK)
+    wear(DARK)
     for card, height in zip(desk.pane.messages.cards, heights, strict=True):
         layout = card.layout()
         assert layout is not None
@@ -544,7 +545,7 @@ def test_the_tools_stand_on_top_with_room_for_all_of_them(desk: Desk) -> None:
     card = desk.pane.messages.tools_card
     for width, theme in ((520, DARK), (440, LIGHT), (900, DARK)):
         desk.pane.resize(width, 700)
-        desk.pane.set_theme(theme)
+        wear(theme)
         desk.bot.waitUntil(lambda: card.width() == desk.pane.messages.viewport().width() - 24)
         chips = card.findChildren(Chip)
         shown = [chip for chip in chips if chip.isVisible()]
@@ -620,7 +621,7 @@ def test_without_a_document_the_pane_says_what_to_do(desk: Desk) -> None:
     assert desk.pane.empty.isVisible()
     desk.write(DOC)
     assert not desk.pane.empty.isVisible()
-    desk.pane.set_theme(DARK)
+    wear(DARK)
     assert texts(desk)[1] == "Hi"
 
 

@@ -18,7 +18,6 @@ def _view(step: int, text: str) -> InspectorView:
 def test_what_was_looked_for_is_found_in_the_text_that_is_shown_next(qtbot: QtBot) -> None:
     inspector = Inspector()
     qtbot.addWidget(inspector)
-    inspector.set_theme(LIGHT)
     field = next(
         each
         for each in inspector.findChildren(QLineEdit)

@@ -30,7 +30,6 @@ def pane(qtbot: QtBot, qapp: QApplication) -> Iterator[RunPane]:
         one.show_inspector(inspector_view(state, wanted, run.SOURCES))
 
     one.request_inspection.connect(inspect)
-    one.set_theme(LIGHT)
     one.resize(900, 204)
     one.show()
     one.show_view(view_of(state))

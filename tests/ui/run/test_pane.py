@@ -36,6 +36,7 @@ from tests.application.run.world import (
     LocalTools,
     plan,
 )
+from tests.support.themes import wear
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -64,7 +65,6 @@ class Bench:
         pane.request_compare.connect(controller.compare_branches)
         pane.request_record_move.connect(controller.move_record)
         pane.request_breakpoints.connect(self.dialog.show)
-        pane.set_theme(LIGHT)
         pane.resize(1200, 480)
         qtbot.addWidget(pane)
         pane.show()
@@ -396,7 +396,7 @@ def test_both_themes_keep_what_is_shown(bench: Bench, qapp: QApplication) -> Non
     bench.until_over()
     before = bench.pane.inspector.text_of("answer")
     apply_theme(qapp, DARK)
-    bench.pane.set_theme(DARK)
+    wear(DARK)
     picture = bench.pane.grab().toImage()
 
     assert bench.pane.inspector.text_of("answer") == before

@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.theme import DARK
+from tests.support.themes import wear
 
 
 def _shown(qtbot: QtBot, blocks: Blocks) -> StyledText:
@@ -56,7 +57,7 @@ def test_a_stream_is_appended_to(qtbot: QtBot) -> None:
 def test_a_theme_changes_colours_and_nothing_else(qtbot: QtBot) -> None:
     view = _shown(qtbot, (json_block({"a": [1, "x", None]}),))
     before, html = view.toPlainText(), view.toHtml()
-    view.set_theme(DARK)
+    wear(DARK)
 
     assert view.toPlainText() == before
     assert view.toHtml() != html

@@ -8,6 +8,7 @@ from studio.application.run.waterfall import waterfall_of
 from studio.ui.run.waterfall import WaterfallView, axis_step
 from studio.ui.style.theme import DARK, LIGHT, Theme
 from tests.application.run import examples as run
+from tests.support.themes import wear
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_rows_are_painted_and_chosen(qtbot: QtBot, theme: Theme) -> None:
     fold = run.four_calls()
     view = WaterfallView()
     qtbot.addWidget(view)
-    view.set_theme(theme)
+    wear(theme)
     view.show_waterfall(waterfall_of(fold.state, fold.state.step), 1)
     view.resize(900, view.sizeHint().height())
     chosen: list[tuple[int, object]] = []

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.application.tools.known_servers import KnownServer
-from studio.ui.style.theme import LIGHT
 from studio.ui.tools.add_server import AddServerDialog
 
 TIME = KnownServer("time", "Claude Desktop", {"command": "uvx", "args": ["t"]}, "uvx t")
@@ -23,7 +22,7 @@ def parent(qtbot: QtBot) -> QWidget:
 
 @pytest.fixture
 def dialog(parent: QWidget) -> AddServerDialog:
-    made = AddServerDialog([TIME], ["x cannot be read"], LIGHT, parent)
+    made = AddServerDialog([TIME], ["x cannot be read"], parent)
     made.open()
     return made
 

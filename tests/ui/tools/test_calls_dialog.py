@@ -6,7 +6,6 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.tools.saved_calls import SavedCall
 from studio.core.tools.source import ToolOutcome
-from studio.ui.style.theme import LIGHT
 from studio.ui.tools.calls_dialog import CallsDialog
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -26,7 +25,7 @@ def parent(qtbot: QtBot) -> QWidget:
 
 
 def opened(parent: QWidget, changing: frozenset[str] = frozenset()) -> CallsDialog:
-    dialog = CallsDialog("add", CALLS, changing, LIGHT, parent)
+    dialog = CallsDialog("add", CALLS, changing, parent)
     dialog.show()
     return dialog
 

@@ -15,7 +15,7 @@ from studio.core.prompty.parse import parse
 from studio.core.tools.trust.definitions import ToolChange, ToolDefinition
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Doubt, Pin, Want
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK
 from studio.ui.tools.change_note import ChangeNote
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
 from studio.ui.tools.pane import ToolsPane
@@ -23,6 +23,7 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from tests.support.labels import labels_read_as_rich
 from tests.support.modal import answering
+from tests.support.themes import wear
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -61,7 +62,7 @@ def controller(qapp: object, tmp_path: Path) -> Iterator[ToolsController]:
 
 @pytest.fixture
 def pane(qtbot: QtBot, controller: ToolsController) -> ToolsPane:
-    pane = ToolsPane(LIGHT)
+    pane = ToolsPane()
     controller.registry_changed.connect(pane.show_registry)
     pane.request_allow.connect(controller.allow_source)
     pane.request_allow_tool.connect(controller.allow_tool)
@@ -148,14 +149,14 @@ def test_what_is_covered_hides_nothing(tmp_path: Path) -> None:
 
 
 def test_the_note_says_why_in_both_themes(qtbot: QtBot) -> None:
-    note = ChangeNote(LIGHT)
+    note = ChangeNote()
     qtbot.addWidget(note)
     now = ToolDefinition("x", "New \u200bwords", {}, "place")
     note.show_change(ToolChange(now))
     assert "Nobody says" in note.words.text()
     assert not note.difference.isVisibleTo(note)
     note.show_change(ToolChange(now, ToolDefinition("x", "Old words", {}, "place")))
-    note.set_theme(DARK)
+    wear(DARK)
     assert "-Old words\n+New ⟨U+200B⟩words" in note.difference.toPlainText()
     note.show_change(None)
     assert not note.isVisibleTo(note.parentWidget() or note)

@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferArgument, OfferContent, ServerOffer, ToolPicture
-from studio.ui.style.theme import DARK
 from studio.ui.tools.offers_dialog import OffersDialog
 from studio.ui.tools.pictures import PicturesView
 
@@ -43,7 +42,7 @@ def picture(height: int) -> ToolPicture:
 
 
 def test_a_prompt_is_opened_with_its_arguments_and_put_in(qtbot: QtBot, parent: QWidget) -> None:
-    dialog = OffersDialog(SERVER, DARK, parent)
+    dialog = OffersDialog(SERVER, parent)
     dialog.open()
     with qtbot.assertNotEmitted(dialog.request_open):
         dialog.open_button.click()
@@ -64,7 +63,7 @@ def test_a_prompt_is_opened_with_its_arguments_and_put_in(qtbot: QtBot, parent: 
 
 
 def test_what_the_server_proposes_is_offered(qtbot: QtBot, parent: QWidget) -> None:
-    dialog = OffersDialog(SERVER, DARK, parent)
+    dialog = OffersDialog(SERVER, parent)
     dialog.open()
     with qtbot.waitSignal(dialog.request_complete) as asked:
         qtbot.keyClicks(dialog.fields["name"], "A")
@@ -77,7 +76,7 @@ def test_what_the_server_proposes_is_offered(qtbot: QtBot, parent: QWidget) -> N
 
 
 def test_a_refusal_is_told(parent: QWidget) -> None:
-    dialog = OffersDialog(SERVER, DARK, parent)
+    dialog = OffersDialog(SERVER, parent)
     dialog.open()
     dialog.list.setCurrentRow(1)
     assert not dialog.fields

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QTreeWidgetItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.core.tools.openapi.overview import OperationRow
-from studio.ui.style.theme import DARK
 from studio.ui.tools.operations_dialog import OperationsDialog
 
 ON, OFF, PART = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked
@@ -38,7 +37,7 @@ def test_groups_have_three_states_and_search_ticks_what_it_lists(
     qtbot: QtBot, parent: QWidget
 ) -> None:
     rows = [row(number) for number in range(150)]
-    dialog = OperationsDialog("api", rows, DARK, parent)
+    dialog = OperationsDialog("api", rows, parent)
     dialog.open()
     assert "150 of 150 chosen, about 1,500 tokens" in dialog.meter.text()
     assert "128" in dialog.meter.text()
@@ -59,7 +58,7 @@ def test_groups_have_three_states_and_search_ticks_what_it_lists(
 
 
 def test_space_ticks_all_that_are_selected(qtbot: QtBot, parent: QWidget) -> None:
-    dialog = OperationsDialog("api", [row(n, chosen=False) for n in range(9)], DARK, parent)
+    dialog = OperationsDialog("api", [row(n, chosen=False) for n in range(9)], parent)
     dialog.open()
     items = group(dialog, 0)
     items.setExpanded(True)

@@ -15,13 +15,14 @@ from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.inputs.fields import NumberField
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK
 from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController, ToolTrial
 from tests.support.counted import calls_of
 from tests.support.modal import answering
+from tests.support.themes import wear
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -53,7 +54,7 @@ class Bench:
         self.bot = qtbot
         self.folder = folder
         self.controller = ToolsController(background, TrustStore(folder / "data" / "trust.json"))
-        self.pane = ToolsPane(LIGHT)
+        self.pane = ToolsPane()
         pane, controller = self.pane, self.controller
         controller.registry_changed.connect(pane.show_registry)
         controller.trial_changed.connect(pane.show_trial)
@@ -135,7 +136,7 @@ def test_what_models_see_is_shown(bench: Bench) -> None:
     assert any(text.startswith("- **lookup**: Look up a fact.") for text in shown)
     assert any(text.startswith('- "lookup": Look up a fact.') for text in shown)
     assert bench.pane.detail.tree.topLevelItem(0).text(0) == "q"
-    bench.pane.set_theme(DARK)
+    wear(DARK)
 
 
 def test_search_filters_and_keeps_the_chosen_tool(bench: Bench, qtbot: QtBot) -> None:

@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.core.tools.mcp.asking import InputGiven, InputWanted
-from studio.ui.style.theme import DARK
 from studio.ui.tools.questions import InputDialog
 from studio.viewmodels.tools.questions import InputQuestion
 
@@ -30,7 +29,7 @@ def parent(qtbot: QtBot) -> QWidget:
 
 
 def opened(parent: QWidget, wanted: InputWanted) -> tuple[InputDialog, list[InputGiven]]:
-    dialog = InputDialog(InputQuestion(7, wanted), DARK, parent)
+    dialog = InputDialog(InputQuestion(7, wanted), parent)
     given: list[InputGiven] = []
     dialog.given.connect(lambda number, each: given.append(each) if number == 7 else None)
     dialog.open()

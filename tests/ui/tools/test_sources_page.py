@@ -16,11 +16,12 @@ from studio.core.prompty.parse import parse
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import ServerOffer
 from studio.core.tools.trust.store import TrustStore
-from studio.ui.style.theme import DARK, LIGHT
+from studio.ui.style.theme import DARK
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.tools.sources_page import SourcesPage
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
+from tests.support.themes import wear
 
 SERVER = '''
 import os, sys
@@ -72,7 +73,7 @@ def controller(qapp: object, tmp_path: Path) -> Iterator[ToolsController]:
 
 @pytest.fixture
 def pane(qtbot: QtBot, controller: ToolsController) -> ToolsPane:
-    pane = ToolsPane(LIGHT)
+    pane = ToolsPane()
     controller.registry_changed.connect(pane.show_registry)
     controller.trial_changed.connect(pane.show_trial)
     pane.request_try.connect(controller.try_tool)
@@ -131,7 +132,7 @@ def test_a_server_with_all_it_has_its_log_and_a_restart(
 
 @pytest.fixture
 def page(qtbot: QtBot) -> SourcesPage:
-    page = SourcesPage(LIGHT)
+    page = SourcesPage()
     qtbot.addWidget(page)
     page.resize(300, 500)
     page.show()
@@ -161,7 +162,7 @@ def test_states_lead_to_what_can_be_done(qtbot: QtBot, page: SourcesPage, tmp_pa
     assert not untrusted.findChildren(QPushButton), "what is not trusted is not started from here"
     assert "ready, 2 tools" in ready.text
     assert "x://1" in ready.text
-    page.set_theme(DARK)
+    wear(DARK)
     assert "does not work" in page.blocks["python:a"].text
 
 

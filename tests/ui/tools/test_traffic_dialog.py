@@ -8,7 +8,6 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.traffic import TrafficLog
-from studio.ui.style.theme import LIGHT
 from studio.ui.tools.traffic_dialog import TrafficDialog
 
 
@@ -18,7 +17,7 @@ def test_messages_are_followed_and_copied(qtbot: QtBot) -> None:
     log = TrafficLog()
     log.sent("GET http://h/", "GET http://h/", 0, 1, "curl -X GET http://h/")
     log.received("HTTP 200 OK", "HTTP 200 OK\n\n{}", 2, 1)
-    dialog = TrafficDialog(SourceStatus("openapi:x", "openapi: x", "ready"), LIGHT, parent)
+    dialog = TrafficDialog(SourceStatus("openapi:x", "openapi: x", "ready"), parent)
     with qtbot.waitSignal(dialog.request_traffic) as asked:
         dialog.show()
     assert asked.args == ["openapi:x"]

@@ -3,12 +3,11 @@ from __future__ import annotations
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
-from studio.ui.style.theme import LIGHT
 from studio.ui.window.status import StatusBar
 
 
 def test_a_long_sentence_of_a_run_leaves_room_for_the_other_cells(qtbot: QtBot) -> None:
-    bar = StatusBar(LIGHT)
+    bar = StatusBar()
     qtbot.addWidget(bar)
     sentence = "Stopped at a problem: " + "the arguments cannot be read " * 8
     bar.resize(1600, 24)

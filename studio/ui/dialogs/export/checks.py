@@ -20,7 +20,7 @@ from studio.core.export.target import ExportResult
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _MOST_ROWS = 60
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 2, Severity.HINT: 3}
@@ -61,14 +61,13 @@ class CheckRow(QWidget):
         return self._row.totalHeightForWidth(width)
 
 
-class CheckList(QScrollArea):
+class CheckList(FollowsTheme, QScrollArea):
     """Errors first, then what is lost or changed, then remarks."""
 
     fix_chosen = Signal(Fix)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -76,6 +75,7 @@ class CheckList(QScrollArea):
         self.rows: list[CheckRow] = []
         self._box = QVBoxLayout()
         self._shown: tuple[ExportResult, SourceText] | None = None
+        self.follow_theme()
 
     def count(self) -> int:
         """How many rows there are."""
@@ -88,7 +88,7 @@ class CheckList(QScrollArea):
     def show_result(self, result: ExportResult, source: SourceText) -> None:
         """List everything that was found; hidden where there is nothing."""
         self._shown = (result, source)
-        theme = self._theme
+        theme = theme_in_use()
         looks = {
             Severity.ERROR: ("circle-x", theme.error),
             Severity.WARNING: ("triangle-alert", theme.warning),
@@ -117,9 +117,8 @@ class CheckList(QScrollArea):
         self.setVisible(bool(self.rows))
         self._fit()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours; the rows are made anew, at the place that was looked at."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         if self._shown is not None:
             bar = self.verticalScrollBar()
             at, was_shown = bar.value(), not self.isHidden()

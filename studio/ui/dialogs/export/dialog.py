@@ -22,7 +22,6 @@ from studio.ui.dialogs.export.result import ResultTabs
 from studio.ui.dialogs.export.subject import ExportSubject
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
-from studio.ui.style.theme import Theme
 from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.exchange.export import ExportController
 
@@ -35,9 +34,7 @@ class ExportDialog(QDialog):
 
     request_fix = Signal(Fix)  # edits to the prompt in the editor
 
-    def __init__(
-        self, subject: ExportSubject, messages: Notifications, theme: Theme, parent: QWidget
-    ) -> None:
+    def __init__(self, subject: ExportSubject, messages: Notifications, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Export {title}").format(title=subject.title))
         resize_within_screen(self, 1080, 700)
@@ -49,7 +46,7 @@ class ExportDialog(QDialog):
         self._waiting = QTimer(self)
         self._waiting.setSingleShot(True)
         self._waiting.setInterval(_WAIT)
-        self._make_parts(theme)
+        self._make_parts()
         self._lay_out()
         self._wire()
         self.forms.choose("file")
@@ -80,11 +77,6 @@ class ExportDialog(QDialog):
         self._subject = replace(self._subject, document=document)
         self._order()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours, also for what is already shown."""
-        for part in (self.forms, self.state, self.checks, self.tabs):
-            part.set_theme(theme)
-
     def write(self, path: Path) -> bool:
         """Write the file; says so itself when it cannot."""
         if self._result is None or not self._may_write():
@@ -102,14 +94,14 @@ class ExportDialog(QDialog):
 
     # -- parts ----------------------------------------------------------------------------------
 
-    def _make_parts(self, theme: Theme) -> None:
-        self.forms = FormList(targets(), theme)
+    def _make_parts(self) -> None:
+        self.forms = FormList(targets())
         self.heading = QLabel()
         self.heading.setProperty("title", True)
         self.about = _muted()
-        self.state = StateLine(theme)
-        self.checks = CheckList(theme)
-        self.tabs = ResultTabs(theme)
+        self.state = StateLine()
+        self.checks = CheckList()
+        self.tabs = ResultTabs()
         self.text, self.diff, self.round_trips = (
             self.tabs.text,
             self.tabs.diff,
@@ -304,6 +296,6 @@ class ExportDialog(QDialog):
 
 def _muted() -> QLabel:
     label = QLabel()
-    label.setProperty("muted", True)
+    label.setProperty("tone", "muted")
     label.setWordWrap(True)
     return label

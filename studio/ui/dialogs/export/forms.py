@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem
 from studio.core.export.target import ExportTarget
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _TARGET = Qt.ItemDataRole.UserRole
 _ICONS = {
@@ -29,12 +29,12 @@ _HEADINGS = (
 """The groups of the forms, in the words that are translated."""
 
 
-class FormList(QListWidget):
+class FormList(FollowsTheme, QListWidget):
     """Headings cannot be chosen; the arrow keys jump over them."""
 
     target_chosen = Signal(ExportTarget)
 
-    def __init__(self, targets: Sequence[ExportTarget], theme: Theme) -> None:
+    def __init__(self, targets: Sequence[ExportTarget]) -> None:
         super().__init__()
         self.setAccessibleName(QCoreApplication.translate("Export", "Forms"))
         self.setIconSize(QSize(16, 16))
@@ -59,7 +59,7 @@ class FormList(QListWidget):
                     item.setSizeHint(QSize(0, 28))
                     self.addItem(item)
                     self._groups.append((item, group))
-        self.set_theme(theme)
+        self.follow_theme()
         self.currentItemChanged.connect(lambda *_: self.target_chosen.emit(self.target))
 
     @property
@@ -69,12 +69,13 @@ class FormList(QListWidget):
         target: ExportTarget | None = item.data(_TARGET) if item is not None else None
         return target
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         for heading in self._headings:
             heading.setForeground(QColor(theme.muted))
         for item, group in self._groups:
-            item.setIcon(icon(_ICONS[group], theme.muted))
+            item.setIcon(icon(_ICONS[group], "muted"))
 
     def choose(self, name: str) -> None:
         """Choose a form by its stable name."""

@@ -18,7 +18,6 @@ from studio.core.export.target import VALUES_OF_NOW, RoundTrip
 from studio.ui.parts.diff_view import DiffView
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 _SHOWN = 200_000
 _IS_SAME = Qt.ItemDataRole.UserRole
@@ -27,16 +26,15 @@ _IS_SAME = Qt.ItemDataRole.UserRole
 class ResultTabs(QTabWidget):
     """Result, difference, round trip."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._theme = theme
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setFont(fixed_font(self.font()))
         self.text.setAccessibleName(self.tr("What will be written"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.diff = DiffView(theme)
+        self.diff = DiffView()
         self.round_trips = QListWidget()
         self.round_trips.setAccessibleName(self.tr("Round trip"))
         self.round_trips.setWordWrap(True)
@@ -85,16 +83,9 @@ class ResultTabs(QTabWidget):
             self.round_trips.addItem(self.tr("There is nothing to be read back from this form."))
         self._paint()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
-        self.diff.set_theme(theme)
-        self._paint()
-
     def _paint(self) -> None:
-        theme = self._theme
-        same = icon("circle-check", theme.success) if self._is_judged else icon("info", theme.muted)
-        other = icon("triangle-alert", theme.warning)
+        same = icon("circle-check", "success") if self._is_judged else icon("info", "muted")
+        other = icon("triangle-alert", "warning")
         for item in map(self.round_trips.item, range(self.round_trips.count())):
             is_same = item.data(_IS_SAME)
             if is_same is not None:

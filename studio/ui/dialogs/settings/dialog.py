@@ -26,7 +26,6 @@ from studio.ui.dialogs.settings.appearance import AppearancePage, EditorSettings
 from studio.ui.dialogs.settings.keys import KeysPage
 from studio.ui.dialogs.settings.page import SettingsPage
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 
 class TrustList(QWidget):
@@ -76,14 +75,13 @@ class SettingsDialog(QDialog):
     request_connections = Signal()
     trust_forgotten = Signal(Path)
 
-    def __init__(self, services: Services, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, services: Services, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Settings"))
         self.resize(820, 600)
         self._services = services
         self._store = services.settings
-        self._theme = theme
         self.search = QLineEdit()
         self.search.setPlaceholderText(self.tr("Search settings"))
         self.search.setAccessibleName(self.tr("Search settings"))
@@ -95,8 +93,8 @@ class SettingsDialog(QDialog):
         self._pages = QStackedWidget()
         self._nothing = QLabel(self.tr("No setting holds these words."))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._nothing.setProperty("muted", True)
-        keys = KeysPage(self._store, theme)
+        self._nothing.setProperty("tone", "muted")
+        keys = KeysPage(self._store)
         self.keys_page = keys
         self.filter, self.list, self.keys, self.note = keys.filter, keys.list, keys.keys, keys.note
         self.apply_keys, self.clear_keys = keys.apply_keys, keys.clear_keys

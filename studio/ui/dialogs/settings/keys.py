@@ -22,19 +22,18 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.base.actions import ACTIONS, ActionSpec
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.settings import SettingsStore
 
 _ID = Qt.ItemDataRole.UserRole
 
 
-class KeysPage(QWidget):
+class KeysPage(FollowsTheme, QWidget):
     """A list of actions with their keys, and a field to press others."""
 
-    def __init__(self, store: SettingsStore, theme: Theme) -> None:
+    def __init__(self, store: SettingsStore) -> None:
         super().__init__()
         self._store = store
-        self._theme = theme
         self.title = self.tr("Keyboard")
         self.filter = QLineEdit()
         self.filter.setPlaceholderText(self.tr("Search actions and keys"))
@@ -67,6 +66,7 @@ class KeysPage(QWidget):
         self.reset_keys.clicked.connect(lambda: self._rebind(None))
         self.reset_all.clicked.connect(self._reset_all)
         self.list.setCurrentIndex(self.list.model().index(0, 0))
+        self.follow_theme()
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
@@ -111,7 +111,7 @@ class KeysPage(QWidget):
                 font.setWeight(QFont.Weight.DemiBold)
                 item.setFont(1, font)
             if spec.id in double:
-                item.setForeground(1, QColor(self._theme.error))
+                item.setForeground(1, QColor(theme_in_use().error))
             self.list.addTopLevelItem(item)
 
     def _on_item(self, item: QTreeWidgetItem | None) -> None:
@@ -179,9 +179,9 @@ class KeysPage(QWidget):
             else ""
         )
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         for index in range(self.list.topLevelItemCount()):
             item = self.list.topLevelItem(index)
             if item is not None and item.data(1, Qt.ItemDataRole.ForegroundRole) is not None:
@@ -189,8 +189,9 @@ class KeysPage(QWidget):
         self._say(self.note.text())
 
     def _say(self, text: str) -> None:
+        theme = theme_in_use()
         self.note.setText(text)
-        self.note.setStyleSheet(f"color: {self._theme.error if text else self._theme.muted};")
+        self.note.setStyleSheet(f"color: {theme.error if text else theme.muted};")
 
 
 def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:

@@ -23,7 +23,7 @@ class _Row(QWidget):
         if sentence:
             said = QLabel(sentence)
             said.setWordWrap(True)
-            said.setProperty("muted", True)
+            said.setProperty("tone", "muted")
             said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             box.addWidget(said)
         if field is not None:

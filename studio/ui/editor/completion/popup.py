@@ -49,7 +49,7 @@ class CompletionPopup(QFrame):
         self._list.setIconSize(QSize(14, 14))
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._detail = QLabel()
-        self._detail.setProperty("muted", True)
+        self._detail.setProperty("tone", "muted")
         self._detail.setWordWrap(True)
         self._detail.setContentsMargins(8, 4, 8, 6)
         box = QVBoxLayout(self)

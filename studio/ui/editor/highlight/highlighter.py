@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 )
 
 from studio.application.highlight.lexer_state import START, State, Token
+from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
     from studio.ui.style.theme import Theme
@@ -42,7 +43,7 @@ class Highlighter(QSyntaxHighlighter):
     colored = Signal(int, int)  # first and last line, from 0, coloured in the background
     recounted = Signal(int, int)  # the document's revision before and after, its text being as is
 
-    def __init__(self, document: QTextDocument, theme: Theme) -> None:
+    def __init__(self, document: QTextDocument) -> None:
         self._first = START
         self._numbers: dict[State, int] = {START: 0}
         self._states: list[State] = [START]
@@ -54,10 +55,10 @@ class Highlighter(QSyntaxHighlighter):
         self._changed_to = -1
         self._stop_at = sys.maxsize
         self._first_done, self._last_done = sys.maxsize, -1
-        self._theme = theme
         self._held = False
         self._loading = False
-        self._make_formats(theme)
+        self._colored_in = theme_in_use()
+        self._make_formats(self._colored_in)
         super().__init__(None)  # type: ignore[call-overload] # as Qt lets it; the text comes below
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -80,11 +81,12 @@ class Highlighter(QSyntaxHighlighter):
             return False
         return all(place.block().blockNumber() > line for place in self._pending)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours; a second editor of the same text asks for the same again."""
-        if theme is self._theme:
+    def recolor(self) -> None:
+        """Take the colors of the theme in use; a second editor of the same text asks again."""
+        theme = theme_in_use()
+        if theme is self._colored_in:
             return
-        self._theme = theme
+        self._colored_in = theme
         self._make_formats(theme)
         block = self.document().firstBlock()
         while block.isValid():

@@ -50,7 +50,7 @@ class CrumbBar(QWidget):
         self._row.addStretch(1)
         self.moment = QLabel()
         """The moment of a run whose lines are lit; hidden while there is none."""
-        self.moment.setProperty("accent", True)
+        self.moment.setProperty("tone", "accent")
         self.moment.setContentsMargins(8, 0, 4, 0)
         self.moment.hide()
         self._row.addWidget(self.moment)
@@ -110,7 +110,7 @@ class CrumbBar(QWidget):
     def _add_button(self) -> QToolButton:
         if self._buttons:
             mark = QLabel("›")
-            mark.setProperty("muted", True)
+            mark.setProperty("tone", "muted")
             mark.setContentsMargins(2, 0, 2, 2)
             self._marks.append(mark)
             self._row.insertWidget(self._row.count() - 2, mark)

@@ -37,7 +37,7 @@ class FindBar(QWidget):
         self._replace.setPlaceholderText(self.tr("Replace with"))
         self._replace.setAccessibleName(self.tr("Replace with"))
         self._count = QLabel()
-        self._count.setProperty("muted", True)
+        self._count.setProperty("tone", "muted")
         self._count.setMinimumWidth(96)
         self._case = self._switch("case-sensitive", self.tr("Match case"))
         self._word = self._switch("whole-word", self.tr("Whole words"))

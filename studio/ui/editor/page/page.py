@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.editor.page.find_bar import FindBar
     from studio.ui.editor.page.naming import Naming
-    from studio.ui.style.theme import Theme
     from studio.viewmodels.app.notifications import Notifications
     from studio.viewmodels.document.swap import Swap, SwapFolder
 
@@ -48,7 +47,6 @@ class EditorPage(QWidget):
         messages: Notifications,
         swaps: SwapFolder,
         settings: Settings,
-        theme: Theme,
         *,
         twin: EditorPage | None = None,
     ) -> None:
@@ -64,13 +62,13 @@ class EditorPage(QWidget):
         super().__init__()
         self._messages = messages
         if twin is None:
-            self.editor = PromptEditor(theme)
+            self.editor = PromptEditor()
             self.controller = self._new_controller(messages, swaps)
             self.spelling = SpellingController(messages, self)
             self.controller.parsed.connect(self.spelling.check)
             self.changes = self._new_changes()
         else:
-            self.editor = PromptEditor(theme, prompt=twin.editor.prompt)
+            self.editor = PromptEditor(prompt=twin.editor.prompt)
             self.controller, self.spelling = twin.controller, twin.spelling
             self.changes = twin.changes
         self.crumbs = CrumbBar(self.editor, lambda: self.controller.path)
@@ -84,7 +82,6 @@ class EditorPage(QWidget):
         self._is_read_only = False
         self._is_new = False
         """Whether a file was opened and not read yet."""
-        self._theme = theme
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
@@ -236,7 +233,7 @@ class EditorPage(QWidget):
         from studio.ui.dialogs.disk_comparison import DiskComparisonDialog
 
         dialog = DiskComparisonDialog(
-            self.controller.title, self.editor.text(), self._on_disk.text, self._theme, self
+            self.controller.title, self.editor.text(), self._on_disk.text, self
         )
         dialog.reload.clicked.connect(self.reload)
         dialog.keep.clicked.connect(self._keep)
@@ -256,11 +253,6 @@ class EditorPage(QWidget):
         cursor.setPosition(min(caret, self.editor.document().characterCount() - 1))
         self.editor.setTextCursor(cursor)
         self.editor.verticalScrollBar().setValue(scroll)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
-        self.editor.set_theme(theme)
 
     def close_document(self) -> None:
         """Let go of the file."""

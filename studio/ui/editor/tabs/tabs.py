@@ -21,7 +21,6 @@ from studio.ui.editor.tabs.sides import EditorSides
 
 if TYPE_CHECKING:
     from studio.core.text.span import Span
-    from studio.ui.style.theme import Theme
     from studio.viewmodels.app.notifications import Notifications
     from studio.viewmodels.app.settings import SettingsStore
     from studio.viewmodels.document.swap import Swap, SwapFolder
@@ -42,18 +41,12 @@ class EditorTabs(QStackedWidget):
     message_breakpoint_toggled = Signal(str)  # message, as "user 2"
 
     def __init__(
-        self,
-        welcome: QWidget,
-        messages: Notifications,
-        swaps: SwapFolder,
-        settings: SettingsStore,
-        theme: Theme,
+        self, welcome: QWidget, messages: Notifications, swaps: SwapFolder, settings: SettingsStore
     ) -> None:
         super().__init__()
         self._messages = messages
         self._swaps = swaps
         self._settings = settings
-        self._theme = theme
         self._untitled = 0
         self._holds = False
         self._looked: EditorPage | None = None
@@ -396,12 +389,6 @@ class EditorTabs(QStackedWidget):
             else:
                 page.editor.show_breakpoints(frozenset())
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
-        for page in self.pages():
-            page.set_theme(theme)
-
     def hold(self) -> None:
         """Show texts without their colours, and do not read them, until `release`: paint first."""
         self._holds = True
@@ -416,7 +403,7 @@ class EditorTabs(QStackedWidget):
     # -- inside ---------------------------------------------------------------------------------
 
     def _page(self, twin: EditorPage | None = None) -> EditorPage:
-        page = EditorPage(self._messages, self._swaps, self._settings.value, self._theme, twin=twin)
+        page = EditorPage(self._messages, self._swaps, self._settings.value, twin=twin)
         page.title_changed.connect(lambda: self._on_title(page))
         page.parsed.connect(lambda document: self._on_parsed(page, document))
         if twin is None:

@@ -9,11 +9,11 @@ from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QApplication
 
 from studio.application.editing.folding import front_facts
+from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
     from studio.ui.editor.text.prompt_view import PromptView
-    from studio.ui.style.theme import Theme
 
 _GAP = 12
 _LEFT = int((Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value)
@@ -22,13 +22,13 @@ _LEFT = int((Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value)
 class FrontLine:
     """Painted over the `---` that begins a front matter."""
 
-    def __init__(self, view: PromptView, theme: Theme) -> None:
+    def __init__(self, view: PromptView) -> None:
         self._view = view
-        self.theme = theme
         """Its colors."""
 
     def paint(self, dirty: QRect, document: PromptDocument) -> None:
         """Paint it, where its line is on the screen."""
+        theme = theme_in_use()
         block = self._view.document().firstBlock()
         place = self._view.geometry_of(block)
         room = QRectF(0, place.top(), self._view.viewport().width(), place.height())
@@ -36,15 +36,15 @@ class FrontLine:
             return
         name, facts = front_facts(document)
         painter = QPainter(self._view.viewport())
-        painter.fillRect(room, QColor(self.theme.raised))
+        painter.fillRect(room, QColor(theme.raised))
         font = QFont(QApplication.font())
         # Said outright: a painter takes what a font leaves open from the widget, which is code.
         font.setFamilies(font.families())
         font.setPointSizeF(font.pointSizeF())
         at = place.left() + self._view.document().documentMargin()
         for text, weight, color in (
-            (name, QFont.Weight.DemiBold, self.theme.text),
-            ("  ·  ".join(facts), QFont.Weight.Normal, self.theme.muted),
+            (name, QFont.Weight.DemiBold, theme.text),
+            ("  ·  ".join(facts), QFont.Weight.Normal, theme.muted),
         ):
             font.setWeight(weight)
             painter.setFont(font)

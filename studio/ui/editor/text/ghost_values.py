@@ -9,9 +9,10 @@ from PySide6.QtCore import QObject, QPointF, QRect
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextBlock
 from PySide6.QtWidgets import QApplication
 
+from studio.ui.style.in_use import theme_in_use
+
 if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView
-    from studio.ui.style.theme import Theme
 
 _GAP = 16
 """Pixels between the end of a line and what stands behind it."""
@@ -23,10 +24,9 @@ class GhostValues(QObject):
     A child of its view: two views share a text, and the one that is closed hears no more of it.
     """
 
-    def __init__(self, view: PromptView, theme: Theme) -> None:
+    def __init__(self, view: PromptView) -> None:
         super().__init__(view)
         self._view = view
-        self.theme = theme
         """Its colors."""
         self._values: dict[int, str] = {}
         self._fixes: dict[int, str] = {}
@@ -68,6 +68,7 @@ class GhostValues(QObject):
 
     def paint(self, dirty: QRect) -> None:
         """Paint what stands behind the lines on the screen."""
+        theme = theme_in_use()
         if not self._values and not self._fixes:
             return
         painter: QPainter | None = None
@@ -85,7 +86,7 @@ class GhostValues(QObject):
             if painter is None:
                 painter = QPainter(self._view.viewport())
                 painter.setFont(_font(self._view))
-            painter.setPen(QColor(self.theme.warning if fix else self.theme.muted))
+            painter.setPen(QColor(theme.warning if fix else theme.muted))
             self._paint_behind(painter, block, top, text)
         if painter is not None:
             painter.end()

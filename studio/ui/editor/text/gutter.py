@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QWidget
 
 from studio.core.text.problem import Severity
 from studio.ui.style.icons import icon
+from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange
     from studio.core.prompty.document import PromptDocument
     from studio.ui.editor.text.prompt_view import PromptView
-    from studio.ui.style.theme import Theme
 
 _CHANGE = 3
 _MARKS = 18
@@ -63,9 +63,7 @@ class Gutter(QWidget):
     request_breakpoint = Signal(int)  # line, from 0, whose breakpoint is set or taken away
     request_fixes = Signal(int)  # line, from 0, whose bulb was clicked
 
-    def __init__(
-        self, editor: PromptView, theme: Theme, breakpoints: Callable[[], frozenset[int]]
-    ) -> None:
+    def __init__(self, editor: PromptView, breakpoints: Callable[[], frozenset[int]]) -> None:
         """Make it.
 
         Args:
@@ -75,7 +73,6 @@ class Gutter(QWidget):
         """
         super().__init__(editor)
         self._editor = editor
-        self._theme = theme
         self._breakpoints = breakpoints
         self._severities: Mapping[int, Severity] = {}
         self._fixable: frozenset[int] = frozenset()
@@ -84,11 +81,6 @@ class Gutter(QWidget):
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.setAccessibleName(self.tr("Editor gutter: breakpoints, line numbers and folds"))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self._theme = theme
-        self.update()
 
     def set_marks(
         self, severities: Mapping[int, Severity], fixable: frozenset[int] = frozenset()
@@ -127,7 +119,7 @@ class Gutter(QWidget):
         """Paint the lines that are visible."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(event.rect(), QColor(self._theme.surface))
+        painter.fillRect(event.rect(), QColor(theme_in_use().surface))
         painter.setFont(self._editor.font())
         caret = self._editor.textCursor().blockNumber()
         breakpoints = self._breakpoints()
@@ -166,23 +158,24 @@ class Gutter(QWidget):
         is_caret: bool,
         stops: bool,
     ) -> None:
+        theme = theme_in_use()
         if is_caret:
-            painter.fillRect(QRectF(0, top, self.width(), height), QColor(self._theme.current_line))
+            painter.fillRect(QRectF(0, top, self.width(), height), QColor(theme.current_line))
         if line in self._run:
-            painter.fillRect(QRectF(0, top, _RUN_BAR, height), QColor(self._theme.accent))
+            painter.fillRect(QRectF(0, top, _RUN_BAR, height), QColor(theme.accent))
         change = self._changes.get(line)
         if change is not None:
             self._paint_change(painter, change, top, height)
         severity = self._severities.get(line)
         if stops:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self._theme.error))
+            painter.setBrush(QColor(theme.error))
             painter.drawEllipse(QPointF(_MARKS / 2, top + row / 2), 5.0, 5.0)
         elif is_caret and line in self._fixable:
             self._paint_bulb(painter, top + row / 2)
         elif severity is not None:
             self._paint_severity(painter, severity, top + row / 2)
-        painter.setPen(QColor(self._theme.text if is_caret else self._theme.muted))
+        painter.setPen(QColor(theme.text if is_caret else theme.muted))
         numbers = QRectF(0, top, self.width() - _FOLDS - 2, row)
         painter.drawText(numbers, _RIGHT, str(line + 1))
         if line in self._editor.folding.folds:
@@ -192,26 +185,28 @@ class Gutter(QWidget):
         self, painter: QPainter, change: LineChange, top: float, height: float
     ) -> None:
         """A bar at the left edge; a wedge where lines went away."""
+        theme = theme_in_use()
         painter.setPen(Qt.PenStyle.NoPen)
         if change == "removed":
-            painter.setBrush(QColor(self._theme.error))
+            painter.setBrush(QColor(theme.error))
             corners = (QPointF(0, top - 4), QPointF(5, top), QPointF(0, top + 4))
             painter.drawPolygon(QPolygonF(list(corners)))
             return
-        color = self._theme.success if change == "added" else self._theme.accent
+        color = theme.success if change == "added" else theme.accent
         painter.fillRect(QRectF(0, top, _CHANGE, height), QColor(color))
 
     def _paint_bulb(self, painter: QPainter, middle: float) -> None:
         """A fix is offered on the caret's line."""
-        bulb = icon("lightbulb", self._theme.warning).pixmap(QSize(16, 16))
+        bulb = icon("lightbulb", "warning").pixmap(QSize(16, 16))
         painter.drawPixmap(QPointF(_MARKS / 2 - 8, middle - 8), bulb)
 
     def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
         """A shape for each severity, so that it is never told by colour alone."""
+        theme = theme_in_use()
         color = {
-            Severity.ERROR: self._theme.error,
-            Severity.WARNING: self._theme.warning,
-            Severity.HINT: self._theme.hint,
+            Severity.ERROR: theme.error,
+            Severity.WARNING: theme.warning,
+            Severity.HINT: theme.hint,
         }[severity]
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(color))
@@ -232,9 +227,10 @@ class Gutter(QWidget):
             painter.drawEllipse(QPointF(x, middle), 2.5, 2.5)
 
     def _paint_fold(self, painter: QPainter, middle: float, *, closed: bool) -> None:
+        theme = theme_in_use()
         x = self.width() - _FOLDS / 2 - 1
         pen = painter.pen()
-        pen.setColor(QColor(self._theme.accent if closed else self._theme.muted))
+        pen.setColor(QColor(theme.accent if closed else theme.muted))
         pen.setWidthF(1.4)
         painter.setPen(pen)
         points = (

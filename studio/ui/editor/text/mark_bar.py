@@ -9,9 +9,10 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QScrollBar
 
+from studio.ui.style.in_use import theme_in_use
+
 if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView
-    from studio.ui.style.theme import Theme
 
 _HEIGHT = 3.0
 _ORDER = ("change", "match", "hint", "warning", "error")
@@ -21,10 +22,9 @@ _ORDER = ("change", "match", "hint", "warning", "error")
 class MarkBar(QScrollBar):
     """Shows where in the whole text something is; a click on it scrolls there, as ever."""
 
-    def __init__(self, view: PromptView, theme: Theme) -> None:
+    def __init__(self, view: PromptView) -> None:
         super().__init__(Qt.Orientation.Vertical, view)
         self._view = view
-        self._theme = theme
         self._lines: dict[str, tuple[int, ...]] = {}
         self.setAccessibleName(self.tr("Place in the text"))
 
@@ -32,11 +32,6 @@ class MarkBar(QScrollBar):
     def marks(self) -> Mapping[str, tuple[int, ...]]:
         """The lines marked, from 0, by kind."""
         return self._lines
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colors."""
-        self._theme = theme
-        self.update()
 
     def mark(self, kind: str, lines: Iterable[int]) -> None:
         """Mark lines, from 0, as of a kind: `error`, `warning`, `hint`, `match` or `change`."""
@@ -63,7 +58,7 @@ class MarkBar(QScrollBar):
         if not any(self._lines.values()):
             return
         painter = QPainter(self)
-        theme = self._theme
+        theme = theme_in_use()
         colors = {"error": theme.error, "warning": theme.warning, "hint": theme.hint,
                   "match": theme.accent, "change": theme.success}  # fmt: skip
         count = max(1, self._view.blockCount())

@@ -20,6 +20,7 @@ from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.ui.editor.text.typing_rules import matching_bracket
 from studio.ui.style.colors import blend
+from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
     from studio.core.text.source import SourceText
@@ -133,9 +134,8 @@ _RUN_TINT = 0.14
 class ShownMarks:
     """Keeps the extra selections of an editor, and sets them anew only where they change."""
 
-    def __init__(self, editor: QPlainTextEdit, theme: Theme) -> None:
+    def __init__(self, editor: QPlainTextEdit) -> None:
         self._editor = editor
-        self._theme = theme
         self._squiggles: list[Selection] = []
         self._found: list[Selection] = []
         self._stops: list[Selection] = []
@@ -154,18 +154,14 @@ class ShownMarks:
         self._line_shown = False
         self._bracket: tuple[int, int] | None = None
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours, from the next marks on."""
-        self._theme = theme
-
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
         """Underline problems of a text."""
-        self._squiggles = squiggles(self._editor.document(), source, problems, self._theme)
+        self._squiggles = squiggles(self._editor.document(), source, problems, theme_in_use())
         self.show()
 
     def set_found(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Mark matches of a search, given in UTF-16 positions."""
-        color = "#f6dca0" if self._theme.name == "light" else "#5c4a1e"
+        color = "#f6dca0" if theme_in_use().name == "light" else "#5c4a1e"
         self._found = range_marks(self._editor.document(), ranges[:MOST_SQUIGGLES], color)
         self.show()
 
@@ -173,17 +169,17 @@ class ShownMarks:
         """Underline words that the dictionary does not have, fainter than problems."""
         if not spans and not self._spelling:
             return
-        self._spelling = dashed(self._editor.document(), source, spans, self._theme.muted)
+        self._spelling = dashed(self._editor.document(), source, spans, theme_in_use().muted)
         self.show()
 
     def set_carets(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Mark what the other carets select, in UTF-16 positions."""
-        self._carets = range_marks(self._editor.document(), ranges, self._theme.selection)
+        self._carets = range_marks(self._editor.document(), ranges, theme_in_use().selection)
         self.show()
 
     def flash(self, place: tuple[int, int]) -> None:
         """Light a place up for a moment, given in UTF-16 positions; nothing is selected."""
-        color = QColor(self._theme.accent)
+        color = QColor(theme_in_use().accent)
         color.setAlpha(_FLASH_ALPHA)
         self._flashed = range_marks(self._editor.document(), [place], color)
         self._flash_timer.start()
@@ -191,10 +187,11 @@ class ShownMarks:
 
     def set_run(self, lines: Sequence[int]) -> None:
         """Light the lines behind the moment of a run that is looked at; lines from 0."""
+        theme = theme_in_use()
         if not lines and not self._run:
             return
         document = self._editor.document()
-        tint = blend(self._theme.accent, self._theme.surface, _RUN_TINT)
+        tint = blend(theme.accent, theme.surface, _RUN_TINT)
         self._run = [
             line_mark(QTextCursor(document.findBlockByNumber(line)), tint) for line in lines
         ]
@@ -215,7 +212,7 @@ class ShownMarks:
 
     def set_stops(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Mark the places of a snippet that are still to be filled, in UTF-16 positions."""
-        self._stops = range_marks(self._editor.document(), ranges, self._theme.raised)
+        self._stops = range_marks(self._editor.document(), ranges, theme_in_use().raised)
         self.show()
 
     def follow_caret(self) -> QTextBlock | None:
@@ -242,7 +239,7 @@ class ShownMarks:
         self._bracket = self._pair()
         shown: list[Selection] = []
         if self._line_shown:
-            shown.append(line_mark(cursor, self._theme.current_line))
+            shown.append(line_mark(cursor, theme_in_use().current_line))
         shown += self._run
         shown += self._flashed
         shown += self._carets
@@ -262,4 +259,4 @@ class ShownMarks:
             return []
         start = self._line.block().position()
         ranges = [(start + at, start + at + 1) for at in self._bracket]
-        return range_marks(self._editor.document(), ranges, self._theme.selection, strong=True)
+        return range_marks(self._editor.document(), ranges, theme_in_use().selection, strong=True)

@@ -17,7 +17,7 @@ from studio.ui.editor.highlight.highlighter import Highlighter
 from studio.ui.editor.text import marks
 from studio.ui.editor.text.block_view import BlockView
 from studio.ui.editor.text.fold_state import Folding
-from studio.ui.style.theme import Theme, mono_font
+from studio.ui.style.theme import mono_font
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class LineUpdate(QObject):
 class PromptText(QObject):
     """Holds the text. Offsets are code points, as in `Span`, where Qt counts UTF-16 units."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.document = QTextDocument(self)
         self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
@@ -201,7 +201,7 @@ class PromptText(QObject):
         self._views: list[BlockView] = []
         self.mirror = TextMirror(self.document, self)
         self.lines = LineUpdate(self.document, self)
-        self.highlighter = Highlighter(self.document, theme)
+        self.highlighter = Highlighter(self.document)
         self.highlighter.recounted.connect(self.mirror.recount)
         self.folding = Folding(self.document, self)
 

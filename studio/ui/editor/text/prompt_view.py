@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.editor.highlight.highlighter import Highlighter
     from studio.ui.editor.text.fold_state import Folding
-    from studio.ui.style.theme import Theme
 
 
 class PromptView(BlockView):
     """Shows a prompt's text and its caret. Offsets are code points, as in `Span`."""
 
-    def __init__(
-        self, theme: Theme, parent: QWidget | None = None, prompt: PromptText | None = None
-    ) -> None:
+    def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         """Make it.
 
         Args:
@@ -37,9 +34,9 @@ class PromptView(BlockView):
             prompt: the text of another view, to show it here too; a new one where None.
         """
         super().__init__(parent)
-        self.prompt = prompt or PromptText(theme, self)
+        self.prompt = prompt or PromptText(self)
         self.setDocument(self.prompt.document)
-        self.marks = ShownMarks(self, theme)
+        self.marks = ShownMarks(self)
 
     @property
     def highlighter(self) -> Highlighter:

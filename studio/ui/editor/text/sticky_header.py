@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from studio.ui.style.in_use import theme_in_use
+
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
     from studio.ui.editor.text.prompt_view import PromptView
-    from studio.ui.style.theme import Theme
 
 _LEFT = int((Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value)
 
@@ -22,10 +23,9 @@ class StickyHeader(QWidget):
 
     request_line = Signal(int)  # line, from 0
 
-    def __init__(self, view: PromptView, theme: Theme) -> None:
+    def __init__(self, view: PromptView) -> None:
         super().__init__(view)
         self._view = view
-        self.theme = theme
         """Its colors."""
         self._lines: list[int] = []
         self._markers: list[tuple[str, str]] = []
@@ -71,12 +71,13 @@ class StickyHeader(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The marker, in the color of its role."""
+        theme = theme_in_use()
         painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(self.theme.raised))
-        painter.setPen(QColor(self.theme.border))
+        painter.fillRect(self.rect(), QColor(theme.raised))
+        painter.setPen(QColor(theme.border))
         painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
         painter.setFont(self._view.font())
-        painter.setPen(QColor(self.theme.roles.get(self._role, self.theme.muted)))
+        painter.setPen(QColor(theme.roles.get(self._role, theme.muted)))
         inside = self.rect().adjusted(int(self._view.document().documentMargin()), 0, -8, 0)
         shown = painter.fontMetrics().elidedText(
             self._text, Qt.TextElideMode.ElideRight, inside.width()

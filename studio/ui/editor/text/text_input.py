@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_text import PromptText
     from studio.ui.editor.text.snippet_session import SnippetSession
     from studio.ui.editor.text.typing_keys import TypingKeys
-    from studio.ui.style.theme import Theme
 
 _RECTANGLES = (QRectF, QRect)
 _COLUMN = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier
@@ -51,10 +50,8 @@ class TextInput(PromptView):
     snippet: SnippetSession | None = None
     """The snippet that is being filled, once there was one."""
 
-    def __init__(
-        self, theme: Theme, parent: QWidget | None = None, prompt: PromptText | None = None
-    ) -> None:
-        super().__init__(theme, parent, prompt)
+    def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
+        super().__init__(parent, prompt)
         self.carets = Carets(self)
         self.lines = LineEdits(self)
         self.structure = StructureSelection(self)

@@ -28,7 +28,8 @@ from studio.ui.editor.text.run_lines import RunLines
 from studio.ui.editor.text.sticky_header import StickyHeader
 from studio.ui.editor.text.text_input import TextInput
 from studio.ui.editor.text.typing_keys import TypingKeys
-from studio.ui.style.theme import Theme, mono_font
+from studio.ui.style.in_use import FollowsTheme
+from studio.ui.style.theme import mono_font
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange
@@ -42,7 +43,7 @@ _LONG_CHARACTERS = 500_000
 _SMALLEST, _LARGEST = 6.0, 40.0
 
 
-class PromptEditor(TextInput):
+class PromptEditor(FollowsTheme, TextInput):
     """Edits one prompt. Offsets in signals and methods are code points, as in `Span`."""
 
     caret_moved = Signal(int)  # offset
@@ -50,9 +51,7 @@ class PromptEditor(TextInput):
     message_breakpoint_toggled = Signal(str)  # message that a run should stop before: "user 2"
     request_fixes = Signal(int)  # line, from 0, whose bulb was clicked
 
-    def __init__(
-        self, theme: Theme, parent: QWidget | None = None, prompt: PromptText | None = None
-    ) -> None:
+    def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         """Make it.
 
         Args:
@@ -60,7 +59,7 @@ class PromptEditor(TextInput):
             parent: the widget it is in.
             prompt: the text of another editor, to show it here too; a new one where None.
         """
-        super().__init__(theme, parent, prompt)
+        super().__init__(parent, prompt)
         self.reading = ParseTracker(self)
         self._problems: tuple[Problem, ...] = ()
         self._breakpoints = Breakpoints()
@@ -71,14 +70,14 @@ class PromptEditor(TextInput):
         self.setAccessibleName(self.tr("Prompt text"))
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
-        self._gutter = Gutter(self, theme, lambda: self.breakpoints)
-        self._front = FrontLine(self, theme)
+        self._gutter = Gutter(self, lambda: self.breakpoints)
+        self._front = FrontLine(self)
         self.run_lines = RunLines(self, self._gutter)
         """The lines behind the moment of a run."""
-        self.ghosts = GhostValues(self, theme)
-        self.mark_bar = MarkBar(self, theme)
+        self.ghosts = GhostValues(self)
+        self.mark_bar = MarkBar(self)
         self.setVerticalScrollBar(self.mark_bar)
-        self.sticky = StickyHeader(self, theme)
+        self.sticky = StickyHeader(self)
         self._keys = TypingKeys(self)
         self._caret_timer = QTimer(self)
         self._caret_timer.setSingleShot(True)
@@ -86,6 +85,7 @@ class PromptEditor(TextInput):
         self._wire()
         self._fit_gutter()
         self.prompt.shown_in(self)
+        self.follow_theme()
 
     def _wire(self) -> None:
         self.document().contentsChanged.connect(self.ghosts.follow_edit)
@@ -191,13 +191,9 @@ class PromptEditor(TextInput):
 
     # -- looks ----------------------------------------------------------------------------------
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take other colours."""
-        self.highlighter.set_theme(theme)
-        self.marks.set_theme(theme)
-        self._gutter.set_theme(theme)
-        self._front.theme = self.ghosts.theme = self.sticky.theme = theme
-        self.mark_bar.set_theme(theme)
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        self.highlighter.recolor()
         self.set_problems(self._problems)
         self.run_lines.paint_again()
 

@@ -40,7 +40,7 @@ from studio.ui.preview.cards.part_views import ToolCallView
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.cards.thumbnail import MediaView
 from studio.ui.style.colors import paint_text, role_color
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
 class CardHeader(QWidget):
@@ -78,11 +78,11 @@ class CardHeader(QWidget):
         """Write where the message stands and what it costs."""
         self._meta.setText(text)
 
-    def show_message(self, data: CardData, theme: Theme) -> None:
+    def show_message(self, data: CardData) -> None:
         """Show a message's role, attributes and warnings."""
         self._role.setText(data.role)
-        paint_text(self._role, role_color(theme, data.role))
-        paint_text(self._meta, theme.muted)
+        paint_text(self._role, role_color(theme_in_use(), data.role))
+        paint_text(self._meta, "muted")
         empty_layout(self._chips)
         empty_layout(self._warnings)
         origin = data.message.origin.source
@@ -92,19 +92,19 @@ class CardHeader(QWidget):
         if origin in origins:
             word = origins[origin]
             tip = self.tr("Click to see where it stands")
-            self._chips.addWidget(self._chip(word, theme, theme.muted, tip))
+            self._chips.addWidget(self._chip(word, "muted", tip))
         for key, value in data.message.attributes.items():
             tip = self.tr("Attribute {key!r}").format(key=key)
-            chip = self._chip(f"{key}={value}", theme, theme.muted, tip, attribute=key)
+            chip = self._chip(f"{key}={value}", "muted", tip, attribute=key)
             self._chips.addWidget(chip)
         if data.samples:
             names = ", ".join(data.samples)
             words = self.tr("sample, not sent: {names}").format(names=names)
             tip = self.tr("A run does not take a sample by itself: it asks for the value.")
-            self._warnings.addWidget(self._chip(words, theme, theme.warning, tip))
+            self._warnings.addWidget(self._chip(words, "warning", tip))
         for problem in data.warnings:
             words = self.tr("⚠ looks like structure")
-            chip = self._chip(words, theme, theme.warning, problem.message)
+            chip = self._chip(words, "warning", problem.message)
             chip.setAccessibleName(problem.message)
             self._warnings.addWidget(chip)
         if data.warnings or data.samples:
@@ -115,9 +115,9 @@ class CardHeader(QWidget):
                 if item is not None and (widget := item.widget()) is not None:
                     widget.show()
 
-    def _chip(self, text: str, theme: Theme, color: str, tip: str, attribute: str = "") -> Chip:
-        chip = Chip(text, theme)
-        chip.set_color(theme, color)
+    def _chip(self, text: str, color: str, tip: str, attribute: str = "") -> Chip:
+        chip = Chip(text)
+        chip.set_color(color)
         chip.setToolTip(plain_tip(tip))
         chip.clicked.connect(partial(self._tell, attribute))
         return chip
@@ -134,23 +134,22 @@ def empty_layout(layout: QLayout) -> None:
             widget.deleteLater()
 
 
-class MessageCard(QWidget):
+class MessageCard(FollowsTheme, QWidget):
     """Role, attributes, content; everything on it leads back to where it was written."""
 
     place_clicked = Signal(Span)
     input_clicked = Signal(str)  # input name
     whole_shown = Signal()  # the user asked for the whole of a long text
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._data: CardData | None = None
         self._raw = False
         self._folder: Path | None = None
         self._lit = False
         self._whole = False
         self._said: tuple[int, str, str] | None = None
-        self._stripe = theme.muted
+        self._stripe = theme_in_use().muted
         self._bodies: list[tuple[TextBody, int]] = []  # with the index of the part shown
         self._header = CardHeader(self)
         self._header.chip_clicked.connect(self._reveal_attribute)
@@ -163,6 +162,7 @@ class MessageCard(QWidget):
         layout.addLayout(self._content)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        self.follow_theme()
 
     @property
     def data(self) -> CardData | None:
@@ -224,12 +224,10 @@ class MessageCard(QWidget):
         if description != self.accessibleDescription():
             self.setAccessibleDescription(description)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         if self._data is not None:
             self._draw(self._data)
-        self.update()
 
     def set_lit(self, lit: bool) -> None:
         """Mark the card as the one where the caret stands."""
@@ -272,23 +270,24 @@ class MessageCard(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The card's ground, border and the stripe in the role's colour."""
+        theme = theme_in_use()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = self.rect().toRectF().adjusted(0.75, 0.75, -0.75, -0.75)
         strong = self._lit or self.hasFocus()
-        pen = QPen(QColor(self._theme.accent if strong else self._theme.border))
+        pen = QPen(QColor(theme.accent if strong else theme.border))
         pen.setWidthF(1.5 if strong else 1.0)
         painter.setPen(pen)
-        painter.setBrush(QColor(self._theme.surface))
+        painter.setBrush(QColor(theme.surface))
         painter.drawRoundedRect(box, 6, 6)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(self._stripe))
         painter.drawRoundedRect(box.adjusted(5, 9, 0, -9).adjusted(0, 0, 8 - box.width(), 0), 2, 2)
 
     def _draw(self, data: CardData) -> None:
-        theme = self._theme
+        theme = theme_in_use()
         self._stripe = role_color(theme, data.role)
-        self._header.show_message(data, theme)
+        self._header.show_message(data)
         self._bodies.clear()
         empty_layout(self._content)
         for index, part in enumerate(data.message.parts):
@@ -317,11 +316,11 @@ class MessageCard(QWidget):
                 if part.text:
                     self._add_text(data, index, part)
             case MediaPart():
-                media = MediaView(part, self._folder, self._theme)
+                media = MediaView(part, self._folder)
                 media.clicked.connect(lambda: self._reveal_part(index))
                 self._content.addWidget(media)
             case ToolCallPart():
-                call = ToolCallView(part, self._theme)
+                call = ToolCallView(part)
                 call.clicked.connect(lambda: self._reveal_part(index))
                 self._content.addWidget(call)
             case _:
@@ -338,7 +337,7 @@ class MessageCard(QWidget):
             runs, left_out = tuple(data.runs(part)), 0
         else:
             runs, left_out = data.shown_runs(part, CUT_CHARACTERS, CUT_LINES)
-        body.show_runs(runs, dict(data.colors), self._theme, raw=self._raw or left_out > 0)
+        body.show_runs(runs, dict(data.colors), theme_in_use(), raw=self._raw or left_out > 0)
         self._bodies.append((body, index))
         self._content.addWidget(body)
         if left_out:
@@ -355,7 +354,7 @@ class MessageCard(QWidget):
         if data.is_open_thread:
             label.setText(self.tr("The conversation so far stands here; the run puts it in."))
         label.setWordWrap(True)
-        paint_text(label, self._theme.muted)
+        paint_text(label, "muted")
         self._content.addWidget(label)
 
     def _show_whole(self) -> None:

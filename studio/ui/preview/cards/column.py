@@ -21,7 +21,7 @@ from studio.core.prompty.messages import MediaPart, ToolCallPart
 from studio.core.text.span import Span
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.tools_card import ToolsCard
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import theme_in_use
 
 GAP = 8
 EDGE = 12
@@ -62,16 +62,15 @@ class CardColumn(QWidget):
     input_clicked = Signal(str)  # input name
     request_place = Signal()  # a height changed: place again, and keep what is looked at
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._folder: Path | None = None
         self._raw = False
         self._lit: Slot | None = None
         self._tops: list[int] = []
         self._is_unordered = False
         self.slots: list[Slot] = []
-        self.tools_card = ToolsCard(theme, self)
+        self.tools_card = ToolsCard(self)
         self.tools_card.place_clicked.connect(self.place_clicked)
 
     @property
@@ -106,14 +105,6 @@ class CardColumn(QWidget):
         self._raw = raw
         for slot in self.slots:
             slot.is_behind = slot.card is not None
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
-        self.tools_card.set_theme(theme)
-        for card in self.cards:
-            card.set_theme(theme)
-        self.update()
 
     def set_lit(self, slot: Slot | None) -> None:
         """Mark the slot where the caret stands."""
@@ -166,10 +157,11 @@ class CardColumn(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """An empty card where there is none yet."""
+        theme = theme_in_use()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(self._theme.border))
-        painter.setBrush(QColor(self._theme.surface))
+        painter.setPen(QColor(theme.border))
+        painter.setBrush(QColor(theme.surface))
         seen = event.rect()
         for index in self.near(seen.top(), seen.bottom() + 1):
             slot = self.slots[index]
@@ -192,7 +184,7 @@ class CardColumn(QWidget):
         """Make a slot's card, or bring it up to date; says whether the height changed."""
         card, before = slot.card, slot.height
         if card is None:
-            card = slot.card = MessageCard(self._theme, self)
+            card = slot.card = MessageCard(self)
             card.place_clicked.connect(self.place_clicked)
             card.input_clicked.connect(self.input_clicked)
             card.whole_shown.connect(self._keep_whole)

@@ -25,7 +25,7 @@ from studio.core.text.span import Span
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.column import EDGE, CardColumn, Slot
 from studio.ui.preview.cards.tools_card import ToolsCard
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _SLICE_SECONDS = 0.008  # each slice costs a repaint of 4 ms besides
 
@@ -46,22 +46,21 @@ class _Veil(QWidget):
         QPainter(self).fillRect(self.rect(), ground)
 
 
-class MessagesView(QScrollArea):
+class MessagesView(FollowsTheme, QScrollArea):
     """Cards of all messages, tools on top."""
 
     place_clicked = Signal(Span)
     input_clicked = Signal(str)  # input name
     settled = Signal()  # every card that is seen, or nearly, stands
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._caret: int | None = None
         self._goal: Slot | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(QCoreApplication.translate("MessagesView", "Messages"))
-        self._column = CardColumn(theme)
+        self._column = CardColumn()
         self._column.place_clicked.connect(self.place_clicked)
         self._column.input_clicked.connect(self.input_clicked)
         self._column.request_place.connect(self._place)
@@ -71,7 +70,7 @@ class MessagesView(QScrollArea):
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._continue)
         self.verticalScrollBar().valueChanged.connect(self._wake)
-        self.set_theme(theme)
+        self.follow_theme()
 
     @property
     def cards(self) -> tuple[MessageCard, ...]:
@@ -121,14 +120,13 @@ class MessagesView(QScrollArea):
         self._veil.setVisible(dimmed)
         self._veil.raise_()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        theme = theme_in_use()
         self._veil.color = QColor(theme.window)
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
-        self._column.set_theme(theme)
 
     def light(self, offset: int) -> None:
         """Mark the card whose source holds `offset`, and bring it into view."""

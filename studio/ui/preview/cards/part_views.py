@@ -13,7 +13,7 @@ from studio.core.prompty.messages import ToolCallPart
 from studio.core.text.foreign_json import parse_json
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.style.colors import paint_text, role_color
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import theme_in_use
 
 
 class ToolCallView(QWidget):
@@ -21,8 +21,9 @@ class ToolCallView(QWidget):
 
     clicked = Signal()
 
-    def __init__(self, part: ToolCallPart, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, part: ToolCallPart, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        theme = theme_in_use()
         name = QLabel(self.tr("Calls {name}").format(name=part.name))
         font = name.font()
         font.setWeight(QFont.Weight.DemiBold)
@@ -31,7 +32,7 @@ class ToolCallView(QWidget):
         paint_text(name, role_color(theme, "tool"))
         identifier = QLabel(part.id)
         identifier.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(identifier, theme.muted)
+        paint_text(identifier, "muted")
         self.arguments = TextBody()
         self.arguments.setAccessibleName(self.tr("Arguments of {name}").format(name=part.name))
         self.arguments.place_clicked.connect(self._tell)

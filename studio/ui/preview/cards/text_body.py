@@ -47,7 +47,6 @@ class TextBody(QTextBrowser):
         self._runs: tuple[TextRun, ...] = ()
         self._later: Callable[[], Sequence[TextRun]] | None = None
         self._colors: dict[str, int] = {}
-        self._theme: Theme | None = None
         self._raw = False
         self._pressed: QPoint | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -66,7 +65,7 @@ class TextBody(QTextBrowser):
         self, runs: Sequence[TextRun], colors: dict[str, int], theme: Theme, *, raw: bool
     ) -> None:
         """Show a text; `colors` gives the number of each input's colour."""
-        self._runs, self._colors, self._theme = tuple(runs), dict(colors), theme
+        self._runs, self._colors = tuple(runs), dict(colors)
         self._later = None
         self._raw = raw or sum(len(run.text) for run in runs) > MARKDOWN_LIMIT
         if self._raw:

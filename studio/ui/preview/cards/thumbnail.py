@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from studio.core.prompty.messages import MediaPart
 from studio.core.text.plain_tip import plain_tip
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 from studio.viewmodels.app.jobs import LatestJob
 
 BYTES_LIMIT = 10_000_000
@@ -110,9 +109,7 @@ class MediaView(QWidget):
 
     clicked = Signal()
 
-    def __init__(
-        self, part: MediaPart, folder: Path | None, theme: Theme, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, part: MediaPart, folder: Path | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._picture = QLabel()
         self._picture.hide()
@@ -141,8 +138,8 @@ class MediaView(QWidget):
         row.setSpacing(12)
         row.addWidget(self._picture)
         row.addLayout(words, 1)
-        paint_text(self._source, theme.muted)
-        paint_text(self._note, theme.muted)
+        paint_text(self._source, "muted")
+        paint_text(self._note, "muted")
         self._job: LatestJob[Picture] = LatestJob(self)
         self._job.finished.connect(self._show)
         if part.kind == "image":

@@ -18,7 +18,7 @@ from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _MOST = 24
 """Tools shown at once; a click on the last chip shows the others, which push the messages down."""
@@ -30,14 +30,13 @@ _MOST_OPTIONS = 6
 _LONGEST_TIP = 4_000
 
 
-class ToolsCard(QWidget):
+class ToolsCard(FollowsTheme, QWidget):
     """One chip for each tool; a click leads to where it is declared. Hidden when there is none."""
 
     place_clicked = Signal(Span)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._specs: tuple[ToolSpec, ...] = ()
         self._hoisted: tuple[HoistedTool, ...] = ()
         self._choice = ""
@@ -67,6 +66,7 @@ class ToolsCard(QWidget):
         layout.addWidget(self.options)
         self.setAccessibleName(self.tr("Tools of this prompt"))
         self.hide()
+        self.follow_theme()
 
     def show_tools(
         self, specs: Sequence[ToolSpec], hoisted: Sequence[HoistedTool], choice: str = ""
@@ -86,16 +86,15 @@ class ToolsCard(QWidget):
             self._specs, self._hoisted, self._choice = shown
             self._draw()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colours of a theme."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._draw()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A card's ground, with a broken border: it is not a message."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = QPen(QColor(self._theme.border))
+        pen = QPen(QColor(theme_in_use().border))
         pen.setStyle(Qt.PenStyle.DashLine)
         painter.setPen(pen)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -120,7 +119,7 @@ class ToolsCard(QWidget):
         told = [_options_text(tool) for tool in hoisted if tool.options or tool.reference]
         self.options.setText("\n".join(told if self._is_open else told[:_MOST_OPTIONS]))
         self.options.setHidden(not told)
-        paint_text(self.options, self._theme.muted)
+        paint_text(self.options, "muted")
         hidden = max(count - room, 0 if self._is_open else len(told) - _MOST_OPTIONS)
         if hidden > 0:
             self._add_more(hidden)
@@ -131,7 +130,7 @@ class ToolsCard(QWidget):
         )
         self._title.setText(self._choice.partition(": ")[0] or counted)
         self._title.setToolTip(plain_tip(self._choice) if self._choice else "")
-        paint_text(self._title, self._theme.muted)
+        paint_text(self._title, "muted")
         self.setVisible(count > 0)
         self.update()
 
@@ -147,7 +146,7 @@ class ToolsCard(QWidget):
         self._add(f"{tool.id} · {tool.type}", tip, tool.span, dynamic=bool(tool.dynamic_inputs))
 
     def _add_more(self, count: int) -> None:
-        chip = Chip(self.tr("and {count} more").format(count=count), self._theme)
+        chip = Chip(self.tr("and {count} more").format(count=count))
         chip.clicked.connect(self._show_all)
         self._flow.addWidget(chip)
         chip.show()
@@ -157,9 +156,8 @@ class ToolsCard(QWidget):
         self._draw()
 
     def _add(self, text: str, tip: str, span: Span | None, *, dynamic: bool) -> None:
-        theme = self._theme
-        chip = Chip(text, theme)
-        chip.set_color(theme, theme.warning if dynamic else theme.roles["tool"])
+        chip = Chip(text)
+        chip.set_color("warning" if dynamic else theme_in_use().roles["tool"])
         chip.setToolTip(plain_tip(tip))
         if span is not None:
             chip.clicked.connect(partial(self._reveal, span))

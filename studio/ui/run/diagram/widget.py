@@ -36,8 +36,8 @@ from studio.ui.run.diagram.layout import (
 )
 from studio.ui.run.diagram.painter import DiagramDrawing, label_of, node_font, tip_of
 from studio.ui.style.icons import icon
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.motion import is_motion_reduced
-from studio.ui.style.theme import LIGHT, Theme
 
 _COMPACT_REACH = 7.0
 _MOTION_MS = 33
@@ -73,7 +73,6 @@ class LoopDiagram(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = DiagramState()
-        self._theme = LIGHT
         self._layout: DiagramLayout | None = None
         self._compact = False
         self._focused: Node = "prompt"
@@ -158,11 +157,6 @@ class LoopDiagram(QWidget):
             self.updateGeometry()
             self.update()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colours."""
-        self._theme = theme
-        self.update()
-
     def sizeHint(self) -> QSize:
         """Wide, and as high as its nodes with the ways above and below."""
         if self._compact:
@@ -184,7 +178,7 @@ class LoopDiagram(QWidget):
         focused = self._focused if self.hasFocus() else None
         drawing = DiagramDrawing(
             self._state,
-            self._theme,
+            theme_in_use(),
             self.font(),
             focused if self._lane is None else None,
             self._lane if self.hasFocus() else None,

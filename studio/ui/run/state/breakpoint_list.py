@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBo
 
 from studio.application.run.debugging.breakpoints import BreakpointSet, describe
 from studio.ui.style.colors import paint_text
-from studio.ui.style.theme import Theme
 
 _ID = Qt.ItemDataRole.UserRole
 
@@ -33,10 +32,7 @@ class BreakpointList(QListWidget):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.itemChanged.connect(self._on_item)
         self.itemActivated.connect(self.request_breakpoints)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        paint_text(self._empty, theme.muted)
+        paint_text(self._empty, "muted")
 
     def show_breakpoints(self, value: BreakpointSet) -> None:
         """Take the set of the open prompt."""

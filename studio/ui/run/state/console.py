@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QVBoxLayout,
 from studio.application.run.debugging.console import ConsoleLine, ConsoleLineKind
 from studio.ui.run.state.expression_field import ExpressionField
 from studio.ui.style.colors import fixed_font
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _LINE = Qt.ItemDataRole.UserRole
 _SIGNS: dict[ConsoleLineKind, str] = {
@@ -49,7 +49,7 @@ class _Input(ExpressionField):
         super().keyPressEvent(event)
 
 
-class Console(QWidget):
+class Console(FollowsTheme, QWidget):
     """Lines of the run with those of the user's own between them, in the order that they came."""
 
     request_value = Signal(str)  # an expression, to be worked out at the moment shown
@@ -57,7 +57,6 @@ class Console(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._taken: tuple[ConsoleLine, ...] = ()
         self.list = QListWidget()
         self.field = _Input()
@@ -81,15 +80,15 @@ class Console(QWidget):
         self.field.entered.connect(self.request_value)
         self.list.itemClicked.connect(self._on_item)
         self.list.itemActivated.connect(self._on_item)
+        self.follow_theme()
 
     @property
     def lines(self) -> list[str]:
         """The lines as they read."""
         return [self.list.item(row).text() for row in range(self.list.count())]
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         for row in range(self.list.count()):
             self._paint(self.list.item(row))
 
@@ -119,7 +118,7 @@ class Console(QWidget):
             self.list.scrollToBottom()
 
     def _paint(self, item: QListWidgetItem) -> None:
-        theme, line = self._theme, item.data(_LINE)
+        theme, line = theme_in_use(), item.data(_LINE)
         inks: dict[ConsoleLineKind, str] = {
             "log": theme.text, "output": theme.muted, "warning": theme.warning,
             "error": theme.error, "asked": theme.accent, "value": theme.text,

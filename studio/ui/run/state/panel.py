@@ -26,7 +26,6 @@ from studio.ui.run.state.breakpoint_list import BreakpointList
 from studio.ui.run.state.console import Console
 from studio.ui.run.state.variables import VariablesTable
 from studio.ui.style.icons import icon
-from studio.ui.style.theme import Theme
 
 _HEAD = 28
 _BODY = 108
@@ -63,11 +62,6 @@ class StatePanel(QWidget):
     def is_open(self) -> bool:
         """Whether more than its head is shown."""
         return self._is_open
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        for part in (self.variables, self.breakpoints, self.console):
-            part.set_theme(theme)
 
     def set_open(self, *, is_open: bool) -> None:
         """Show its body, or its head alone."""

@@ -17,19 +17,18 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.debugging.variables import RunVariable, with_changes
 from studio.ui.style.colors import fixed_font
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _ROW = 24
 
 
-class VariablesTable(QTableWidget):
+class VariablesTable(FollowsTheme, QTableWidget):
     """Two columns, name and value; a changed value has a dot and stronger writing."""
 
     value_written = Signal(RunVariable, str)  # the variable, what was written over it
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(0, 2, parent)
-        self._theme = LIGHT
         self._rows: tuple[RunVariable, ...] = ()
         self._before: tuple[RunVariable, ...] = ()
         self._moment: object = None
@@ -51,15 +50,15 @@ class VariablesTable(QTableWidget):
         self.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         self.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.itemChanged.connect(self._on_changed)
+        self.follow_theme()
 
     @property
     def rows(self) -> tuple[RunVariable, ...]:
         """What is shown."""
         return self._rows
 
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        self._theme = theme
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
         self._fill()
 
     def show_rows(self, rows: Sequence[RunVariable], moment: object) -> None:
@@ -82,6 +81,7 @@ class VariablesTable(QTableWidget):
         self._fill()
 
     def _fill(self) -> None:
+        theme = theme_in_use()
         self._filling = True
         row = self.currentRow()
         self.setRowCount(len(self._rows))
@@ -90,7 +90,7 @@ class VariablesTable(QTableWidget):
         for index, one in enumerate(self._rows):
             name = QTableWidgetItem(f"• {one.name}" if one.is_changed else one.name)
             name.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable)
-            name.setForeground(QColor(self._theme.text if one.is_changed else self._theme.muted))
+            name.setForeground(QColor(theme.text if one.is_changed else theme.muted))
             if one.is_changed:
                 name.setFont(strong)
                 name.setToolTip(self.tr("Another value than at the moment before"))
@@ -111,11 +111,12 @@ class VariablesTable(QTableWidget):
         self._filling = False
 
     def _ink(self, row: RunVariable) -> str:
+        theme = theme_in_use()
         if isinstance(row.whole, str):
-            return self._theme.success
+            return theme.success
         if isinstance(row.whole, bool | int | float):
-            return self._theme.warning
-        return self._theme.text
+            return theme.warning
+        return theme.text
 
     def _on_changed(self, item: QTableWidgetItem) -> None:
         if self._filling or item.column() != 1 or item.row() >= len(self._rows):

@@ -17,6 +17,7 @@ from studio.core.prompty.parse import parse
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.import_prompt import ImportDialog
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import DARK, LIGHT
 from tests.support.drop import drop_files
 from tests.support.patience import MS
@@ -164,7 +165,7 @@ def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_pa
 
     sets = {"north": {"city": "Tromsø"}, "south": {"city": "Bari"}}
     subject = ExportSubject(parse(PROMPT, tmp_path / "trip.prompty"), "trip.prompty", {}, sets)
-    dialog = ExportDialog(subject, window.services.messages, window.theme, window)
+    dialog = ExportDialog(subject, window.services.messages, window)
     dialog.open()
     choose(dialog, "langchain", qtbot)
     rows = [dialog.round_trips.item(row).text() for row in range(dialog.round_trips.count())]
@@ -172,7 +173,7 @@ def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_pa
         f"{name}: the same (2 messages, 1 tools)" for name in ("Values of now", "north", "south")
     ]
     assert dialog.tabs.tabText(2) == "Round trip 3/3"
-    assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {window.theme.success}
+    assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {theme_in_use().success}
     dialog.close()
 
 
@@ -201,7 +202,7 @@ def test_the_program_itself_is_asked_in_the_dialog(
     qtbot.mouseClick(dialog.tabs.ask, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "read the file" in dialog.state.text(), timeout=MS)
     assert dialog.state.text().startswith("prompty 2.1")
-    assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {window.theme.success}
+    assert colors_of(dialog.round_trips.item(0).icon().pixmap(16, 16)) == {theme_in_use().success}
     dialog.close()
 
 
@@ -225,9 +226,8 @@ def test_another_theme_reaches_what_is_already_shown(
     qtbot.waitUntil(lambda: "− # Old" in dialog.diff.toPlainText())
     tests = tmp_path / "promptfooconfig.yaml"
     tests.write_text("prompts: ['A {{x}}']\ntests:\n  - assert: [1]\n", encoding="utf-8")
-    taken = ImportDialog(tests, window.services.messages, window.theme, window)
+    taken = ImportDialog(tests, window.services.messages, window)
     assert taken.read()
-    window.themes.changed.connect(taken.set_theme)
     assert dialog.checks.count() > 0
     assert taken.notes.count() > 0
 

@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from studio.core.settings import Settings
 from studio.ui.dialogs.disk_comparison import DiskComparisonDialog
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.theme import LIGHT
 from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.document.swap import SwapFolder
 
@@ -28,7 +27,7 @@ def notices() -> list[Notification]:
 def page(qtbot: QtBot, tmp_path: Path, notices: list[Notification]) -> Iterator[EditorPage]:
     messages = Notifications()
     messages.noticed.connect(notices.append)
-    page = EditorPage(messages, SwapFolder(tmp_path / "swaps"), Settings(), LIGHT)
+    page = EditorPage(messages, SwapFolder(tmp_path / "swaps"), Settings())
     qtbot.addWidget(page)
     with qtbot.waitActive(page):
         page.show()

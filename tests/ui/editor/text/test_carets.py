@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.text.line_edits import LineEdits
 from studio.ui.editor.text.view import PromptEditor
-from studio.ui.style.theme import LIGHT
 
 TEXT = "one\ntwo 😀\nthree\nfour"
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -24,7 +23,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 
 @pytest.fixture
 def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
-    view = PromptEditor(LIGHT)
+    view = PromptEditor()
     qtbot.addWidget(view)
     view.resize(600, 300)
     with qtbot.waitExposed(view):

@@ -15,7 +15,6 @@ from studio.application.preview.build import PreviewJob, build_preview
 from studio.core.prompty.parse import parse
 from studio.core.settings import Settings
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.theme import LIGHT
 from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.document.swap import SwapFolder
 
@@ -35,7 +34,7 @@ And then?
 
 @pytest.fixture
 def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EditorPage]:
-    made = EditorPage(Notifications(), SwapFolder(tmp_path / "swap"), Settings(), LIGHT)
+    made = EditorPage(Notifications(), SwapFolder(tmp_path / "swap"), Settings())
     qtbot.addWidget(made)
     made.resize(700, 400)
     made.begin(TEXT, "a.prompty")
@@ -111,7 +110,7 @@ def test_a_closed_second_view_hears_no_more_of_the_text(
     page: EditorPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
     swaps = SwapFolder(tmp_path / "swap")
-    twin = EditorPage(Notifications(), swaps, Settings(), LIGHT, twin=page)
+    twin = EditorPage(Notifications(), swaps, Settings(), twin=page)
     show_values(twin)
     ghosts = twin.editor.ghosts  # somebody still holds it, as a signal to Python does
     twin.hand_over(page)

@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.editor.text.gutter import Gutter
 from studio.ui.editor.text.view import PromptEditor
-from studio.ui.style.theme import LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -53,7 +52,7 @@ def painted_until_quiet(
 
 @pytest.fixture
 def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
-    view = PromptEditor(LIGHT)
+    view = PromptEditor()
     qtbot.addWidget(view)
     view.resize(500, 600)
     with qtbot.waitActive(view):

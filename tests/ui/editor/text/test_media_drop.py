@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from studio.core.prompty.parse import parse
 from studio.core.settings import Settings
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.theme import LIGHT
 from studio.viewmodels.app.notifications import Notifications
 from studio.viewmodels.document.swap import SwapFolder
 from tests.support.drop import drop_files
@@ -30,7 +29,7 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EditorPage]:
     folder.mkdir()
     path = folder / "a.prompty"
     path.write_text(SECTION, encoding="utf-8")
-    page = EditorPage(Notifications(), SwapFolder(tmp_path / "swaps"), Settings(), LIGHT)
+    page = EditorPage(Notifications(), SwapFolder(tmp_path / "swaps"), Settings())
     qtbot.addWidget(page)
     page.resize(600, 400)
     with qtbot.waitActive(page):

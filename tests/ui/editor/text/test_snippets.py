@@ -12,7 +12,6 @@ from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.text.view import PromptEditor
-from studio.ui.style.theme import LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -22,7 +21,7 @@ LEGACY = "---\nmodel:\n  api: chat\n  configuration:\n    type: openai\n{root}--
 
 @pytest.fixture
 def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
-    view = PromptEditor(LIGHT)
+    view = PromptEditor()
     qtbot.addWidget(view)
     view.resize(700, 400)
     with qtbot.waitActive(view):

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QPlainTextDocumentLayout
 from pytestqt.qtbot import QtBot
 
 from studio.ui.editor.text.prompt_text import PromptText, TextMirror, Window
-from studio.ui.style.theme import LIGHT
 
 LINE = "A line with {{ name }} – and Größe\n"
 
@@ -72,7 +71,7 @@ def test_any_edits_leave_the_same_text(document: QTextDocument, seed: int) -> No
 
 
 def test_a_key_in_a_coloured_text_does_not_read_the_whole(qapp: object) -> None:
-    prompt = PromptText(LIGHT)
+    prompt = PromptText()
     prompt.load("---\nname: a\n---\nsystem:\n" + LINE * 3_000)
     before = prompt.source()
     read = prompt.mirror.whole_readings
@@ -90,7 +89,7 @@ def test_a_key_in_a_coloured_text_does_not_read_the_whole(qapp: object) -> None:
 
 
 def test_a_text_that_is_being_coloured_is_not_read_as_a_whole(qapp: object, qtbot: QtBot) -> None:
-    prompt = PromptText(LIGHT)
+    prompt = PromptText()
     prompt.load("---\nname: a\n---\nsystem:\n" + LINE * 6_000)
     prompt.source()
     read = prompt.mirror.whole_readings

@@ -17,6 +17,7 @@ from studio.ui.editor.page.naming import Naming
 from studio.ui.editor.text.marks import ShownMarks
 from studio.ui.editor.text.view import PromptEditor
 from studio.ui.style.theme import DARK, LIGHT
+from tests.support.themes import wear
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -28,7 +29,7 @@ PROMPT = (
 
 @pytest.fixture
 def editor(qtbot: QtBot) -> Iterator[PromptEditor]:
-    view = PromptEditor(LIGHT)
+    view = PromptEditor()
     qtbot.addWidget(view)
     view.resize(700, 400)
     with qtbot.waitActive(view):
@@ -330,7 +331,7 @@ def test_theme_changes_the_colours_of_text(editor: PromptEditor, qtbot: QtBot) -
     editor.load("system:\n")
     first = editor.document().firstBlock()
     assert first.layout().formats()[0].format.foreground().color().name() == LIGHT.syntax["role"]
-    editor.set_theme(DARK)
+    wear(DARK)
     qtbot.waitUntil(lambda: editor.highlighter.is_done)
     assert first.layout().formats()[0].format.foreground().color().name() == DARK.syntax["role"]
 
@@ -338,7 +339,7 @@ def test_theme_changes_the_colours_of_text(editor: PromptEditor, qtbot: QtBot) -
 def test_theme_reaches_the_last_line_of_a_long_text(editor: PromptEditor, qtbot: QtBot) -> None:
     editor.load("Hello {{ name }}\n" * 5000)
     qtbot.waitUntil(lambda: editor.highlighter.is_done)
-    editor.set_theme(DARK)
+    wear(DARK)
     qtbot.waitUntil(lambda: editor.highlighter.is_done)
     last = editor.document().findBlockByNumber(4999)
     colors = {each.format.foreground().color().name() for each in last.layout().formats()}
@@ -400,10 +401,10 @@ def test_lines_that_wait_for_their_turn_may_go_away(editor: PromptEditor, qtbot:
 @pytest.mark.parametrize("caret", [5, 200])
 def test_the_line_that_the_caret_left_is_one_of_the_text(qtbot: QtBot, caret: int) -> None:
     # A line that went away still says that it is valid; to ask for its place crashed.
-    editor = PromptEditor(LIGHT)
+    editor = PromptEditor()
     qtbot.addWidget(editor)
     editor.load("line\n" * 300)
-    marks = ShownMarks(editor, LIGHT)
+    marks = ShownMarks(editor)
     cursor = QTextCursor(editor.document().findBlockByNumber(200))
     editor.setTextCursor(cursor)
     marks.show()

@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 from studio.core.prompty.messages import MediaPart
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.cards.thumbnail import MediaView, read_picture
-from studio.ui.style.theme import LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -61,7 +60,7 @@ def test_data_uris(picture: Path) -> None:
 
 
 def test_the_view_shows_the_picture_once_it_is_read(qtbot: QtBot, picture: Path) -> None:
-    view = MediaView(MediaPart("image", "pic.png"), picture.parent, LIGHT)
+    view = MediaView(MediaPart("image", "pic.png"), picture.parent)
     qtbot.addWidget(view)
     view.show()
     qtbot.waitUntil(view._picture.isVisible)

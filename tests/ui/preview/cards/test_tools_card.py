@@ -10,13 +10,12 @@ from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.tools_card import ToolsCard
-from studio.ui.style.theme import LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
 
 def test_tools_that_were_left_out_have_no_chip_and_the_title_says_why(qtbot: QtBot) -> None:
-    card = ToolsCard(LIGHT)
+    card = ToolsCard()
     qtbot.addWidget(card)
     specs = (ToolSpec("search"), ToolSpec("convert"))
     hoisted = [HoistedTool(name, "function", {}) for name in ("convert", "mail")]

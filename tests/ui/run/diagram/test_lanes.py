@@ -13,6 +13,7 @@ from studio.ui.run.diagram.layout import height_of, lay_out_with_lanes
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.style.motion import set_motion_reduced
 from studio.ui.style.theme import DARK, LIGHT, Theme
+from tests.support.themes import wear
 
 _PHASES: tuple[LanePhase, ...] = ("done", "running", "waits", "failed", "asked", "decided")
 
@@ -43,7 +44,7 @@ def test_lanes_stand_apart_and_inside(width: int, count: int, has_more: bool) ->
 def test_lanes_in_all_their_phases_are_painted(qtbot: QtBot, theme: Theme) -> None:
     diagram = LoopDiagram()
     qtbot.addWidget(diagram)
-    diagram.set_theme(theme)
+    wear(theme)
     diagram.resize(1000, diagram.sizeHint().height())
     pictures = []
     for phase in _PHASES:

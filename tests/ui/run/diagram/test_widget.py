@@ -12,6 +12,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.run.diagram.layout import height_of, lay_out, lay_out_with_facts
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.style.theme import DARK, LIGHT, Theme
+from tests.support.themes import wear
 
 _LABELS = dict.fromkeys(NODES, 48.0)
 
@@ -57,7 +58,7 @@ def test_with_facts_the_way_out_stands_below_and_nothing_overlaps(
 def test_the_live_node_is_painted_unlike_the_others(qtbot: QtBot, theme: Theme, phase: str) -> None:
     diagram = LoopDiagram()
     qtbot.addWidget(diagram)
-    diagram.set_theme(theme)
+    wear(theme)
     diagram.resize(1000, diagram.sizeHint().height())
     idle = diagram.grab().toImage()
     diagram.show_state(DiagramState(phase, "action", sentence="x"))  # type: ignore[arg-type]
