@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.experiments.charts import ChartFigure, ChartLine, ChartPoint
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import theme_in_use
 
 _LINE = 24
 _HEAD = 22
@@ -26,15 +26,9 @@ class ExperimentChart(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = LIGHT
         self._figure = ChartFigure("")
         PaintedParts(self, self._parts)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Paint in these colors."""
-        self._theme = theme
-        self.update()
 
     def show_figure(self, figure: ChartFigure) -> None:
         """Draw this."""
@@ -57,7 +51,7 @@ class ExperimentChart(QWidget):
         """Draw head, axis, bars or points, and figures."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QColor(self._theme.muted))
+        painter.setPen(QColor(theme_in_use().muted))
         painter.drawText(
             QRectF(0, 0, self.width(), _HEAD - 4), int(Qt.AlignmentFlag.AlignLeft),
             self._figure.title,
@@ -103,7 +97,7 @@ class ExperimentChart(QWidget):
     def _paint_line(
         self, painter: QPainter, each: ChartLine, y: float, left: float, right: float
     ) -> None:
-        theme, most = self._theme, self._figure.most
+        theme, most = theme_in_use(), self._figure.most
         bold = QFont(self.font())
         bold.setWeight(QFont.Weight.DemiBold)
         color = QColor(theme.muted if each.is_muted else theme.accent)
@@ -131,16 +125,17 @@ class ExperimentChart(QWidget):
 
     def _paint_axis(self, painter: QPainter, left: float, right: float) -> None:
         """Lines and figures of the horizontal axis."""
+        theme = theme_in_use()
         bottom = self.height() - _FOOT
         every = next(each for each in (1, _TICKS) if (right - left) * each / _TICKS >= _APART
                      or each == _TICKS)  # fmt: skip
         for tick in range(_TICKS + 1):
             x = left + (right - left) * tick / _TICKS
-            painter.setPen(QColor(self._theme.border))
+            painter.setPen(QColor(theme.border))
             painter.drawLine(int(x), _HEAD, int(x), bottom)
             if self._figure.unit == "#" or tick % every:
                 continue
-            painter.setPen(QColor(self._theme.muted))
+            painter.setPen(QColor(theme.muted))
             place = QRectF(x - 30, bottom + 2, 60, _FOOT - 2)
             value = self._figure.most * tick / _TICKS
             painter.drawText(
@@ -150,10 +145,11 @@ class ExperimentChart(QWidget):
     # -- points ---------------------------------------------------------------------------------
 
     def _paint_plane(self, painter: QPainter) -> None:
+        theme = theme_in_use()
         left, right = 44.0, self.width() - 90.0
         self._paint_axis(painter, left, right)
         top, bottom = _HEAD + 4.0, self.height() - _FOOT - 4.0
-        painter.setPen(QColor(self._theme.muted))
+        painter.setPen(QColor(theme.muted))
         for share in (0.0, 0.5, 1.0):
             y = bottom + (top - bottom) * share
             place = QRectF(0, y - 10, left - 8, 20)
@@ -172,7 +168,7 @@ class ExperimentChart(QWidget):
             painter.setBrush(color)
             painter.drawEllipse(place_of, 4.5, 4.5)
             if last[each.name] is each:
-                painter.setPen(QColor(self._theme.text))
+                painter.setPen(QColor(theme.text))
                 words = place_of + QPointF(8, 4)
                 while any(abs(words.y() - other.y()) < _WORDS and abs(words.x() - other.x()) < 60
                           for other in named):  # fmt: skip
@@ -182,9 +178,10 @@ class ExperimentChart(QWidget):
             before = each.name, place_of
 
     def _color(self, point: ChartPoint) -> str:
+        theme = theme_in_use()
         if point.is_muted:
-            return self._theme.muted
-        colors = (self._theme.accent, self._theme.success, self._theme.warning, self._theme.error)
+            return theme.muted
+        colors = (theme.accent, theme.success, theme.warning, theme.error)
         names = list(dict.fromkeys(each.name for each in self._figure.points if not each.is_muted))
         return colors[names.index(point.name) % len(colors)]
 
