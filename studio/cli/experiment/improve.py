@@ -153,7 +153,8 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
         progress.end()
         if task.services.embedded is not None:
             await task.services.embedded.stop()
-    return INTERRUPTED if interrupted else _tell(options, found)
+    code = _tell(options, found)
+    return INTERRUPTED if interrupted else code
 
 
 def _tell(options: argparse.Namespace, found: Improvement) -> int:

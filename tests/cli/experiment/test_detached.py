@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -139,6 +140,30 @@ def test_a_run_whose_process_died_is_said_to_be_nobodys(
         ledger.end(1, "running")  # as a kill -9 leaves it
     assert run_command(["experiment", "attach", FILE]) == 3
     assert "nobody runs #1 any more" in capsys.readouterr().err
+
+
+def test_the_desktop_is_told_where_somebody_wants_it(
+    server: ChatServer, gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    gate.open.set()
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    told = tmp_path / "told.txt"
+    name = "osascript" if sys.platform == "darwin" else "notify-send"
+    program = programs / name
+    program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{told}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    assert run_command(["experiment", "run", FILE]) == 1
+    assert not told.exists()
+    assert run_command(["experiment", "run", FILE, "--notify"]) == 1
+    assert "capital: the experiment has ended" in told.read_text()
+    assert "passes" in told.read_text()
+    program.unlink()
+    monkeypatch.setenv("PATH", str(programs))
+    assert run_command(["experiment", "attach", FILE, "--notify"]) == 1
+    assert "nothing here tells the desktop" in capsys.readouterr().err
 
 
 def test_a_run_that_cannot_begin_says_why(

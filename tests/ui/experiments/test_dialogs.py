@@ -167,6 +167,24 @@ def test_a_section_is_improved_and_accepted_as_one_undo(
     assert view.controller.model.rowCount() == 6  # the unseen rows stand in the grid
 
 
+def test_a_dialog_that_is_closed_ends_what_it_asked_for(
+    qtbot: QtBot, view: ExperimentView, server: ChatServer, answers: Answers
+) -> None:
+    pytest.importorskip("gepa", reason="needs the extra `improve`")
+    answers.may_answer.clear()
+    view.more_actions["improve"].trigger()
+    dialog = dialog_of(ImproveDialog)
+    dialog.model.setEditText("small")
+    qtbot.mouseClick(dialog.search_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(server.requests), timeout=patience.MS)
+    assert dialog.stop_button.isVisible()
+    dialog.close()
+    qtbot.waitUntil(
+        lambda: all(each.client_left.is_set() for each in server.requests), timeout=patience.MS
+    )
+    assert not view.controller.heads  # nothing of it is a result
+
+
 def test_texts_are_proposed_and_become_variants(
     qtbot: QtBot, view: ExperimentView, server: ChatServer, answers: Answers
 ) -> None:

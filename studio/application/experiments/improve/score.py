@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -105,6 +106,7 @@ class RowScorer:
         self._ledger = ledger
         self._known: dict[tuple[str, int], AnsweredRow] = {}
         self._runner: ExperimentRunner | None = None
+        self._task: asyncio.Task[object] | None = None
         self._asker: _LastingAsker | None = None
         self._is_stopped = False
         choice = plan.variants[at].choice
@@ -125,6 +127,12 @@ class RowScorer:
         self._is_stopped = True
         if self._runner is not None:
             self._runner.stop()
+
+    def abort(self) -> None:
+        """Ask for no more, and cut off what is under way. To be called on the loop."""
+        self.stop()
+        if self._task is not None:
+            self._task.cancel()
 
     @property
     def is_stopped(self) -> bool:
@@ -240,7 +248,7 @@ class RowScorer:
         if self._is_stopped:
             raise SpentError(_tr("It was stopped."))
         runner = ExperimentRunner(plan, self._services, self._ledger, on_cell=keep, asker=asker)
-        self._runner = runner
+        self._runner, self._task = runner, asyncio.current_task()
         try:
             estimate = await runner.prepare()
             if estimate.faults:
@@ -249,7 +257,7 @@ class RowScorer:
             result = runner.begin()
             state = await runner.run(result)
         finally:
-            self._runner = None
+            self._runner = self._task = None
             await runner.close()
         if state != "done":
             raise SpentError(

@@ -11,13 +11,18 @@ import asyncio
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
 
 from studio.application.experiments.improve.candidates import section_text
-from studio.application.experiments.improve.propose import AnsweredRow, SectionProposer
+from studio.application.experiments.improve.propose import (
+    AnsweredRow,
+    ProposedText,
+    SectionProposer,
+)
 from studio.application.experiments.improve.score import RowScorer, SpentError
 from studio.application.experiments.improve.values import (
     Candidate,
@@ -193,6 +198,7 @@ class SectionSearch:
             trusted=plan.folder.trusted, wish=choices.wish,
         )  # fmt: skip
         self._candidates = [Candidate(0, None, self._before, "start")]
+        self._asking: Future[list[ProposedText]] | None = None
         self._idle = 0
         self._rounds = 0
         self._ended = ""
@@ -244,7 +250,9 @@ class SectionSearch:
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:
-            self.stop()
+            self._scorer.abort()
+            if self._asking is not None:
+                self._asking.cancel()
             await asyncio.wait({work})
             raise
 
@@ -268,6 +276,8 @@ class SectionSearch:
             )
         except SpentError as error:
             self._ended = self._ended or str(error)
+        except CancelledError:  # of what the thread waited for: nobody wants its end any more
+            return
 
     def _is_over(self, _state: object) -> bool:
         """Whether the search ends; GEPA asks before each round."""
@@ -315,7 +325,8 @@ class SectionSearch:
         known = [each.text for each in self._candidates if each.state != "refused"]
         asked = self._proposer.texts(current, rows, known)
         try:
-            made = asyncio.run_coroutine_threadsafe(asked, loop).result()
+            self._asking = asyncio.run_coroutine_threadsafe(asked, loop)
+            made = self._asking.result()
         except Exception as error:  # noqa: BLE001 - GEPA would ask once more, and be charged
             self._ended = str(error) or type(error).__name__
             return {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 
@@ -26,6 +27,8 @@ from tests.application.experiments.improve.conftest import (
     replied,
     rows_of,
 )
+from tests.support.chat_server import Exchange, streamed
+from tests.support.patience import until
 
 pytest.importorskip("gepa", reason="needs the extra `improve`")
 
@@ -193,6 +196,26 @@ async def test_a_stopped_search_says_so(improving: ImproveBench, ledger: Experim
     assert not improving.proposals
     assert not found.found
     assert found.ended == "It was stopped."
+
+
+async def test_a_search_that_nobody_waits_for_ends_at_once(
+    improving: ImproveBench, ledger: ExperimentLedger
+) -> None:
+    async def never(exchange: Exchange) -> None:
+        system = exchange.request.body["messages"][0]["content"]
+        if "You improve one section" in system:
+            improving.proposals.append(system)
+            await asyncio.Event().wait()
+        await streamed("nothing")(exchange)
+
+    improving.bench.server.always(never)
+    work = asyncio.create_task(improving.run(ledger))
+    await until(lambda: improving.proposals, "the proposer's request")
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    received = improving.bench.server.requests[-1]
+    await until(received.client_left.is_set, "the end of the proposer's request")
 
 
 async def test_answers_are_asked_once_over_searches(
