@@ -61,6 +61,7 @@ dist: setup-dev ## build all that people install, check it and start it, into di
 
 interop: setup-dev ## let every program that reads an export read it: Prompty 1 and 2, AgentSchema, LangChain, promptfoo, …
 	@$(BIN)/python -m tests.interop.interop $(FILE)
+	@$(BIN)/python -m tests.interop.promptfoo_verdicts
 	@$(BIN)/python -m tests.interop.mcp_clients
 	@$(BIN)/python -m tests.interop.hooks
 	@$(BIN)/python -m tests.interop.vscode

@@ -184,7 +184,7 @@ def _result(spec: AssertionSpec, label: str, verdict: Verdict) -> AssertionResul
     score = verdict.score
     if score is None:
         score = float(passed)
-    elif spec.negated:
+    elif spec.negated and not verdict.is_final:
         score = 1.0 - score
     score = min(1.0, max(0.0, score))
     return AssertionResult(

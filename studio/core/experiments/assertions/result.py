@@ -124,6 +124,9 @@ class Verdict:
     cost: float = 0.0
     """What deciding cost, in US dollars."""
 
+    is_final: bool = False
+    """Whether the score stays as it is where the assertion is negated, as promptfoo has it."""
+
 
 class UndecidedError(Exception):
     """An assertion that could not be decided; the text says why."""

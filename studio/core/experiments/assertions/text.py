@@ -107,13 +107,26 @@ def decide_regex(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdic
                    span=Span(found.start(), found.end()))  # fmt: skip
 
 
+_ASCII = {"w": "A-Za-z0-9_", "d": "0-9"}
+
+
 def _as_javascript(pattern: str) -> str:
-    """A pattern whose `$` means the end only, as in JavaScript without flags."""
+    """A pattern that means what it means in JavaScript without flags.
+
+    There `$` is the end only, and the classes of letters and digits are those of ASCII.
+    """
     made: list[str] = []
     in_class = escaped = False
     for letter in pattern:
         if escaped:
             escaped = False
+            plain = _ASCII.get(letter)
+            if plain is not None:
+                made[-1] = plain if in_class else f"[{plain}]"
+                continue
+            if letter in "WD" and not in_class:
+                made[-1] = f"[^{_ASCII[letter.lower()]}]"
+                continue
         elif letter == "\\":
             escaped = True
         elif letter == "[":

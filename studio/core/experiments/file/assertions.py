@@ -23,14 +23,17 @@ TYPES = (
 """Types that are decided here."""
 
 FOREIGN = (
-    "agent-rubric", "answer-relevance", "bleu", "classifier", "context-faithfulness",
-    "context-recall", "context-relevance", "conversation-relevance", "gleu", "guardrails",
-    "human", "is-html", "is-sql", "is-xml", "contains-html", "contains-sql", "contains-xml",
-    "max-score", "meteor", "moderation", "perplexity", "perplexity-score", "pi", "rouge-n",
-    "ruby", "search-rubric", "select-best", "skill-used", "trace-span-duration",
-    "video-rubric", "webhook",
+    "agent-rubric", "answer-relevance", "bleu", "classifier", "contains-html", "contains-sql",
+    "contains-xml", "context-faithfulness", "context-recall", "context-relevance",
+    "conversation-relevance", "gleu", "guardrails", "human", "is-html", "is-sql",
+    "is-valid-function-call", "is-valid-video", "is-xml", "max-score", "meteor", "moderation",
+    "perplexity", "perplexity-score", "pi", "rouge-n", "ruby", "search-rubric", "select-best",
+    "skill-used", "trace-span-duration", "video-rubric", "webhook",
 )  # fmt: skip
 """Types of promptfoo that are not decided here: such an assertion is "not run", never passed."""
+
+_REDTEAM = "promptfoo:redteam:"
+"""How the types of promptfoo's attacks begin; they are asked of its makers' server."""
 
 _KEYS = (
     "type", "value", "threshold", "weight", "metric", "provider", "rubricPrompt", "transform",
@@ -91,9 +94,10 @@ def _assertion(
             item.wrong("The assertion has no `type`.", "assertion-type")
         return None
     name = written.removeprefix("not-")
-    if name not in TYPES and name not in FOREIGN:
+    is_foreign = name in FOREIGN or name.startswith(_REDTEAM)
+    if name not in TYPES and not is_foreign:
         _unknown_type(kind, name, negated=name != written)
-    elif name in FOREIGN:
+    elif is_foreign:
         message = f"Assertions of type {name!r} are not run here; they are shown as not run."
         kind.findings.warning("assertion-not-run", message, kind.span)
     value = item.get("value")

@@ -136,6 +136,8 @@ async def test_a_type_decides(assertion: str, passes: bool) -> None:
         ("{type: levenshtein, value: Bergen}", "Berge", True),
         ("{type: levenshtein, value: Bergen, threshold: 1}", "Bern", False),
         ("{type: regex, value: 'end$'}", "the end\n", False),
+        (r"{type: regex, value: '^[\w ]+$'}", "naïve", False),  # as promptfoo 0.123 decides it
+        (r"{type: regex, value: '\W\s\d'}", "ï 5", True),
         ("{type: regex, value: 'cost: [$]5'}", "cost: $5", True),
         ("{type: is-json, value: {type: object, properties: {a: {type: string}}}}", '{"a": 1}',
          False),
@@ -257,6 +259,7 @@ CODE = [
      "passed", 1),
     ("{type: javascript, value: 'await Promise.resolve(true)'}", "passed", 1),
     ("{type: not-javascript, value: 'output.length > 1000'}", "passed", 1),
+    ("{type: not-javascript, value: '({pass: false, score: 0.25})'}", "passed", 0.25),
     ("{type: javascript, value: 'require(\"fs\")'}", "error", 0),
     ("{type: javascript, value: 'while (true) {}'}", "error", 0),
     ("{type: javascript, value: '\"text\"'}", "error", 0),

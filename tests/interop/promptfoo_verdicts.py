@@ -1,0 +1,174 @@
+"""`make interop`: promptfoo and the studio mark the same answers, assertion by assertion.
+
+Both read one configuration. Its provider is `echo`, so that both mark the same text: the row's
+answer. Every deterministic type is there, each also negated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from studio.application.experiments.plan import ExperimentServices, plan_experiment
+from studio.application.experiments.run.runner import ExperimentRunner
+from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import EMBEDDED
+from studio.core.models.secrets import secret_store
+from studio.core.tools.trust.store import TrustStore
+from tests.interop.environments import build, promptfoo_command
+
+SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "number"}}}
+
+CASES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("Oslo", {"type": "equals", "value": "Oslo"}),
+    ("oslo", {"type": "equals", "value": "Oslo"}),
+    ('{"b": 2, "a": 1}', {"type": "equals", "value": {"a": 1, "b": 2}}),
+    ('{"a": 1}', {"type": "equals", "value": {"a": 1, "b": 2}}),
+    ("no json", {"type": "equals", "value": {"a": 1}}),
+    ("42", {"type": "equals", "value": 42}),
+    ("It is Oslo.", {"type": "contains", "value": "Oslo"}),
+    ("It is oslo.", {"type": "contains", "value": "Oslo"}),
+    ("The answer is 42.", {"type": "contains", "value": 42}),
+    ("It is OSLO.", {"type": "icontains", "value": "oslo"}),
+    ("STRASSE", {"type": "icontains", "value": "straße"}),
+    ("a, b", {"type": "contains-any", "value": ["x", "b"]}),
+    ("a, b", {"type": "contains-any", "value": ["x", "y"]}),
+    ("one two", {"type": "contains-any", "value": "three, two"}),
+    ('say "a, b"', {"type": "contains-any", "value": '"a, b", c'}),
+    ("A, B", {"type": "icontains-any", "value": ["x", "b"]}),
+    ("a b c", {"type": "contains-all", "value": ["a", "c"]}),
+    ("a b c", {"type": "contains-all", "value": ["a", "d"]}),
+    ("a b c", {"type": "contains-all", "value": "a, c"}),
+    ("A B C", {"type": "icontains-all", "value": ["a", "c"]}),
+    ("Oslo is it", {"type": "starts-with", "value": "Oslo"}),
+    ("It is Oslo", {"type": "starts-with", "value": "Oslo"}),
+    ("tel 555-1234", {"type": "regex", "value": r"\d{3}-\d{4}"}),
+    ("tel", {"type": "regex", "value": r"^\d+$"}),
+    ("12\n", {"type": "regex", "value": r"^\d+$"}),
+    ("naïve", {"type": "regex", "value": r"^\w+$"}),
+    ("naïve", {"type": "regex", "value": r"^[\w ]+$"}),
+    ("ï 5", {"type": "regex", "value": r"\W\s\d"}),
+    ("٣", {"type": "regex", "value": r"\d"}),
+    ('{"a": 1}', {"type": "is-json"}),
+    ("{a: 1}", {"type": "is-json"}),
+    ("[1, 2]", {"type": "is-json"}),
+    ('"text"', {"type": "is-json"}),
+    ('```json\n{"a": 1}\n```', {"type": "is-json"}),
+    ('{"a": 1}', {"type": "is-json", "value": SCHEMA}),
+    ('{"a": "x"}', {"type": "is-json", "value": SCHEMA}),
+    ('here: {"a": 1} and more', {"type": "contains-json"}),
+    ('here: {"a": "x"}', {"type": "contains-json", "value": SCHEMA}),
+    ("no json here", {"type": "contains-json"}),
+    ("kitten", {"type": "levenshtein", "value": "sitting", "threshold": 3}),
+    ("kitten", {"type": "levenshtein", "value": "sitting", "threshold": 2}),
+    ("kitten", {"type": "levenshtein", "value": "sitting"}),
+    ("I'm sorry, but I can't help with that.", {"type": "is-refusal"}),
+    ("The capital is Oslo.", {"type": "is-refusal"}),
+    ("one two three", {"type": "word-count", "value": 3}),
+    ("one two three", {"type": "word-count", "value": {"min": 4}}),
+    ("one two three", {"type": "word-count", "value": {"min": 2, "max": 3}}),
+    ("Oslo", {"type": "javascript", "value": "output === 'Oslo'"}),
+    ("Oslo", {"type": "javascript", "value": "output.length / 8", "threshold": 0.5}),
+    ("Oslo", {"type": "javascript", "value": "output.length / 8", "threshold": 0.6}),
+    ("Oslo", {"type": "javascript", "value": "const end = 's'\nreturn output.includes(end)"}),
+    ("Oslo", {"type": "javascript", "value": "context.vars.answer === output"}),
+    ("Oslo", {"type": "javascript",
+              "value": "({pass: false, score: 0.3, reason: 'no'})"}),
+    ("a b", {"type": "assert-set", "threshold": 0.5, "assert": [
+        {"type": "contains", "value": "a"}, {"type": "contains", "value": "z"}]}),
+    ("a b", {"type": "assert-set", "assert": [
+        {"type": "contains", "value": "a"}, {"type": "contains", "value": "z"}]}),
+)  # fmt: skip
+
+
+def configuration() -> dict[str, Any]:
+    """One configuration for both; every type that can be negated is there negated too."""
+    tests = [{"vars": {"answer": answer}, "assert": [spec]} for answer, spec in CASES]
+    tests += [
+        {"vars": {"answer": answer}, "assert": [{**spec, "type": f"not-{spec['type']}"}]}
+        for answer, spec in CASES
+        if spec["type"] != "assert-set"
+    ]
+    weighed = [
+        {"type": "contains", "value": "a", "weight": 3}, {"type": "contains", "value": "z"},
+        {"type": "contains", "value": "y", "weight": 0},
+    ]  # fmt: skip
+    tests += [
+        {"vars": {"answer": "a b"}, "threshold": threshold, "assert": weighed}
+        for threshold in (0.7, 0.75, 0.8)
+    ]
+    return {"prompts": ["{{answer}}"], "providers": ["echo"], "tests": tests}
+
+
+def theirs(python: Path, path: Path) -> list[tuple[bool, float]]:
+    """What promptfoo finds, test by test."""
+    away = {"TELEMETRY", "UPDATE", "REMOTE_GENERATION"}
+    environment = {
+        **os.environ, **{f"PROMPTFOO_DISABLE_{word}": "1" for word in away},
+        "PROMPTFOO_CONFIG_DIR": str(path.parent / "config"),
+    }  # fmt: skip
+    subprocess.run(
+        [*promptfoo_command(python), "eval", "-c", str(path), "-o", "out.json", "--no-cache",
+         "--no-table", "-j", "1"],
+        capture_output=True, text=True, check=False, timeout=300, cwd=path.parent, env=environment,
+    )  # fmt: skip
+    found = json.loads((path.parent / "out.json").read_text(encoding="utf-8"))["results"]
+    results = sorted(found["results"], key=lambda each: int(each["testIdx"]))
+    return [(bool(each["success"]), float(each["score"])) for each in results]
+
+
+async def ours(path: Path) -> list[tuple[bool | None, float, str]]:
+    """What the studio finds, and why."""
+    services = ExperimentServices(TrustStore(), Connections((EMBEDDED,)), secret_store())
+    plan = plan_experiment(path, services)
+    ledger = ExperimentLedger(path.parent / "ledger.db")
+    runner = ExperimentRunner(plan, services, ledger)
+    try:
+        await runner.prepare()
+        result = runner.begin()
+        await runner.run(result)
+        made: list[tuple[bool | None, float, str]] = []
+        for row in plan.rows:
+            outcome = ledger.outcome(result, CellKey(1, row.number, 0))
+            assert outcome is not None
+            why = outcome.error or "; ".join(each.reason for each in outcome.results)
+            made.append((outcome.passed, outcome.score, why))
+        return made
+    finally:
+        await runner.close()
+        ledger.close()
+
+
+def main() -> int:
+    """Print where both differ; 1 where they do."""
+    python = build("promptfoo")
+    if python is None:
+        print("promptfoo verdicts   not installed here")
+        return 0
+    config = configuration()
+    with tempfile.TemporaryDirectory() as made:
+        path = Path(made) / "promptfooconfig.yaml"
+        path.write_text(json.dumps(config), encoding="utf-8")
+        found, its = asyncio.run(ours(path)), theirs(python, path)
+    differing = 0
+    for test, (passed, score, why), (success, points) in zip(
+        config["tests"], found, its, strict=True
+    ):
+        if passed != success or abs(score - points) > 0.005:
+            differing += 1
+            print(f"{json.dumps(test)}\n  promptfoo {success} {points:.2f}, "
+                  f"the studio {passed} {score:.2f}: {why}")  # fmt: skip
+    print(f"promptfoo verdicts   {len(its) - differing} of {len(its)} are the same")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
