@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -126,6 +127,16 @@ def test_a_project_says_it_once(
     assert run_command(["check", "."]) == FINE
     assert codes(capsys.readouterr().out) == ["undeclared-variable"]
     assert run_command(["check", "--severity", "warning", "."]) == PROBLEMS
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_in_a_folder_is_not_waited_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(folder / "pipe.prompty")
+    (folder / "x.prompty").write_text(WARNED, encoding="utf-8")
+    assert run_command(["check", "."]) == PROBLEMS
+    assert "pipe" not in capsys.readouterr().out
 
 
 def test_other_runtimes_are_asked_about_on_request(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from studio.application.document.project_settings import CheckSettings, project_findings
 from studio.application.trust import references_of
-from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.text.problem import Problem
@@ -25,13 +24,12 @@ def findings_of(
         settings: which of them are told; None for what the file's project says.
     """
     project = project_findings(document, settings)
-    found = merged(document.problems, project.problems)
+    found = document.problems
     if document.is_prompt:
         context = references_of(document.source.path, trust, masked=True)
         prepared = prepare(document, {}, references=context, preview=True)
         found = merged(found, prepared.problems, provider_problems(prepared))
-    told = without_echoes(document, found)
-    return tuple(problem for problem in told if project.settings.shows(problem))
+    return project.told(document, found)
 
 
 def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.checks.portability import CODES, GROUP, check_portability
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Problem, Severity
@@ -72,6 +73,18 @@ class ProjectFindings:
 
     problems: tuple[Problem, ...]
     """What is found because the project asks for it, and what is wrong with the settings."""
+
+    def told(self, document: PromptDocument, found: Iterable[Problem]) -> tuple[Problem, ...]:
+        """What every door of the studio tells: in source order, each once, no echo of another.
+
+        Args:
+            document: the parsed file.
+            found: its own problems, and those that later stages found.
+        """
+        unique = dict.fromkeys((*found, *self.problems))
+        in_order = sorted(unique, key=lambda problem: problem.span)
+        told = without_echoes(document, in_order)
+        return tuple(problem for problem in told if self.settings.shows(problem))
 
 
 def project_findings(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,8 +60,17 @@ def _walk(
         for name in sorted(files):
             path = here / name
             is_wanted = path.suffix == SUFFIX or (agent_files and agent_file_kind(path) is not None)
-            if is_wanted and not _hidden(rules, path):
+            if is_wanted and not _hidden(rules, path) and not _is_device(path):
                 yield path
+
+
+def _is_device(path: Path) -> bool:
+    """Whether it is a pipe, a socket or a device: reading one may wait for ever."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False  # what reads it says so
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _hidden(rules: Sequence[tuple[Path, GitIgnoreSpec]], path: Path, end: str = "") -> bool:

@@ -34,6 +34,7 @@ class LoadedView(QTextBrowser):
         self.setAccessibleName(self.tr("What is loaded when"))
         self.setFrameShape(QTextBrowser.Shape.NoFrame)
         self.setOpenLinks(False)
+        self.document().setDocumentMargin(12)
 
     def show_parts(self, parts: Sequence[LoadedPart]) -> None:
         """Show parts; where it is scrolled to stays."""

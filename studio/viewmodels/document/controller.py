@@ -138,10 +138,9 @@ class DocumentController(QObject):
         Args:
             problems: of the newest document, and what later stages found.
         """
-        if self._project is None:
+        if self._project is None or self._document is None:
             return tuple(problems)
-        found = dict.fromkeys((*problems, *self._project.problems))
-        return tuple(problem for problem in found if self._project.settings.shows(problem))
+        return self._project.told(self._document, problems)
 
     # -- begin ----------------------------------------------------------------------------------
 
