@@ -1,7 +1,7 @@
 """What a user waits for in the window: another theme, another tab, a key at twenty carets.
 
-Each is counted from the wish until everything that is seen has been painted, in time that the thread
-of the window works: what else runs on the machine does not count.
+Each is counted from the wish until everything that is seen has been painted, in time that the
+thread of the window works: what else runs on the machine does not count.
 """
 
 from __future__ import annotations
