@@ -187,10 +187,11 @@ class ExperimentView(FollowsTheme, QWidget):
             self.table.setCurrentIndex(controller.model.index(0, FIRST_VARIANT))
 
     def _show_plan(self, problems: str) -> None:
+        if problems or self._problems:  # else it stays: how the last run ended, among others
+            self.said.setText(problems)
+            self.said.setVisible(bool(problems))
+            paint_text(self.said, "error" if problems else "muted")
         self._problems = problems
-        self.said.setText(problems)
-        self.said.setVisible(bool(problems))
-        paint_text(self.said, "error" if problems else "muted")
         self._show_state(running=self.controller.is_running)
 
     def _say(self, text: str) -> None:
