@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -162,7 +162,8 @@ def report_of(
     """
     head = ledger.result(result)
     names = ledger.variants(result)
-    rows = ledger.rows(result)
+    gates = gates_of(head.spec)
+    rows = ledger.rows(result, with_values=bool(gates.slices))
     row_totals = ledger.row_totals(result)
     verdicts = _verdicts(row_totals, head, rows)
     totals = ledger.variant_totals(result)
@@ -176,8 +177,7 @@ def report_of(
         at: compare(verdicts.get(at, {}), bases[at]) for at in range(len(names)) if at in bases
     }
     compared = dict(zip(compared, corrected(list(compared.values())), strict=True))
-    gates = gates_of(head.spec)
-    slices = _slices(rows)
+    slices = _slices(rows, {*gates.slices, "tags"})
     reports = []
     for at, total in enumerate(totals):
         times = ledger.times(result, at)
@@ -303,7 +303,7 @@ def _bases(
     if earlier is None:
         return "", {}
     theirs = ledger.variants(earlier.id)
-    found = verdicts_of(ledger, earlier, ledger.rows(earlier.id))
+    found = verdicts_of(ledger, earlier, ledger.rows(earlier.id, with_values=False))
     made = {}
     for at, name in enumerate(names):
         if name in theirs:
@@ -333,8 +333,10 @@ def _earlier(ledger: ExperimentLedger, head: ResultHead, wanted: str) -> ResultH
     return None
 
 
-def _slices(rows: Sequence[ResultRow]) -> dict[str, dict[str, frozenset[str]]]:
-    """Keys of rows by metadata and by tag."""
+def _slices(
+    rows: Sequence[ResultRow], wanted: Collection[str]
+) -> dict[str, dict[str, frozenset[str]]]:
+    """Keys of rows by their values, metadata and tags, as far as they are wanted."""
     made: dict[str, dict[str, set[str]]] = {}
     for row in rows:
         metadata = row.facts.get("metadata")
@@ -346,6 +348,8 @@ def _slices(rows: Sequence[ResultRow]) -> dict[str, dict[str, frozenset[str]]]:
             "tags": row.facts.get("tags", []),
         }  # fmt: skip
         for name, value in named.items():
+            if name not in wanted:
+                continue
             for each in value if isinstance(value, list) else [value]:
                 made.setdefault(name, {}).setdefault(str(each), set()).add(row.key)
     return {

@@ -184,7 +184,7 @@ class ExperimentRunner:
         """Whether an earlier result has exactly the cells of this plan."""
         if self._ledger.variants(result) != [each.name for each in self.plan.variants]:
             return False
-        kept = [row.key for row in self._ledger.rows(result)]
+        kept = [row.key for row in self._ledger.rows(result, with_values=False)]
         if kept != [row.key for row in self.plan.rows]:
             return False
         if self._ledger.result(result).repeats != self.plan.repeats:
@@ -245,6 +245,9 @@ class ExperimentRunner:
         await self._code.close()
         await self._judge.close()
         await self._asker.close()
+        self._asked.clear()  # a report comes after this, and takes as much memory
+        self._known.clear()
+        self._identities = {}
 
     @property
     def progress(self) -> ExperimentProgress:

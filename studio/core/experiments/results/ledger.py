@@ -40,6 +40,7 @@ from studio.core.experiments.results.ratings import Rating
 from studio.core.experiments.results.result import NewResult, ResultHead, ResultRow
 from studio.core.experiments.results.totals import KEPT, TOTALS, add_outcome, begin_totals, sum_up
 from studio.core.runs.store import LockFile, is_held
+from studio.core.text.values import Json
 
 _AT_ONCE = 400
 _TRIES = 20
@@ -385,14 +386,18 @@ class ExperimentLedger:
         rows = self._read("SELECT name FROM variant WHERE experiment = ? ORDER BY ord", experiment)
         return [name for (name,) in rows]
 
-    def rows(self, experiment: int, first: int = 1, last: int = 2**31) -> list[ResultRow]:
-        """Rows of a range."""
+    def rows(
+        self, experiment: int, first: int = 1, last: int = 2**31, *, with_values: bool = True
+    ) -> list[ResultRow]:
+        """Rows of a range; without their values where only the rest is looked at."""
         found = self._read(
             "SELECT ord, key, facts FROM row WHERE experiment = ? AND ord BETWEEN ? AND ?"
             " ORDER BY ord", experiment, first, last,
         )  # fmt: skip
-        return [ResultRow(number, key, json.loads(unpacked(facts)))
-                for number, key, facts in found]  # fmt: skip
+        return [
+            ResultRow(number, key, _facts(facts, with_values=with_values))
+            for number, key, facts in found
+        ]
 
     def states(self, experiment: int) -> list[CellStanding]:
         """How every cell stands, in the order of repeats, rows and variants."""
@@ -493,6 +498,14 @@ def _head(row: tuple[Any, ...]) -> ResultHead:
         bool(accepted),
         label,
     )
+
+
+def _facts(kept: bytes, *, with_values: bool) -> dict[str, Json]:
+    """What is kept of a row; values are most of it, and are let go at once."""
+    facts: dict[str, Json] = json.loads(unpacked(kept))
+    if not with_values:
+        facts.pop("vars", None)
+    return facts
 
 
 def _cells(

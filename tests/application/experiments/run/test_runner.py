@@ -249,3 +249,18 @@ async def test_a_judge_is_a_prompt_and_its_nonsense_is_no_failure(
     assert [each.passed for each in found if each is not None] == [True, False, None]
     assert found[2] is not None
     assert "nonsense" in found[2].results[0].reason
+
+
+async def test_gates_hold_for_rows_by_the_value_of_an_input(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    bench.write(
+        "capital.experiment.yaml", EXPERIMENT + "gates: {slices: {country: {pass_rate: 1}}}\n"
+    )
+    result, _ = await bench.run(ledger)
+    held = {(each.variant, each.name): each.held for each in report_of(ledger, result).gates}
+    assert held == {
+        ("edit", "slices.country=Norway.pass_rate"): True,
+        ("edit", "slices.country=Italy.pass_rate"): True,
+        ("edit", "slices.country=Peru.pass_rate"): False,
+    }
