@@ -99,6 +99,9 @@ _ORDER = (
     "Model calls", "Tool calls", "Branches", "Protocol", "Tags", "Note",
 )  # fmt: skip
 """The columns as they stand at first; they are dragged, and sorted by a click."""
+_MOST_COMPARED = 12
+"""Runs that are compared in one table."""
+
 _LIVE_MS = 2_000
 """How often a list in sight is read again: other windows and terminals write, too."""
 
@@ -133,6 +136,7 @@ class HistoryPane(QWidget):
     request_filter = Signal(str, str)  # words, status
     request_open = Signal(str)  # id of the run
     request_compare = Signal(str, str)  # ids of two runs
+    request_compare_all = Signal(tuple)  # ids of more than two runs
     request_delete = Signal(tuple)  # ids
     request_pin = Signal(str, bool)  # id, whether it is pinned
     request_describe = Signal(str, tuple, str)  # id, tags, note
@@ -277,6 +281,9 @@ class HistoryPane(QWidget):
             # The older one stands at the left, as what was before does.
             one, two = sorted(chosen, key=lambda run: run.started)
             self.request_compare.emit(one.id, two.id)
+        elif len(chosen) > 2:
+            older_first = sorted(chosen, key=lambda run: run.started)
+            self.request_compare_all.emit(tuple(run.id for run in older_first))
 
     def _delete(self) -> None:
         chosen = self.chosen_runs()
@@ -286,7 +293,7 @@ class HistoryPane(QWidget):
     def _on_chosen(self) -> None:
         chosen = self.chosen_runs()
         self.open_button.setEnabled(len(chosen) == 1 and not self._opening)
-        self.compare_button.setEnabled(len(chosen) == 2)
+        self.compare_button.setEnabled(2 <= len(chosen) <= _MOST_COMPARED)
         for button in (self.notes_button, self.export_button):
             button.setEnabled(len(chosen) == 1)
         self.delete_button.setEnabled(bool(chosen))
@@ -377,7 +384,7 @@ class HistoryPane(QWidget):
         self.ends.setAccessibleName(self.tr("How the run ended"))
         self.open_button.setEnabled(False)
         self.compare_button.setEnabled(False)
-        self.compare_button.setToolTip(self.tr("Choose two runs to compare them"))
+        self.compare_button.setToolTip(self.tr("Choose two or more runs to compare them"))
         self.delete_button.setEnabled(False)
         self.notes_button.setEnabled(False)
         self.notes_button.setToolTip(self.tr("Tags and a note of your own"))

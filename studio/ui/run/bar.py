@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, QElapsedTimer, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
-from studio.application.run.past.compare import BranchView
+from studio.application.run.past.compare import BranchView, as_tree
 from studio.application.run.view import RunView
 from studio.application.run.words import seconds
 from studio.ui.parts.elided_label import ElidedLabel
@@ -30,6 +30,7 @@ class RunBar(QWidget):
     branch_chosen = Signal(int)  # id of its last checkpoint
     branch_named = Signal(int, str)  # number of the branch, its new name
     compare_chosen = Signal(BranchView, BranchView)  # BranchView, BranchView
+    compare_all_chosen = Signal()  # all ways, in one table
     export_chosen = Signal(str)  # name of the form
     search_clicked = Signal()
     filter_clicked = Signal()
@@ -147,8 +148,10 @@ class RunBar(QWidget):
         menu = QMenu(self)
         shown = self._view.branches
         current = next((one for one in shown if one.is_current), shown[-1])
-        for one in shown:
-            action = menu.addAction(f"{one.title}, {one.detail}")
+        for one in as_tree(shown):
+            indent = "\u2003" * (one.depth - 1) + "└ " if one.depth else ""
+            parted = f" ({one.parted})" if one.parted else ""
+            action = menu.addAction(f"{indent}{one.title}, {one.detail}{parted}")
             action.setCheckable(True)
             action.setChecked(one is current)
             action.triggered.connect(partial(self.branch_chosen.emit, one.last))
@@ -160,6 +163,9 @@ class RunBar(QWidget):
                 )
                 action = menu.addAction(icon("git-compare"), words)
                 action.triggered.connect(partial(self.compare_chosen.emit, one, current))
+        if len(shown) > 2:
+            words = self.tr("Compare all {count}").format(count=len(shown))
+            menu.addAction(icon("git-compare"), words).triggered.connect(self.compare_all_chosen)
         menu.addSeparator()
         words = self.tr("Name {branch}…").format(branch=current.title)
         naming = menu.addAction(icon("pencil"), words)

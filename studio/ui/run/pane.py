@@ -18,7 +18,8 @@ from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.application.run.inspector.tabs import Inspection, InspectorView
 from studio.application.run.nodes import Node
 from studio.application.run.offers.offer import Offer
-from studio.application.run.past.compare import BranchView, RunComparison
+from studio.application.run.past.compare import BranchView, RunComparison, compare
+from studio.application.run.past.overview import RunOverview
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -27,6 +28,7 @@ from studio.ui.run.compare_dialog import RunComparisonDialog
 from studio.ui.run.cursor_views import CursorViews
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.run.head import RunHead
+from studio.ui.run.overview_dialog import RunOverviewDialog
 from studio.ui.run.scrubber import RunScrubber
 from studio.ui.run.side_panel import SidePanel
 from studio.ui.run.steps_column import StepsColumn
@@ -75,6 +77,7 @@ class RunPane(FollowsTheme, QWidget):
     request_branch = Signal(int)  # id of the checkpoint to stand at
     request_branch_name = Signal(int, str)  # number of a branch, its new name
     request_compare = Signal(BranchView, BranchView)  # BranchView, BranchView
+    request_compare_all = Signal()  # all ways through the run, in one table
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     request_resume = Signal()  # go on from the place of a run of the past that is shown
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
@@ -180,6 +183,17 @@ class RunPane(FollowsTheme, QWidget):
         self.comparing.show_comparison(comparison)
         self.comparing.show()
         self.comparing.activateWindow()
+
+    def show_overview(self, shown: RunOverview) -> None:
+        """Show several ways or runs in one table; two of them are compared from there."""
+        dialog = RunOverviewDialog(shown, self._theme, self)
+
+        def compare_two(left: int, right: int) -> None:
+            self.show_comparison(compare(shown.sides[left], shown.sides[right]))
+
+        dialog.request_compare.connect(compare_two)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.show()
 
     def show_value(self, lines: tuple[ConsoleLine, ...]) -> None:
         """Show what an expression was worked out to."""
@@ -428,6 +442,7 @@ class RunPane(FollowsTheme, QWidget):
         self.state_panel.breakpoints.request_breakpoints.connect(self.request_breakpoints)
         self.bar.branch_named.connect(self.request_branch_name)
         self.bar.compare_chosen.connect(self.request_compare)
+        self.bar.compare_all_chosen.connect(self.request_compare_all)
         self.bar.export_chosen.connect(self.request_export)
         self.bar.search_clicked.connect(self.search.open_search)
         self.diagram.break_toggled.connect(self.request_break_place)

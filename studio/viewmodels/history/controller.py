@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signa
 from studio.application.history.filter import HistoryFilter, fitting
 from studio.application.history.rows import when
 from studio.application.run.past.compare import RunComparison, RunSide, compare
+from studio.application.run.past.overview import RunOverview, overview
 from studio.application.run.past.record import RunRecord
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
@@ -40,6 +41,7 @@ class HistoryController(QObject):
     opened = Signal(RunRecord)
     followed = Signal(RunRecord)  # the run that was opened last, as another program has written on
     compared = Signal(RunComparison)
+    overviewed = Signal(RunOverview)
     failed = Signal(str)  # sentence for the user
     interrupted_found = Signal(tuple)  # RunSummary, …: their process died
     problem_found = Signal(str)  # why the filter cannot be read; empty where it can
@@ -63,6 +65,7 @@ class HistoryController(QObject):
         self._listing: LatestJob[tuple[tuple[RunSummary, ...], int, str]] = LatestJob(self)
         self._opening: LatestJob[RunRecord] = LatestJob(self)
         self._comparing: LatestJob[RunComparison] = LatestJob(self)
+        self._overviewing: LatestJob[RunOverview] = LatestJob(self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_TYPING_MS)
@@ -83,6 +86,8 @@ class HistoryController(QObject):
         self._opening.busy_changed.connect(self.opening_changed)
         self._comparing.finished.connect(self.compared)
         self._comparing.failed.connect(self._on_failed)
+        self._overviewing.finished.connect(self.overviewed)
+        self._overviewing.failed.connect(self._on_failed)
 
     def refresh(self) -> None:
         """Read the list again."""
@@ -122,6 +127,10 @@ class HistoryController(QObject):
         """Put two runs side by side."""
         self._comparing.submit(partial(_compare, self._path, left, right))
 
+    def compare_all(self, runs: Sequence[str]) -> None:
+        """Put several runs into one table."""
+        self._overviewing.submit(partial(_overview, self._path, tuple(runs)))
+
     def delete(self, runs: Sequence[str]) -> None:
         """Delete runs for good."""
         self._change(partial(_delete, tuple(runs)))
@@ -159,6 +168,7 @@ class HistoryController(QObject):
         self._following.drop()
         self._opening.drop()
         self._comparing.drop()
+        self._overviewing.drop()
         self._listing.drop()
         QThreadPool.globalInstance().waitForDone(2000)
         if self._changes:
@@ -263,8 +273,16 @@ def _stamp(path: Path) -> Stamp:
 
 
 def _compare(path: Path, left: str, right: str) -> RunComparison:
-    sides = []
-    for run in (left, right):
+    return compare(*_sides(path, (left, right)))
+
+
+def _overview(path: Path, runs: Sequence[str]) -> RunOverview:
+    return overview(_sides(path, runs))
+
+
+def _sides(path: Path, runs: Sequence[str]) -> list[RunSide]:
+    sides: list[RunSide] = []
+    for run in runs:
         record = _open(path, run)
         if record.state is None:
             raise StoreError("the run is no longer there")
@@ -272,7 +290,7 @@ def _compare(path: Path, left: str, right: str) -> RunComparison:
         moment = when(began, datetime.now().astimezone())
         title = " · ".join(part for part in (setup.prompt, setup.model, moment) if part)
         sides.append(RunSide(title, record.state))
-    return compare(*sides)
+    return sides
 
 
 def _delete(runs: Sequence[str], store: RunStore) -> None:

@@ -18,6 +18,7 @@ from studio.application.run.inspector.sources import reading_for_display, source
 from studio.application.run.inspector.tabs import Inspection, InspectorView, inspector_view
 from studio.application.run.past.again import PastRun
 from studio.application.run.past.compare import BranchView, RunComparison, RunSide, compare
+from studio.application.run.past.overview import RunOverview, overview
 from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import Arrived, Ended, Journal, RunPlan, Streamed
 from studio.application.run.start.session import RunSession
@@ -61,6 +62,7 @@ class RunController(QObject):
     inspector_changed = Signal(InspectorView)
     streamed = Signal(str)  # text of the reply under way, as far as it has come
     compared = Signal(RunComparison)
+    overviewed = Signal(RunOverview)
     repeated = Signal(RunComparison)  # Comparison with the run that was gone through again
     worked_out = Signal(tuple)  # ConsoleLines: an expression and its value
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
@@ -330,6 +332,15 @@ class RunController(QObject):
             shown.record = replace(shown.record, names=dict(shown.names))
         self.branch_named.emit(shown.run, number, name.strip())
         self._show(self._slot)
+
+    def compare_all(self) -> None:
+        """Put all ways through the run into one table."""
+        shown = self._slot.shown
+        count = len(shown.events)
+        ends = ((one.title, shown.tree.branch_end(one.last, count)) for one in self.view.branches)
+        sides = [RunSide(title, state_at(shown.events, end)) for title, end in ends]
+        if len(sides) > 1:
+            self.overviewed.emit(overview(sides))
 
     def compare_branches(self, left: BranchView, right: BranchView) -> None:
         """Put two ways through the run side by side."""

@@ -21,6 +21,7 @@ from studio.core.wire.reply import Reply, ToolCall
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.run.compare_dialog import RunComparisonDialog
 from studio.ui.run.inspector import TABS, UsageTable
+from studio.ui.run.overview_dialog import RunOverviewDialog
 from studio.ui.run.pane import RunPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import DARK, LIGHT
@@ -943,3 +944,46 @@ def test_calls_at_once_are_lanes_with_a_time_axis_and_what_they_print(bench: Ben
     pane.stop()
     bench.until_over()
     assert not pane.diagram.clock.isActive()
+
+
+def test_ways_are_a_tree_and_all_of_them_are_compared_in_one_table(bench: Bench) -> None:
+    def until_at(place: PausePoint) -> None:
+        bench.qtbot.waitUntil(lambda: bench.controller.view.place == place)
+
+    bench.controller.overviewed.connect(bench.pane.show_overview)
+    bench.pane.request_compare_all.connect(bench.controller.compare_all)
+    bench.controller.start(plan([LOOKUP, FINAL, FINAL, FINAL, FINAL]), at_entry=True)
+    bench.until_waiting()
+    bench.pane.run_or_continue()
+    bench.until_over()
+    for _ in range(2):  # each time the newest way is gone back on: a chain of ways
+        first = bench.pane.timeline.cards[0]
+        bench.controller.fork_from(first)
+        until_at(PausePoint.BEFORE_REQUEST)
+        bench.pane.step()
+        until_at(PausePoint.REPLY)
+    ways = bench.pane.view.branches
+    assert [(one.number, one.parent) for one in ways] == [(0, None), (1, 0), (2, 1)]
+    menu = bench.pane.bar.branch_menu()
+    lines = [action.text() for action in menu.actions()]
+    assert lines[0].startswith("First way")
+    assert lines[1].startswith("└ Branch 2")
+    assert lines[2].startswith("\u2003└ Branch 3")
+    assert "(from iteration 1" in lines[1]
+
+    next(action for action in menu.actions() if action.text() == "Compare all 3").trigger()
+    dialog = bench.pane.findChild(RunOverviewDialog)
+    assert dialog is not None
+    assert dialog.table.model().columnCount() == 4
+    assert not dialog.compare_button.isEnabled()
+    selection = dialog.table.selectionModel()
+    both = selection.SelectionFlag.Select | selection.SelectionFlag.Columns
+    for column in (1, 3):
+        selection.select(dialog.table.model().index(0, column), both)
+    bench.click(dialog.compare_button)
+    assert bench.pane.comparing.isVisible()
+    bench.pane.comparing.close()
+    dialog.close()
+    menu.deleteLater()
+    bench.controller.stop()
+    bench.until_over()

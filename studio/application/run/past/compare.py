@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
@@ -15,13 +15,13 @@ from studio.application.run.cards.card_text import added_card_text, card_text, s
 from studio.application.run.cards.timeline import StepCard, timeline_of
 from studio.application.run.debugging.breakpoints import place_name
 from studio.application.run.inspector.sources import sources_for
-from studio.application.run.past.forks import ways_of
+from studio.application.run.past.forks import origins_of, ways_of
 from studio.application.run.text import Block, Blocks, Piece
 from studio.application.run.words import money, seconds, sentence_of
 from studio.application.words import translate
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import Checkpoint, RunState
 
 _tr = partial(translate, "RunCompare")
 
@@ -48,6 +48,15 @@ class BranchView:
     is_current: bool = False
     """Whether the run stands on it."""
 
+    depth: int = 0
+    """How many ways it parted from, one from the other; 0 for the first way."""
+
+    parent: int | None = None
+    """Number of the way that it parted from."""
+
+    parted: str = ""
+    """Where it parted: `from iteration 2, before the tool runs`."""
+
 
 def branches_of(
     tree: RunTree,
@@ -62,6 +71,7 @@ def branches_of(
         names: the user's names, by number.
     """
     ends, standing = ways_of(tree, current)
+    origins = origins_of(tree, current)
     return tuple(
         BranchView(
             (names or {}).get(number) or usual_name(number),
@@ -71,9 +81,45 @@ def branches_of(
             end.id,
             number,
             number == standing,
+            _depth(origins, number),
+            origins[number].branch if number in origins else None,
+            _parted(origins.get(number)),
         )
         for number, end in ends.items()
     )
+
+
+def _depth(origins: Mapping[int, Checkpoint], number: int) -> int:
+    """How many ways lie between one and the first."""
+    depth = 0
+    while number in origins and depth < len(origins):
+        number, depth = origins[number].branch, depth + 1
+    return depth
+
+
+def _parted(origin: Checkpoint | None) -> str:
+    if origin is None:
+        return ""
+    return _tr("from iteration {iteration}, {place}").format(
+        iteration=origin.iteration, place=place_name(origin.place).lower()
+    )
+
+
+def as_tree(branches: Sequence[BranchView]) -> tuple[BranchView, ...]:
+    """The ways as a tree is read: each behind the one that it parted from."""
+    below: dict[int | None, list[BranchView]] = {}
+    known = {one.number for one in branches}
+    for one in branches:
+        below.setdefault(one.parent if one.parent in known else None, []).append(one)
+    made: list[BranchView] = []
+
+    def take(number: int | None) -> None:
+        for one in below.get(number, ()):
+            made.append(one)
+            take(one.number)
+
+    take(None)
+    return tuple(made)
 
 
 def usual_name(number: int) -> str:

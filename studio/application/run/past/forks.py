@@ -80,6 +80,19 @@ def ways_of(tree: RunTree, current: int | None) -> tuple[Mapping[int, Checkpoint
     return ends, same.get(standing, standing)
 
 
+def origins_of(tree: RunTree, current: int | None) -> Mapping[int, Checkpoint]:
+    """The place of another way at which each way begins, by its number; a first way has none."""
+    if len(tree.ends) < 2 or len(tree.ends) * len(tree.checkpoints) > _MOST:
+        return {}
+    ends, _ = ways_of(tree, current)
+    found: dict[int, Checkpoint] = {}
+    for number, end in ends.items():
+        origin = next((each for each in _way(tree, end) if each.branch != end.branch), None)
+        if origin is not None and origin.branch != number:
+            found[number] = origin
+    return found
+
+
 def _way(tree: RunTree, end: Checkpoint) -> list[Checkpoint]:
     """The places that lead to one, it and the newest first."""
     way: list[Checkpoint] = []

@@ -194,7 +194,9 @@ def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController
     assert first is not None
     assert first.last == len(first.events)
     at = next(
-        item for item in controller._shown.tree.checkpoints if item.place == PausePoint.OBSERVATION
+        item
+        for item in controller._slot.shown.tree.checkpoints
+        if item.place == PausePoint.OBSERVATION
     )
     controller.go_to(at.id)
     waiting(qtbot, controller, PausePoint.OBSERVATION)
@@ -202,7 +204,7 @@ def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController
         controller.send(Continue())
     whole = controller.past
     assert whole is not None
-    tree, last = controller._shown.tree, len(whole.events)
+    tree, last = controller._slot.shown.tree, len(whole.events)
     assert tree.branch_end(at.id, last) == first.last
     assert tree.branch_end(first.last + 1, last) == last
     controller.open_record(RunRecord("From history", whole.events))
@@ -217,7 +219,9 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
 ) -> None:
     over(qtbot, controller, plan([LOOKUP, CALCULATE, FINAL, FINAL]))
     at = next(
-        item for item in controller._shown.tree.checkpoints if item.place == PausePoint.OBSERVATION
+        item
+        for item in controller._slot.shown.tree.checkpoints
+        if item.place == PausePoint.OBSERVATION
     )
     controller.go_to(at.id)
     waiting(qtbot, controller, PausePoint.OBSERVATION)
