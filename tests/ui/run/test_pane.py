@@ -967,8 +967,8 @@ def test_ways_are_a_tree_and_all_of_them_are_compared_in_one_table(bench: Bench)
     menu = bench.pane.bar.branch_menu()
     lines = [action.text() for action in menu.actions()]
     assert lines[0].startswith("First way")
-    assert lines[1].startswith("└ Branch 2")
-    assert lines[2].startswith("\u2003└ Branch 3")
+    assert lines[1].startswith("└ Branch 1")
+    assert lines[2].startswith("\u2003└ Branch 2")
     assert "(from iteration 1" in lines[1]
 
     next(action for action in menu.actions() if action.text() == "Compare all 3").trigger()
