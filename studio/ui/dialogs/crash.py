@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme
@@ -55,7 +56,7 @@ class CrashDialog(FollowsTheme, QDialog):
             )
         )
         self.safe.setWordWrap(True)
-        self.report = QPlainTextEdit()
+        self.report = LongText()
         self.report.setReadOnly(True)
         self.report.setFont(fixed_font(self.font()))
         self.report.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)

@@ -24,6 +24,7 @@ from studio.core.export.write import write_atomically
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import all_suffixes, import_file
 from studio.ui.dialogs.state_line import StateLine
+from studio.ui.parts.long_text import LongText
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
@@ -66,7 +67,7 @@ class ImportDialog(QDialog):
         self.notes.setAccessibleName(self.tr("What does not come along"))
         self.notes.setWordWrap(True)
         self.notes.setIconSize(QSize(16, 16))
-        self.text = QPlainTextEdit()
+        self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFont(fixed_font(self.font()))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)

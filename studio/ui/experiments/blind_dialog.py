@@ -10,12 +10,12 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
+from studio.ui.parts.long_text import LongText
 from studio.ui.parts.own_keys import OwnKeys
 from studio.viewmodels.experiments.shown_cell import AnswerPair
 
@@ -49,7 +49,7 @@ class BlindDialog(QDialog):
         self._is_turned = False
         self._won: dict[int | None, int] = {}
         self.question = QLabel()
-        self.left, self.right = QPlainTextEdit(), QPlainTextEdit()
+        self.left, self.right = LongText(), LongText()
         self.left_button = QPushButton(self.tr("Left is better"))
         self.equal_button = QPushButton(self.tr("Equal"))
         self.right_button = QPushButton(self.tr("Right is better"))

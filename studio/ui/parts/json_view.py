@@ -15,10 +15,10 @@ from PySide6.QtGui import (
     QSyntaxHighlighter,
     QTextCharFormat,
     QTextDocument,
-    QTextOption,
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
+from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -77,7 +77,7 @@ def line_height(editor: QPlainTextEdit) -> float:
     return max(drawn, editor.fontMetrics().lineSpacing())
 
 
-class JsonView(FollowsTheme, QPlainTextEdit):
+class JsonView(FollowsTheme, LongText):
     """Shows JSON; can be selected and copied, not changed."""
 
     place_clicked = Signal(int)  # place in the text, UTF-16 units, as Qt counts
@@ -89,7 +89,6 @@ class JsonView(FollowsTheme, QPlainTextEdit):
         self._most_lines = 0
         self.setReadOnly(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setFont(fixed_font(self.font()))
         self.document().setDocumentMargin(8)
         self.setAccessibleName("JSON")

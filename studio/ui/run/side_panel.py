@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.application.run.debugging.console import names_for
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, command_of
@@ -12,6 +12,7 @@ from studio.application.run.offers.offer import Offer
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, SendBack, StepOn
 from studio.core.agent.values.pause_point import PausePoint
+from studio.ui.parts.long_text import LongText
 from studio.ui.run.action_bar import ActionBar
 from studio.ui.run.edit_in_place import EditInPlace
 from studio.ui.run.inspector import Inspector
@@ -28,7 +29,7 @@ class HttpRequestView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = QLabel(self.tr("Request that will be sent"), self)
-        self.text = QPlainTextEdit(self)
+        self.text = LongText(self)
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setFont(fixed_font(self.font()))

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QListWidget,
-    QPlainTextEdit,
     QPushButton,
     QSplitter,
     QVBoxLayout,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
+from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.tools.pictures import PicturesView
 
@@ -67,7 +67,7 @@ class OffersDialog(QDialog):
         self.open_button.setDefault(True)
         self.insert_button = QPushButton(self.tr("Put into the prompt"), self)
         self.insert_button.setEnabled(False)
-        self.text = QPlainTextEdit(self)
+        self.text = LongText(self)
         self.text.setReadOnly(True)
         self.text.setFont(fixed_font(self.font()))
         self.text.setAccessibleName(self.tr("What was opened"))

@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import VARIABLES_KEY, SourceStatus
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme
@@ -58,7 +59,7 @@ class SourceBlock(QWidget):
         super().__init__(parent)
         theme = theme_in_use()
         self._source = source
-        self.log = QPlainTextEdit(self)
+        self.log = LongText(self)
         self.log.setReadOnly(True)
         self.log.setFont(fixed_font(self.font()))
         self.log.setAccessibleName(self.tr("Log of {label}").format(label=source.label))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.long_text import LongText
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import fixed_font, paint_text
 from studio.ui.tools.pictures import PicturesView
@@ -30,7 +31,7 @@ class ToolAnswer(QScrollArea):
         self.head.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.head.setAccessibleName(self.tr("Status and headers of the answer"))
         self.pictures = PicturesView()
-        self.printed = QPlainTextEdit()
+        self.printed = LongText()
         self.printed.setReadOnly(True)
         self.printed.setFrameShape(QFrame.Shape.NoFrame)
         self.printed.setAccessibleName(self.tr("What the tool printed"))

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from studio.core.export.target import VALUES_OF_NOW, RoundTrip
 from studio.ui.parts.diff_view import DiffView
+from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 
@@ -28,7 +29,7 @@ class ResultTabs(QTabWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.text = QPlainTextEdit()
+        self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         self.text.setFont(fixed_font(self.font()))
