@@ -5,14 +5,13 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.parts.json_view import JsonView
 from studio.ui.parts.long_text import LongText
-from studio.ui.style.theme import LIGHT
 
 PICTURE = '{"data": "' + "iVBORw0KGgo" * 100_000 + '"}'
 """A megabyte in one line, without a blank; broken between words it takes a minute to show."""
 
 
 def test_a_line_of_a_megabyte_is_shown_and_what_comes_after_it(qtbot: QtBot) -> None:
-    view = JsonView(LIGHT)
+    view = JsonView()
     qtbot.addWidget(view)
     view.resize(500, 300)
     view.show()

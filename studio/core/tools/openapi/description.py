@@ -39,6 +39,7 @@ _NOT_ARGUMENTS = frozenset(
 BODY = "body"
 JSON_TYPE = re.compile(r"^application/(?:[\w.+-]+\+)?json\b")
 _XML_TYPE = re.compile(r"^(?:application|text)/(?:[\w.+-]+\+)?xml\b")
+_ANY_TYPE = ("*/*", "application/*")
 _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST_NAME = 64
 
@@ -390,16 +391,23 @@ class _Reader:
                 _text(each.get("contentType")),
                 about.get("format") == "binary" or about.get("type") == "file",
             )
-        return chosen or "application/json", schema, encoding
+        return _sent_as(chosen), schema, encoding
 
 
 def _rank(kind: str) -> int:
     """JSON before forms, forms before anything else, XML last."""
     if JSON_TYPE.match(kind):
         return 0
+    if kind in _ANY_TYPE:
+        return 1
     if kind.startswith(("application/x-www-form-urlencoded", "multipart/form-data")):
         return 1
     return 3 if _XML_TYPE.match(kind) else 2
+
+
+def _sent_as(kind: str) -> str:
+    """The media type of a body; where any will do (Kubernetes says so), it is JSON."""
+    return "application/json" if not kind or kind in _ANY_TYPE else kind
 
 
 def _schema_of(holder: JsonObject) -> JsonObject:

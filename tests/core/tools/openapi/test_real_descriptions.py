@@ -309,3 +309,14 @@ async def test_too_many_operations_are_said_with_what_to_do(
         assert registry.sources[0].tools == 26
     finally:
         await session.close()
+
+
+@pytest.mark.parametrize("kind", ["*/*", "application/*"])
+def test_where_any_media_type_will_do_a_body_is_json(kind: str) -> None:
+    """Kubernetes says so of every body."""
+    swagger = json.loads(json.dumps(SWAGGER))
+    swagger["consumes"] = [kind]
+    put = named(read_description(swagger, "x"), "putPet")
+    request = build_request(put, {"id": 1, "body": {"name": "Rex"}}, "https://pets.invalid")
+    assert request.headers["Content-Type"] == "application/json"
+    assert request.body == '{"name": "Rex"}'
