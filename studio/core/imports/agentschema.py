@@ -12,13 +12,18 @@ from dataclasses import replace
 
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.prompty.edit.draft import ConversionDraft
+from studio.core.prompty.edit.edits import flow_value
 from studio.core.prompty.edit.nesting import unnest
 from studio.core.prompty.front.front_matter import read_bindings
+from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
+from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json, JsonObject
+from studio.core.wire.request import provider_of
 
 _AGENTS = ("prompt", "workflow", "hosted", "container")
 _KEYS = ("instructions", "inputSchema", "outputSchema", "model", "tools", "template")
+_FORMULA = re.compile(r"=\s*Env\.([A-Za-z_]\w*)")
 _PROPERTY = {"enum": "enumValues"}
 
 
@@ -63,17 +68,48 @@ def import_agent_schema(text: str) -> Imported:
     _template(draft, data)
     _words(draft)
     _bindings(draft)
+    _variables(draft)
     if further:
         body = f"{body.rstrip()}\n\n{further}"
         draft.notes.append("additionalInstructions: joined to the end of the instructions")
-    end = "" if body.endswith("\n") else "\n"
+    body = body.lstrip("\n") + ("" if body.endswith("\n") else "\n")
+    body += _conversation(draft, body)
     name = data.get("name")
     return Imported(
-        draft.text + body.lstrip("\n") + end,
+        draft.text + body,
         "AgentSchema prompt agent",
         tuple(draft.notes),
         title=name if isinstance(name, str) else "",
     )
+
+
+def _variables(draft: ConversionDraft) -> None:
+    """`=Env.NAME`, a formula of Microsoft's agent framework, as the reference that it means."""
+    edits = []
+    for entry in draft.document.entries:
+        found = _FORMULA.fullmatch(str(draft.value(*entry.path)))
+        if found is not None and len(entry.value):
+            edits.append(TextEdit(entry.value, flow_value(f"${{env:{found[1]}}}")))
+    draft.apply(edits)
+
+
+def _conversation(draft: ConversionDraft, body: str) -> str:
+    """Where the user's messages go as the agent runs, for a provider that takes no system alone."""
+    document = parse(draft.text + body)
+    has_place = any(section.role in ("user", "thread") for section in document.sections)
+    if provider_of(document.model) == "openai-chat" or has_place:
+        return ""
+    if any(item.kind == "thread" for item in document.inputs):
+        return ""
+    name = "conversation"
+    if document.input(name) is not None:
+        return ""
+    if isinstance(draft.value("inputs"), list):
+        draft.add_items(("inputs",), [{"name": name, "kind": "thread"}])
+    else:
+        draft.add_value(("inputs",), name, {"kind": "thread"})
+    draft.notes.append(f"{name}: the user's messages, which the agent gets as it runs, go there")
+    return f"\n{{{{{name}}}}}\n"
 
 
 def _is_manifest(data: JsonObject) -> bool:
@@ -149,8 +185,13 @@ def _of_manifest(data: JsonObject) -> Imported:
     for key in ("name", "displayName", "description", "metadata"):
         if key in data and key not in agent:
             agent[key] = data[key]
+    given = data.get("parameters")
+    properties = given.get("properties", given) if isinstance(given, Mapping) else given
+    if properties and not {"inputs", "inputSchema"} & set(agent):
+        agent["inputs"] = properties
     made = import_agent_schema("\n".join(write_yaml(agent)) + "\n")
-    lost = [key for key in data if key not in ("template", *agent)]
+    taken = {"parameters"} if agent.get("inputs") is properties else set()
+    lost = [key for key in data if key not in ("template", *agent, *taken)]
     notes = [f"{key}: belongs to the manifest, not to the prompt." for key in lost]
     return replace(made, form="AgentSchema agent manifest", notes=(*made.notes, *notes))
 

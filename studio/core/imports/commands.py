@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import io
-import json
 import re
 import shlex
 import zipfile
@@ -104,12 +103,18 @@ def import_script(text: str) -> Imported:
     work = Composition(is_template=True)
     work.format = "mustache" if re.search(r"(?m)^import chevron", text) else "jinja2"
     if re.search(r"(?m)^(?:import|from) jinja2", text) is None and work.format == "jinja2":
-        work.is_template = "{" in json.dumps(found.get("INPUTS", {}))[1:] and "FIELD" in text
+        work.is_template = re.search(r"(?m)^FIELD = ", text) is not None
         work.format = "fstring" if work.is_template else "jinja2"
-    work.messages += [
-        Message(each.role, each.parts, each.attributes)
-        for each in read_thread(messages, {}, None) or ()
-    ]
+    for item in messages:
+        if isinstance(item, Mapping) and isinstance(item.get("thread"), str):
+            name = str(item["thread"])
+            work.inputs[name] = {"kind": "thread"}
+            work.messages.append(name)
+            continue
+        work.messages += [
+            Message(each.role, each.parts, each.attributes)
+            for each in read_thread([item], {}, None) or ()
+        ]
     model: dict[str, Json] = {"id": found["MODEL"]} if isinstance(found.get("MODEL"), str) else {}
     options = found.get("OPTIONS")
     if isinstance(options, Mapping) and options:
@@ -156,6 +161,8 @@ def _declare(work: Composition, inputs: Json) -> None:
         [each.name for each in find_variables(texts, work.format)[0]] if work.is_template else []
     )
     for name in dict.fromkeys((*given, *names)):
+        if name in work.inputs:
+            continue
         value = given.get(name)
         declared: dict[str, Json] = {"kind": kind_of_value(value)}
         if value is not None:

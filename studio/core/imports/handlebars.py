@@ -82,7 +82,8 @@ class _Work:
         elif inside == "else":
             self.write("{% else %}")
         elif word == "json" and _NAME.fullmatch(rest.partition(" ")[0]):
-            self.write(f"{{{{ {self._path(rest.partition(' ')[0])} | tojson }}}}")
+            path = self._path(rest.partition(" ")[0])
+            self.write(f"{{% if {path} is defined %}}{{{{ {path} | tojson }}}}{{% endif %}}")
         elif _NAME.fullmatch(inside):
             self.write(f"{{{{ {self._path(inside)} }}}}")
         else:

@@ -10,7 +10,7 @@ from studio.core.imports.compose import Composition, compose, declare_string, un
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import legacy_options
-from studio.core.prompty.front.tool_shapes import function_tool
+from studio.core.prompty.front.tool_shapes import function_tool, properties_of_schema
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.threads import read_thread
 from studio.core.text.values import Json, JsonObject
@@ -92,6 +92,7 @@ def import_stored(data: Json) -> Imported:
     name = _front(data, work)
     settings = block.get("sampling_params")
     _settings({**block, **(settings if isinstance(settings, Mapping) else {})}, work)
+    _answer(block, work)
     variables = block.get("variables")
     for key, value in variables.items() if isinstance(variables, Mapping) else ():
         text = value if isinstance(value, str | int | float | bool) else None
@@ -99,6 +100,20 @@ def import_stored(data: Json) -> Imported:
     if data.get("testing_criteria"):
         work.notes.append("testing_criteria: what an eval asserts has no place in a prompt file.")
     return _made(work, "OpenAI stored prompt", name, _eval_sets(block))
+
+
+def _answer(block: JsonObject, work: Composition) -> None:
+    """The schema of the answer as outputs; another format is named."""
+    text, chat = block.get("text"), block.get("response_format")
+    form = text.get("format") if isinstance(text, Mapping) else chat
+    if not isinstance(form, Mapping) or form.get("type") == "text":
+        return
+    inner = form.get("json_schema")
+    schema = inner.get("schema") if isinstance(inner, Mapping) else form.get("schema")
+    if isinstance(schema, Mapping):
+        work.front["outputs"] = properties_of_schema(schema)
+    else:
+        work.notes.append(f"The answer's format {json.dumps(form)} has no place in a prompt file.")
 
 
 def _template_of(data: JsonObject) -> Json:

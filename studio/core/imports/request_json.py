@@ -112,6 +112,9 @@ def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
             if key in ("stream", "stream_options"):
                 work.notes.append(f"{key}: how the answer comes is not a prompt's to say.")
             continue
+        if key == "function_call":
+            further |= _choice_of_function(value)
+            continue
         if key in names:
             listed = [value] if names[key] == "stopSequences" and isinstance(value, str) else value
             options[names[key]] = listed
@@ -120,17 +123,28 @@ def _model(data: JsonObject, form: str, work: Composition) -> dict[str, Json]:
     reasoning = data.get("reasoning") if form == "openai-responses" else data.get("output_config")
     if isinstance(reasoning, Mapping) and "effort" in reasoning:
         options["reasoningEffort"] = reasoning["effort"]
-    choice = data.get("tool_choice")
-    if form == "anthropic" and choice is not None:
-        if isinstance(choice, Mapping) and choice.get("disable_parallel_tool_use"):
-            options["allowMultipleToolCalls"] = False
-        else:
-            further["tool_choice"] = choice
+    if form == "anthropic" and (choice := data.get("tool_choice")) is not None:
+        _anthropic_choice(choice, options, further)
     if further:
         options["additionalProperties"] = further
     if options:
         found["options"] = options
     return found
+
+
+def _anthropic_choice(choice: Json, options: dict[str, Json], further: dict[str, Json]) -> None:
+    if isinstance(choice, Mapping) and choice.get("disable_parallel_tool_use"):
+        options["allowMultipleToolCalls"] = False
+    else:
+        further["tool_choice"] = choice
+
+
+def _choice_of_function(value: Json) -> dict[str, Json]:
+    """OpenAI's older `function_call` in the words of today; `auto` is what goes without saying."""
+    if value == "auto":
+        return {}
+    name = value.get("name") if isinstance(value, Mapping) else None
+    return {"tool_choice": {"type": "function", "function": {"name": name}} if name else value}
 
 
 def _tool(item: JsonObject, work: Composition) -> JsonObject:

@@ -48,7 +48,7 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
     if form == "anthropic":
         yield from _anthropic_messages(data)
         return
-    for item in _list(data.get("messages")):
+    for item in _older_calls(_list(data.get("messages"))):
         if not isinstance(item, Mapping):
             continue
         if "from" in item and "role" not in item:
@@ -88,8 +88,21 @@ def _function_call(item: JsonObject) -> JsonObject:
     ]}  # fmt: skip
 
 
+def _older_calls(items: Sequence[Json]) -> Iterator[Json]:
+    """Messages in today's words: a result has the id that its call is given here."""
+    called: set[str] = set()
+    for item in items:
+        name = str(item.get("name", "")) if isinstance(item, Mapping) else ""
+        if isinstance(item, Mapping) and item.get("role") == "function" and name in called:
+            yield {"role": "tool", "tool_call_id": f"call_{name}", "content": item.get("content")}
+            continue
+        call = item.get("function_call") if isinstance(item, Mapping) else None
+        if isinstance(call, Mapping):
+            called.add(str(call.get("name", "")))
+        yield _function_call(item) if isinstance(item, Mapping) else item
+
+
 def _thread(items: Sequence[Json]) -> Iterator[Message]:
-    items = [_function_call(item) if isinstance(item, Mapping) else item for item in items]
     for message in read_thread(list(items), {}, None) or ():
         attributes = {key: value for key, value in message.attributes.items() if value is not None}
         parts = message.parts

@@ -329,3 +329,82 @@ def test_an_older_langchain_file_needs_no_type(tmp_path: Path) -> None:
         made = imported(tmp_path, "prompt.json", {**data, **body})
         assert made.form == "LangChain prompt"
         assert messages(made, what="it") == [("user", "Say it.")]
+
+
+def test_a_script_without_a_package_for_templates_keeps_its_inputs_and_threads(
+    tmp_path: Path, make: Make
+) -> None:
+    text = (
+        "---\nname: b\nmodel: {id: m}\ninputs:\n  q: {kind: string, default: 'a{b}'}\n"
+        "  talk: {kind: thread}\ntemplate: {format: {kind: jinja2}, parser: {kind: prompty}}\n"
+        '---\nsystem:\nValues: {"json": {x}}.\n\n{{talk}}\n\nuser:\nGo {{q}}\n'
+    )
+    made = imported(tmp_path, "b.py", make(text, "python").content)
+    assert messages(made) == [("system", 'Values: {"json": {x}}.'), ("user", "Go a{b}")]
+    assert [item.kind for item in parse(made.text).inputs if item.name == "talk"] == ["thread"]
+    talk = [{"role": "assistant", "content": "Hi"}]
+    assert messages(made, talk=talk, q="Z")[1:] == [("assistant", "Hi"), ("user", "Go Z")]
+
+
+def test_the_answers_schema_of_a_stored_prompt_is_kept(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    form = {"type": "json_schema", "name": "out", "schema": schema}
+    stored = {"id": "pmpt_1", "instructions": "Hi", "input": "Go", "text": {"format": form}}
+    made = imported(tmp_path, "p.json", stored)
+    assert [item.name for item in parse(made.text).outputs] == ["a"]
+    named = imported(tmp_path, "q.json", {**stored, "text": {"format": {"type": "json_object"}}})
+    assert [note for note in named.notes if "json_object" in note]
+
+
+def test_results_and_choices_of_the_older_form_are_todays(tmp_path: Path) -> None:
+    call = {"name": "f", "arguments": "{}"}
+    request = {
+        "model": "m",
+        "functions": [{"name": "f", "parameters": {"type": "object", "properties": {}}}],
+        "function_call": {"name": "f"},
+        "messages": [
+            {"role": "user", "content": "w?"},
+            {"role": "assistant", "content": None, "function_call": call},
+            {"role": "function", "name": "f", "content": "22"},
+        ],
+    }
+    made = imported(tmp_path, "r.json", request)
+    prompt = parse(made.text)
+    *_, result = prepare(prompt, {}, preview=True).messages.messages
+    assert (result.role, result.text) == ("tool", "22")
+    assert result.attributes["tool_call_id"] == "call_f"
+    further = prompt.model.options["additionalProperties"]
+    assert further == {"tool_choice": {"type": "function", "function": {"name": "f"}}}
+    auto = imported(tmp_path, "s.json", {**request, "function_call": "auto"})
+    assert "function_call" not in auto.text.replace("function_calls", "")
+
+
+def test_an_agent_that_gets_its_question_as_it_runs_has_a_place_for_it(tmp_path: Path) -> None:
+    agent = (
+        "kind: Prompt\nname: a\nmodel:\n  id: m\n  apiType: Responses\n"
+        "  connection: {kind: remote, endpoint: =Env.PLACE}\ninstructions: Be kind.\n"
+    )
+    made = imported(tmp_path, "a.yaml", agent)
+    prompt = parse(made.text)
+    assert [(item.name, item.kind) for item in prompt.inputs] == [("conversation", "thread")]
+    assert prompt.model.connection["endpoint"] == "${env:PLACE}"
+    asked = messages(made, conversation=[{"role": "user", "content": "Hi"}])
+    assert asked == [("system", "Be kind."), ("user", "Hi")]
+    chat = imported(tmp_path, "b.yaml", agent.replace("Responses", "Chat"))
+    assert not parse(chat.text).inputs
+
+
+def test_the_parameters_of_a_manifest_are_inputs_of_its_agent(tmp_path: Path) -> None:
+    made = imported(tmp_path, "m.yaml", {
+        "name": "m", "template": {"kind": "prompt", "instructions": "Hi {{name}}"},
+        "parameters": {"properties": {"name": {"kind": "string", "default": "Bob"}}},
+    })  # fmt: skip
+    assert messages(made) == [("system", "Hi Bob")]
+    assert not [note for note in made.notes if "parameters" in note]
+
+
+def test_a_value_of_dotprompt_that_nobody_gives_is_no_error(tmp_path: Path) -> None:
+    made = imported(tmp_path, "d.prompt", "---\nmodel: googleai/m\n---\nA {{json meta}} B")
+    prepared = prepare(parse(made.text), {}, preview=True)
+    assert not [item.message for item in prepared.problems if item.severity == "error"]
+    assert messages(made, meta={"a": 1})[0][1] == 'A {"a": 1} B'
