@@ -45,7 +45,9 @@ class Revision:
 def revisions(path: Path) -> tuple[Revision, ...]:
     """The commits that changed a file, the newest first; empty where there is no repository."""
     form = "--format=%H%x00%ct%x00%s"
-    said = _git(path, "log", form, f"--max-count={_MOST_REVISIONS}", "--", f"./{path.name}")
+    said = run_git(
+        path.parent, "log", form, f"--max-count={_MOST_REVISIONS}", "--", f"./{path.name}"
+    )
     found = []
     for line in (said or b"").decode("utf-8", "replace").splitlines():
         name, when, title = (*line.split("\0", 2), "", "")[:3]
@@ -59,7 +61,7 @@ def text_at(path: Path, revision: str = "HEAD") -> str | None:
     """A file's text in a commit; None where it is not in it, or there is no repository."""
     if revision.startswith("-"):
         return None
-    raw = _git(path, "cat-file", "blob", f"{revision}:./{path.name}")
+    raw = run_git(path.parent, "cat-file", "blob", f"{revision}:./{path.name}")
     if raw is None or len(raw) > _LARGEST:
         return None
     try:
@@ -68,10 +70,11 @@ def text_at(path: Path, revision: str = "HEAD") -> str | None:
         return None
 
 
-def _git(path: Path, *words: str) -> bytes | None:
+def run_git(folder: Path, *words: str) -> bytes | None:
+    """What a command of git prints in a folder; None where it fails, or there is no git."""
     try:
         done = subprocess.run(
-            (*_GIT, *words), cwd=path.parent, env={**os.environ, **_ENVIRONMENT},
+            (*_GIT, *words), cwd=folder, env={**os.environ, **_ENVIRONMENT},
             stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):

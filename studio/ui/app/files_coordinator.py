@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QFile, QObject, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QFile, QObject, Qt, QTimer, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 
+from studio.application.document.file_states import FileState, file_states
 from studio.application.document.files import FileError
 from studio.application.document.folder_files import (
     duplicate,
@@ -22,7 +23,9 @@ from studio.core.text.problem import Severity
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.files.tree import FileMark, FilesTree
 from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.jobs import LatestJob
 
+_LATER_MS = 400
 _WORST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
@@ -32,13 +35,49 @@ class FilesCoordinator(QObject):
     def __init__(self, window: WindowParts) -> None:
         super().__init__(window.widget)
         self._window = window
+        self._states: Mapping[Path, FileState] = {}
+        self._reading: LatestJob[Mapping[Path, FileState]] = LatestJob(self)
+        self._reading.finished.connect(self._on_states)
+        self._later = QTimer(self)
+        """Git is asked once for many changes."""
+        self._later.setSingleShot(True)
+        self._later.setInterval(_LATER_MS)
+        self._later.timeout.connect(self._read_states)
         tabs = window.tabs
+        window.files.root_changed.connect(self._look_again)
+        tabs.title_changed.connect(self._look_again)
+        QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)  # type: ignore[union-attr]
         window.files.tree_made.connect(self._take)
         tabs.current_changed.connect(self._on_page)
         tabs.parsed.connect(self.mark)
         tabs.title_changed.connect(self.mark)
 
+    def rest(self) -> None:
+        """The window closes: nothing is read any more."""
+        self._later.stop()
+        self._reading.drop()
+
+    def _look_again(self) -> None:
+        if self._window.files.root is not None:
+            self._later.start()
+
+    def _on_activated(self, state: Qt.ApplicationState) -> None:
+        """Somebody may have committed in another program meanwhile."""
+        if state == Qt.ApplicationState.ApplicationActive:
+            self._look_again()
+
+    def _read_states(self) -> None:
+        root = self._window.files.root
+        if root is not None:
+            self._reading.submit(lambda: file_states(root))
+
+    def _on_states(self, states: Mapping[Path, FileState]) -> None:
+        self._states = states
+        self.mark()
+
     def _take(self, tree: FilesTree) -> None:
+        for changed in (tree.files.rowsInserted, tree.files.rowsRemoved):
+            changed.connect(self._look_again)
         tree.request_new_file.connect(self._new_file)
         tree.request_new_folder.connect(lambda folder, name: self._try(new_folder, folder, name))
         tree.request_rename.connect(self.rename)
@@ -117,12 +156,12 @@ class FilesCoordinator(QObject):
         files = self._window.files
         if files.root is None:
             return
-        marks = {}
+        marks = {path: FileMark(state=state) for path, state in self._states.items()}
         for page in self._window.tabs.pages():
             path, found = page.controller.path, {each.severity for each in page.editor.problems}
             worst = next((each for each in _WORST if each in found), None)
             if path is not None and (worst is not None or page.controller.is_dirty):
-                marks[path] = FileMark(worst, page.controller.is_dirty)
+                marks[path] = FileMark(worst, page.controller.is_dirty, self._states.get(path))
         files.tree.show_marks(marks)
 
     def _on_page(self, page: EditorPage | None) -> None:

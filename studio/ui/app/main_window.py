@@ -377,6 +377,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._recovery.stop()
+        self._files_coordinator.rest()
         if not self.services.is_safe:
             self.docks.save()
         self.docks.end()

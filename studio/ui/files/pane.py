@@ -33,6 +33,7 @@ class FilesPane(QStackedWidget):
     request_open = Signal(Path)
     request_folder = Signal()
     tree_made = Signal(FilesTree)  # with the first folder
+    root_changed = Signal(Path)  # another folder is shown
 
     def __init__(self) -> None:
         super().__init__()
@@ -57,6 +58,7 @@ class FilesPane(QStackedWidget):
         self._name.show_text(self._root.name or str(self._root))
         self._name.setToolTip(str(self._root))
         self.setCurrentIndex(1)
+        self.root_changed.emit(self._root)
 
     @cached_property
     def tree(self) -> FilesTree:

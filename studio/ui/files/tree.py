@@ -18,7 +18,7 @@ from PySide6.QtCore import (
     Signal,
     SignalInstance,
 )
-from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QPalette
+from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QPainter, QPalette
 from PySide6.QtWidgets import (
     QFileSystemModel,
     QLineEdit,
@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.document.file_states import FileState
 from studio.core.text.problem import Severity
 from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.parts.own_keys import OwnKeys
@@ -57,6 +58,9 @@ class FileMark:
 
     is_unsaved: bool = False
     """Whether its text differs from the file."""
+
+    state: FileState | None = None
+    """How the file differs from the last commit."""
 
 
 class _Drawings(QStyledItemDelegate):
@@ -89,6 +93,26 @@ class _Drawings(QStyledItemDelegate):
         color = self._tree.color_of(mark.severity)
         if color:
             option.palette.setColor(QPalette.ColorRole.Text, QColor(color))
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        """The row, and git's letter at its right end."""
+        super().paint(painter, option, index)
+        mark = self._tree.mark_at(index)
+        if mark is None or mark.state is None:
+            return
+        theme = theme_in_use()
+        painter.save()
+        painter.setFont(option.font)
+        painter.setPen(QColor(theme.warning if mark.state == "M" else theme.success))
+        box = option.rect.adjusted(0, 0, -8, 0)
+        at = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(box, at, mark.state)
+        painter.restore()
 
 
 class FilesTree(QTreeView):
@@ -136,6 +160,10 @@ class FilesTree(QTreeView):
                 "Space": lambda: self._look(self.currentIndex()),
             },
         )
+
+    def mark_at(self, index: QModelIndex | QPersistentModelIndex) -> FileMark | None:
+        """What is said of a row's file."""
+        return self.marks.get(Path(self.files.filePath(index)))
 
     def set_root(self, folder: Path) -> None:
         """Show a folder."""

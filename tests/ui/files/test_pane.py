@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -154,3 +155,32 @@ def test_recent_folders_come_back_from_the_menu(
     assert offered == [str(other), str(folder)]
     window.recent_menu.actions()[1].trigger()
     assert window.files.root == folder
+
+
+def git(folder: Path, *words: str) -> None:
+    own = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *own, *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_gits_letters_stand_beside_the_files(
+    window: MainWindow, tree: FilesTree, folder: Path, qtbot: QtBot
+) -> None:
+    git(folder, "init", "-q")
+    (folder / ".gitattributes").write_text("*.prompty filter=hostile\n", encoding="utf-8")
+    git(folder, "add", "a.prompty", "b.prompty", ".gitattributes")
+    git(folder, "commit", "-qm", "one")
+    git(folder, "add", "rows.jsonl")
+    # What a repository sets up is never run only because its folder is looked at.
+    touched = folder.parent / f"{folder.name}-touched"
+    git(folder, "config", "filter.hostile.clean", f"touch {touched}; cat")
+    page = window.tabs.open(folder / "b.prompty")
+    assert page is not None
+    page.editor.insertPlainText("new ")
+    assert window.tabs.save()
+
+    def letters() -> dict[str, str | None]:
+        return {path.name: mark.state for path, mark in tree.marks.items() if mark.state}
+
+    expected = {"b.prompty": "M", "c.prompty": "U", "rows.jsonl": "A"}
+    qtbot.waitUntil(lambda: letters() == expected)
+    assert not touched.exists()
