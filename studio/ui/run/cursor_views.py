@@ -9,6 +9,7 @@ from studio.application.run.cards.card_text import step_at
 from studio.application.run.cursor import RunCursor, diagram_at
 from studio.application.run.view import RunView
 from studio.application.run.waterfall import Waterfall, waterfall_of
+from studio.core.agent.values.state import RunState, Step
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.run.scrubber import RunScrubber
 from studio.ui.run.state.panel import StatePanel
@@ -35,6 +36,8 @@ class CursorViews(QObject):
         self._scrubber, self._waterfall, self._state = scrubber, waterfall, state
         self._view = RunView()
         self._cursor: RunCursor | None = None
+        self.wants_waterfall = False
+        """Whether the user wants each turn on a time axis."""
         scrubber.row_chosen.connect(self.go_to_row)
         waterfall.row_chosen.connect(self.go_to_call)
         state.console.line_chosen.connect(self.go_to_call)
@@ -54,25 +57,27 @@ class CursorViews(QObject):
         view, card = self._view, self._timeline.current_card
         self._scrubber.show_cursor(self._timeline.currentIndex().row())
         cursor = RunCursor.of_card(card) if card is not None else None
-        if card is None or view.state is None or self._timeline.is_following:
+        if card is None or view.state is None:
             self._diagram.show_state(view.diagram)
             self._state.show_moment(None)
+            self._waterfall.show_waterfall(Waterfall(), None)
         else:
-            step = step_at(view.state, card.step)
-            self._diagram.show_state(diagram_at(view.diagram, view.state, step, card))
-            self._state.show_moment(cursor)
-        self._show_waterfall(card)
+            step = step_at(view.state, card.step)  # once: of a run of the past it is read for this
+            is_now = self._timeline.is_following
+            self._diagram.show_state(
+                view.diagram if is_now else diagram_at(view.diagram, view.state, step, card)
+            )
+            self._state.show_moment(None if is_now else cursor)
+            self._show_waterfall(view.state, step, card)
         before, self._cursor = self._cursor, cursor
         if cursor is not None and cursor != before:
             self.moved.emit(cursor)
 
-    def _show_waterfall(self, card: StepCard | None) -> None:
-        """Show the turn of the moment on its time axis."""
-        state = self._view.state
-        if card is None or state is None:
+    def _show_waterfall(self, state: RunState, step: Step, card: StepCard) -> None:
+        """Show the turn of the moment on its time axis, where it is wanted or has several calls."""
+        if not self.wants_waterfall and len(step.calls) < 2:
             self._waterfall.show_waterfall(Waterfall(), None)
             return
-        step = step_at(state, card.step)
         call = card.call if card.kind in ("action", "observation") else None
         self._waterfall.show_waterfall(waterfall_of(state, step), call)
 

@@ -510,7 +510,8 @@ class RunPane(FollowsTheme, QWidget):
         self.scrubber.setVisible(shown and not has_waterfall)
 
     def _on_times(self, on: bool) -> None:
-        self._wants_waterfall = on
+        self._wants_waterfall = self.views.wants_waterfall = on
+        self.views.follow()
         self._fit_times()
 
     def sizeHint(self) -> QSize:
