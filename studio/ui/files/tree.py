@@ -49,6 +49,10 @@ _ICONS = {
 }  # fmt: skip
 
 
+_BESIDE_NAME = 56
+"""Pixels of a row's icon and gaps, and of git's letter at its end."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileMark:
     """What is said of an open file in the tree."""
@@ -90,6 +94,10 @@ class _Drawings(QStyledItemDelegate):
             return
         if mark.is_unsaved:
             option.text = f"{option.text} ●"
+        if mark.state is not None:
+            room = option.rect.width() - _BESIDE_NAME
+            middle = Qt.TextElideMode.ElideMiddle
+            option.text = option.fontMetrics.elidedText(option.text, middle, room)
         color = self._tree.color_of(mark.severity)
         if color:
             option.palette.setColor(QPalette.ColorRole.Text, QColor(color))
