@@ -33,6 +33,7 @@ from studio.ui.app.workbench import Workbench  # noqa: E402
 from studio.ui.base.services import build_services  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
 from tests.support.cut_words import cut_words  # noqa: E402
+from tests.support.themes import wear  # noqa: E402
 
 SIZES = ("1440x900", "1920x1080", "1280x800", "900x600", "1440x900@2")
 README_SIZE = "1440x900"
@@ -105,6 +106,7 @@ def open_workbench(home: Path, size: tuple[int, int]) -> Workbench:
     )
     shutil.copytree(resource("examples"), home / "data" / "examples")
     os.environ["PROMPT_STUDIO_HOME"] = str(home)
+    wear(LIGHT)  # as the program does before any pane is made: fonts are taken when widgets are
     workbench = Workbench(build_services(user_paths()))
     workbench.window.resize(*size)
     workbench.window.show()

@@ -249,6 +249,10 @@
       <translation>Vervollständigen</translation>
     </message>
     <message>
+      <source>Connect a provider…</source>
+      <translation>Einen Anbieter verbinden…</translation>
+    </message>
+    <message>
       <source>Connections…</source>
       <translation>Verbindungen …</translation>
     </message>
@@ -475,6 +479,10 @@
     <message>
       <source>Open folder…</source>
       <translation>Ordner öffnen …</translation>
+    </message>
+    <message>
+      <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another: its key, a model, and run</source>
+      <translation>OpenAI, Anthropic, Gemini, Azure, Ollama oder ein anderer: sein Schlüssel, ein Modell, und ausführen</translation>
     </message>
     <message>
       <source>Open…</source>
@@ -836,6 +844,10 @@
       <translation>Wie das System</translation>
     </message>
     <message>
+      <source>Desktop</source>
+      <translation>Desktop</translation>
+    </message>
+    <message>
       <source>Font of the interface</source>
       <translation>Schrift der Oberfläche</translation>
     </message>
@@ -848,12 +860,28 @@
       <translation>Sprache</translation>
     </message>
     <message>
+      <source>Less motion</source>
+      <translation>Weniger Bewegung</translation>
+    </message>
+    <message>
       <source>Light, dark, or as the desktop says.</source>
       <translation>Hell, dunkel oder wie der Schreibtisch es sagt.</translation>
     </message>
     <message>
+      <source>Nothing moves that need not</source>
+      <translation>Nichts bewegt sich, das es nicht muss</translation>
+    </message>
+    <message>
+      <source>Only while the window is not in front.</source>
+      <translation>Nur solange das Fenster nicht vorne ist.</translation>
+    </message>
+    <message>
       <source>Size of the interface's text</source>
       <translation>Textgröße der Oberfläche</translation>
+    </message>
+    <message>
+      <source>The desktop is told when an experiment has ended</source>
+      <translation>Dem Desktop wird gemeldet, wenn ein Experiment zu Ende ist</translation>
     </message>
     <message>
       <source>Theme</source>
@@ -865,6 +893,45 @@
     <message>
       <source>Fix</source>
       <translation>Beheben</translation>
+    </message>
+  </context>
+  <context>
+    <name>BlindDialog</name>
+    <message>
+      <source>Better: {counts}; equal {equal}.</source>
+      <translation>Besser: {counts}; gleich {equal}.</translation>
+    </message>
+    <message>
+      <source>Compare without names</source>
+      <translation>Ohne Namen vergleichen</translation>
+    </message>
+    <message>
+      <source>Equal</source>
+      <translation>Gleich gut</translation>
+    </message>
+    <message>
+      <source>Left answer</source>
+      <translation>Linke Antwort</translation>
+    </message>
+    <message>
+      <source>Left is better</source>
+      <translation>Links ist besser</translation>
+    </message>
+    <message>
+      <source>Right answer</source>
+      <translation>Rechte Antwort</translation>
+    </message>
+    <message>
+      <source>Right is better</source>
+      <translation>Rechts ist besser</translation>
+    </message>
+    <message>
+      <source>Skip</source>
+      <translation>Überspringen</translation>
+    </message>
+    <message>
+      <source>{number} of {count} · row {row}: {title}</source>
+      <translation>{number} von {count} · Zeile {row}: {title}</translation>
     </message>
   </context>
   <context>
@@ -947,6 +1014,145 @@
     <message>
       <source>stops; or a line to write: {tool} took {elapsed}</source>
       <translation>hält an; oder eine Zeile, die notiert wird: {tool} dauerte {elapsed}</translation>
+    </message>
+  </context>
+  <context>
+    <name>CallsDialog</name>
+    <message>
+      <source>A call of {tool} for each row; its columns are the arguments</source>
+      <translation>Ein Aufruf von {tool} für jede Zeile; ihre Spalten sind die Argumente</translation>
+    </message>
+    <message>
+      <source>Arguments</source>
+      <translation>Argumente</translation>
+    </message>
+    <message>
+      <source>As it was</source>
+      <translation>Wie zuvor</translation>
+    </message>
+    <message>
+      <source>As it was must be</source>
+      <translation>Wie zuvor sein muss</translation>
+    </message>
+    <message>
+      <source>Call all</source>
+      <translation>Alle aufrufen</translation>
+    </message>
+    <message>
+      <source>Call all the same</source>
+      <translation>Trotzdem aufrufen</translation>
+    </message>
+    <message>
+      <source>Call the {count} selected</source>
+      <translation>Die {count} ausgewählten aufrufen</translation>
+    </message>
+    <message>
+      <source>Calls</source>
+      <translation>Aufrufe</translation>
+    </message>
+    <message>
+      <source>Calls: {count}</source>
+      <translation>Aufrufe: {count}</translation>
+    </message>
+    <message>
+      <source>Cancel</source>
+      <translation>Abbrechen</translation>
+    </message>
+    <message>
+      <source>How the call ends</source>
+      <translation>Wie der Aufruf endet</translation>
+    </message>
+    <message>
+      <source>Keep the answers</source>
+      <translation>Antworten übernehmen</translation>
+    </message>
+    <message>
+      <source>Name</source>
+      <translation>Name</translation>
+    </message>
+    <message>
+      <source>Names and kinds of values</source>
+      <translation>Namen und Arten der Werte</translation>
+    </message>
+    <message>
+      <source>No call is saved. Save one where a tool is tried, or take rows.</source>
+      <translation>Kein Aufruf ist gesichert. Sichern Sie einen, wo ein Werkzeug ausprobiert wird, oder nehmen Sie Zeilen.</translation>
+    </message>
+    <message>
+      <source>Now</source>
+      <translation>Jetzt</translation>
+    </message>
+    <message>
+      <source>Remove</source>
+      <translation>Entfernen</translation>
+    </message>
+    <message>
+      <source>Result</source>
+      <translation>Ergebnis</translation>
+    </message>
+    <message>
+      <source>Rows of a file…</source>
+      <translation>Zeilen einer Datei…</translation>
+    </message>
+    <message>
+      <source>Running</source>
+      <translation>Läuft</translation>
+    </message>
+    <message>
+      <source>Saved</source>
+      <translation>Gesichert</translation>
+    </message>
+    <message>
+      <source>Saved calls and rows</source>
+      <translation>Gesicherte Aufrufe und Zeilen</translation>
+    </message>
+    <message>
+      <source>The answer now</source>
+      <translation>Die Antwort jetzt</translation>
+    </message>
+    <message>
+      <source>The answer that was saved</source>
+      <translation>Die gesicherte Antwort</translation>
+    </message>
+    <message>
+      <source>The whole answer</source>
+      <translation>Die ganze Antwort</translation>
+    </message>
+    <message>
+      <source>Took</source>
+      <translation>Dauer</translation>
+    </message>
+    <message>
+      <source>Tool</source>
+      <translation>Werkzeug</translation>
+    </message>
+    <message>
+      <source>What of the answer must be as it was</source>
+      <translation>Was von der Antwort so sein muss, wie es war</translation>
+    </message>
+    <message>
+      <source>What was answered now is what must be answered</source>
+      <translation>Was jetzt geantwortet wurde, ist, was geantwortet werden muss</translation>
+    </message>
+    <message>
+      <source>Write the answers…</source>
+      <translation>Antworten schreiben…</translation>
+    </message>
+    <message>
+      <source>as they were: {count}</source>
+      <translation>wie zuvor: {count}</translation>
+    </message>
+    <message>
+      <source>not as they were: {count}</source>
+      <translation>nicht wie zuvor: {count}</translation>
+    </message>
+    <message>
+      <source>rows called: {count}, failed: {failed}</source>
+      <translation>Zeilen aufgerufen: {count}, fehlgeschlagen: {failed}</translation>
+    </message>
+    <message>
+      <source>{count} of these calls may change something outside.</source>
+      <translation>{count} dieser Aufrufe können draußen etwas ändern.</translation>
     </message>
   </context>
   <context>
@@ -2224,6 +2430,13 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>DetachedRun</name>
+    <message>
+      <source>The run ended before it began.</source>
+      <translation>Der Lauf endete, bevor er begann.</translation>
+    </message>
+  </context>
+  <context>
     <name>Diagram</name>
     <message>
       <source>Action</source>
@@ -2252,6 +2465,10 @@ Und {count} davor.</translation>
     <message>
       <source>Reply</source>
       <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>Results</source>
+      <translation>Ergebnisse</translation>
     </message>
     <message>
       <source>The answer, before the run ends.</source>
@@ -2297,6 +2514,66 @@ Und {count} davor.</translation>
       <translation>1 Fehler</translation>
     </message>
     <message>
+      <source>answered</source>
+      <translation>beantwortet</translation>
+    </message>
+    <message>
+      <source>answered by you</source>
+      <translation>von Ihnen beantwortet</translation>
+    </message>
+    <message>
+      <source>approved by you</source>
+      <translation>von Ihnen erlaubt</translation>
+    </message>
+    <message>
+      <source>cut by you</source>
+      <translation>von Ihnen abgeschnitten</translation>
+    </message>
+    <message>
+      <source>edited by you</source>
+      <translation>von Ihnen bearbeitet</translation>
+    </message>
+    <message>
+      <source>failed</source>
+      <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+      <source>rejected</source>
+      <translation>abgelehnt</translation>
+    </message>
+    <message>
+      <source>rejected by you</source>
+      <translation>von Ihnen abgelehnt</translation>
+    </message>
+    <message>
+      <source>repaired</source>
+      <translation>repariert</translation>
+    </message>
+    <message>
+      <source>skipped</source>
+      <translation>übersprungen</translation>
+    </message>
+    <message>
+      <source>skipped by you</source>
+      <translation>von Ihnen übersprungen</translation>
+    </message>
+    <message>
+      <source>told by you</source>
+      <translation>von Ihnen gesagt</translation>
+    </message>
+    <message>
+      <source>unknown</source>
+      <translation>unbekannt</translation>
+    </message>
+    <message>
+      <source>waits</source>
+      <translation>wartet</translation>
+    </message>
+    <message>
+      <source>your message</source>
+      <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
       <source>{count:,} tok in</source>
       <translation>{count:,} Tok ein</translation>
     </message>
@@ -2307,6 +2584,14 @@ Und {count} davor.</translation>
     <message>
       <source>{count} errors</source>
       <translation>{count} Fehler</translation>
+    </message>
+    <message>
+      <source>{count} tries</source>
+      <translation>{count} Versuche</translation>
+    </message>
+    <message>
+      <source>{done} of {count} are in</source>
+      <translation>{done} von {count} sind da</translation>
     </message>
   </context>
   <context>
@@ -2585,6 +2870,14 @@ Und {count} davor.</translation>
       <translation>Auch Strg mit dem Mausrad oder Strg++.</translation>
     </message>
     <message>
+      <source>Ask once a week whether there is a newer version</source>
+      <translation>Einmal in der Woche nach einer neueren Version fragen</translation>
+    </message>
+    <message>
+      <source>Asks the package source that this studio came from; installs nothing.</source>
+      <translation>Fragt die Paketquelle, aus der dieses Studio kam; installiert nichts.</translation>
+    </message>
+    <message>
       <source>Editor</source>
       <translation>Editor</translation>
     </message>
@@ -2639,6 +2932,10 @@ Und {count} davor.</translation>
     <message>
       <source>Unsaved texts come back at the next start</source>
       <translation>Nicht gesicherte Texte sind beim nächsten Start wieder da</translation>
+    </message>
+    <message>
+      <source>Updates</source>
+      <translation>Aktualisierungen</translation>
     </message>
     <message>
       <source>Whitespace</source>
@@ -2711,6 +3008,21 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>ExampleCard</name>
+    <message>
+      <source>Example: {name}</source>
+      <translation>Beispiel: {name}</translation>
+    </message>
+    <message>
+      <source>Run</source>
+      <translation>Ausführen</translation>
+    </message>
+    <message>
+      <source>Run {name}</source>
+      <translation>{name} ausführen</translation>
+    </message>
+  </context>
+  <context>
     <name>ExperimentAccept</name>
     <message>
       <source>Row {number} is not there any more.</source>
@@ -2731,6 +3043,61 @@ Und {count} davor.</translation>
     <message>
       <source>{name} is not written: rows of JSON are edited by hand.</source>
       <translation>{name} wird nicht geschrieben: Zeilen in JSON werden von Hand bearbeitet.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentBatches</name>
+    <message>
+      <source>Ask again.</source>
+      <translation>Fragen Sie erneut.</translation>
+    </message>
+    <message>
+      <source>Ask cells without an answer again.</source>
+      <translation>Fragen Sie Zellen ohne Antwort erneut.</translation>
+    </message>
+    <message>
+      <source>Ask without batches to see which request is wrong.</source>
+      <translation>Fragen Sie ohne Batches, um zu sehen, welche Anfrage falsch ist.</translation>
+    </message>
+    <message>
+      <source>The batch expired before {connection} answered this request.</source>
+      <translation>Der Batch lief ab, bevor {connection} diese Anfrage beantwortet hat.</translation>
+    </message>
+    <message>
+      <source>The batch was cancelled before {connection} answered this request.</source>
+      <translation>Der Batch wurde abgebrochen, bevor {connection} diese Anfrage beantwortet hat.</translation>
+    </message>
+    <message>
+      <source>it does not say why</source>
+      <translation>es wird kein Grund genannt</translation>
+    </message>
+    <message>
+      <source>there is no connection {name!r} any more</source>
+      <translation>es gibt keine Verbindung {name!r} mehr</translation>
+    </message>
+    <message>
+      <source>{connection} did not take the batch: {said}</source>
+      <translation>{connection} hat den Batch nicht angenommen: {said}</translation>
+    </message>
+    <message>
+      <source>{connection} gave no answer in the batch.</source>
+      <translation>{connection} gab im Batch keine Antwort.</translation>
+    </message>
+    <message>
+      <source>{connection}: a batch of {count} requests was sent ({id}).</source>
+      <translation>{connection}: ein Batch mit {count} Anfragen wurde gesendet ({id}).</translation>
+    </message>
+    <message>
+      <source>{connection}: {id} is over ({status}), {count} requests have no answer.</source>
+      <translation>{connection}: {id} ist beendet ({status}), {count} Anfragen haben keine Antwort.</translation>
+    </message>
+    <message>
+      <source>{said} It is asked again in the next batch.</source>
+      <translation>{said} Im nächsten Batch wird erneut gefragt.</translation>
+    </message>
+    <message>
+      <source>{variant}: {connection} has no batches; OpenAI, Azure, Anthropic and servers that speak OpenAI's API have them. Ask this variant without batches.</source>
+      <translation>{variant}: {connection} hat keine Batches; OpenAI, Azure, Anthropic und Server, die OpenAIs API sprechen, haben sie. Fragen Sie diese Variante ohne Batches.</translation>
     </message>
   </context>
   <context>
@@ -2846,8 +3213,24 @@ Und {count} davor.</translation>
       <translation>Die erwartete Antwort der Zeile {row} steht jetzt in {name}.</translation>
     </message>
     <message>
+      <source>The experiment has changed: these are the {count} rows that did not pass, asked as it is now.</source>
+      <translation>Das Experiment hat sich geändert: Das sind die {count} Zeilen, die nicht bestanden, gefragt nach seinem jetzigen Stand.</translation>
+    </message>
+    <message>
+      <source>The process that ran it is gone. Run goes on with what it had.</source>
+      <translation>Der Prozess, der es ausführte, ist fort. Ausführen macht mit dem weiter, was er hatte.</translation>
+    </message>
+    <message>
+      <source>The result has batches under way, whose cells would be asked a second time. Choose batches to go on with them.</source>
+      <translation>Das Ergebnis hat laufende Batches, deren Zellen ein zweites Mal gefragt würden. Wählen Sie Batches, um mit ihnen fortzufahren.</translation>
+    </message>
+    <message>
       <source>The result was written to {name}.</source>
       <translation>Das Ergebnis wurde nach {name} geschrieben.</translation>
+    </message>
+    <message>
+      <source>What was sent in batches is still answered and paid for. Run in batches again to read it.</source>
+      <translation>Was in Batches gesendet wurde, wird noch beantwortet und bezahlt. Starten Sie erneut in Batches, um es zu lesen.</translation>
     </message>
     <message>
       <source>{count} tool calls were refused: they ask for approval. Answer the tools by `mocks:` in the file.</source>
@@ -2860,6 +3243,17 @@ Und {count} davor.</translation>
     <message>
       <source>{name} is as it was.</source>
       <translation>{name} ist wie zuvor.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentDialogs</name>
+    <message>
+      <source>The rows are added to {name}.</source>
+      <translation>Die Zeilen stehen jetzt in {name}.</translation>
+    </message>
+    <message>
+      <source>Undo</source>
+      <translation>Rückgängig</translation>
     </message>
   </context>
   <context>
@@ -2943,12 +3337,12 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentMake</name>
     <message>
-      <source>The experiment cannot be read; fix it first.</source>
-      <translation>Das Experiment lässt sich nicht lesen; bringen Sie es zuerst in Ordnung.</translation>
+      <source>It cannot be added to the file; write it by hand.</source>
+      <translation>Es lässt sich der Datei nicht hinzufügen; schreibe es von Hand.</translation>
     </message>
     <message>
-      <source>The row cannot be added; write it by hand.</source>
-      <translation>Die Zeile kann nicht hinzugefügt werden; schreibe sie von Hand.</translation>
+      <source>The experiment cannot be read; fix it first.</source>
+      <translation>Das Experiment lässt sich nicht lesen; bringen Sie es zuerst in Ordnung.</translation>
     </message>
   </context>
   <context>
@@ -2980,6 +3374,57 @@ Und {count} davor.</translation>
     <message>
       <source>{name} needs a prompt that is a file.</source>
       <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ExperimentProgress</name>
+    <message>
+      <source> {count} cells have no answer.</source>
+      <translation> {count} Zellen haben keine Antwort.</translation>
+    </message>
+    <message>
+      <source>${cost:.4f} of about ${whole:.4f}</source>
+      <translation>${cost:.4f} von etwa ${whole:.4f}</translation>
+    </message>
+    <message>
+      <source>{count} min</source>
+      <translation>{count} min</translation>
+    </message>
+    <message>
+      <source>{count} s</source>
+      <translation>{count} s</translation>
+    </message>
+    <message>
+      <source>{count} without an answer</source>
+      <translation>{count} ohne Antwort</translation>
+    </message>
+    <message>
+      <source>{hours} h {minutes} min</source>
+      <translation>{hours} h {minutes} min</translation>
+    </message>
+    <message>
+      <source>{name}: the experiment has ended</source>
+      <translation>{name}: das Experiment ist zu Ende</translation>
+    </message>
+    <message>
+      <source>{name}: the experiment is paused</source>
+      <translation>{name}: das Experiment pausiert</translation>
+    </message>
+    <message>
+      <source>{name}: the experiment was stopped</source>
+      <translation>{name}: das Experiment wurde angehalten</translation>
+    </message>
+    <message>
+      <source>{over} of {total} cells</source>
+      <translation>{over} von {total} Zellen</translation>
+    </message>
+    <message>
+      <source>{rate} a second</source>
+      <translation>{rate} je Sekunde</translation>
+    </message>
+    <message>
+      <source>{time} left</source>
+      <translation>noch {time}</translation>
     </message>
   </context>
   <context>
@@ -3051,6 +3496,10 @@ Und {count} davor.</translation>
       <translation>Um 5 Punkte zu erkennen, braucht es bei so viel Änderung etwa {needed} Zeilen; es sind {rows}.</translation>
     </message>
     <message>
+      <source>Without names {one} was better {first} times, {other} {second} times</source>
+      <translation>Ohne Namen war {one} {first}-mal besser, {other} {second}-mal</translation>
+    </message>
+    <message>
       <source>{name} agrees with people on {agreed} of {of} rated answers</source>
       <translation>{name} stimmt bei {agreed} von {of} bewerteten Antworten mit Menschen überein</translation>
     </message>
@@ -3111,8 +3560,24 @@ Und {count} davor.</translation>
       <translation>Alle Schranken halten.</translation>
     </message>
     <message>
+      <source>Answered within a day, at half the price, where the connection has batches</source>
+      <translation>Beantwortet innerhalb eines Tages, zum halben Preis, wo die Verbindung Batches hat</translation>
+    </message>
+    <message>
+      <source>Any check</source>
+      <translation>Jede Prüfung</translation>
+    </message>
+    <message>
+      <source>Any input</source>
+      <translation>Jede Eingabe</translation>
+    </message>
+    <message>
       <source>Any tag</source>
       <translation>Jedes Schlagwort</translation>
+    </message>
+    <message>
+      <source>Asked on workers: {text}</source>
+      <translation>Auf Arbeitsprozessen gefragt: {text}</translation>
     </message>
     <message>
       <source>By tag</source>
@@ -3125,6 +3590,14 @@ Und {count} davor.</translation>
     <message>
       <source>Chart</source>
       <translation>Diagramm</translation>
+    </message>
+    <message>
+      <source>Check that fails</source>
+      <translation>Prüfung, die nicht besteht</translation>
+    </message>
+    <message>
+      <source>Compare without names</source>
+      <translation>Ohne Namen vergleichen</translation>
     </message>
     <message>
       <source>Cost and quality</source>
@@ -3163,6 +3636,30 @@ Und {count} davor.</translation>
       <translation>Schranken, die nicht halten: {names}.</translation>
     </message>
     <message>
+      <source>Generate rows…</source>
+      <translation>Zeilen erfinden …</translation>
+    </message>
+    <message>
+      <source>Improve a section…</source>
+      <translation>Einen Abschnitt verbessern …</translation>
+    </message>
+    <message>
+      <source>In batches</source>
+      <translation>In Batches</translation>
+    </message>
+    <message>
+      <source>Input that sets failures apart</source>
+      <translation>Eingabe, in der sich die Fehlschläge unterscheiden</translation>
+    </message>
+    <message>
+      <source>More</source>
+      <translation>Mehr</translation>
+    </message>
+    <message>
+      <source>No two answers differ in the rows that are shown.</source>
+      <translation>In den gezeigten Zeilen unterscheiden sich keine zwei Antworten.</translation>
+    </message>
+    <message>
       <source>Not run yet. Run asks every row of every variant and marks the answers.</source>
       <translation>Noch nicht ausgeführt. „Ausführen“ stellt jede Zeile jeder Variante und bewertet die Antworten.</translation>
     </message>
@@ -3183,8 +3680,16 @@ Und {count} davor.</translation>
       <translation>Ausführen</translation>
     </message>
     <message>
+      <source>Run by itself (goes on without the window)</source>
+      <translation>Allein laufen lassen (geht ohne das Fenster weiter)</translation>
+    </message>
+    <message>
       <source>Run the failed again</source>
       <translation>Nicht bestandene erneut ausführen</translation>
+    </message>
+    <message>
+      <source>Slow</source>
+      <translation>Langsam</translation>
     </message>
     <message>
       <source>Stop</source>
@@ -3199,16 +3704,28 @@ Und {count} davor.</translation>
       <translation>Zeit</translation>
     </message>
     <message>
+      <source>Which of two answers is better? Whose they are is said at the end.</source>
+      <translation>Welche von zwei Antworten ist besser? Von wem sie sind, steht am Ende.</translation>
+    </message>
+    <message>
       <source>Without an answer</source>
       <translation>Ohne Antwort</translation>
     </message>
     <message>
-      <source>{over} of {total} cells</source>
-      <translation>{over} von {total} Zellen</translation>
+      <source>Workers…</source>
+      <translation>Arbeitsprozesse …</translation>
     </message>
     <message>
-      <source>{words} · {seconds} s left</source>
-      <translation>{words} · noch {seconds} s</translation>
+      <source>{name}: {count} fail</source>
+      <translation>{name}: {count} fallen durch</translation>
+    </message>
+    <message>
+      <source>{variant}: only {inputs} differs, {count} fail</source>
+      <translation>{variant}: nur {inputs} ist anders, {count} fallen durch</translation>
+    </message>
+    <message>
+      <source>{variant}: {input} = {value}, {count} of {of} fail</source>
+      <translation>{variant}: {input} = {value}, {count} von {of} fallen durch</translation>
     </message>
   </context>
   <context>
@@ -4153,6 +4670,53 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>HistoryGroups</name>
+    <message>
+      <source>(no day)</source>
+      <translation>(kein Tag)</translation>
+    </message>
+    <message>
+      <source>(no model)</source>
+      <translation>(kein Modell)</translation>
+    </message>
+    <message>
+      <source>(unnamed)</source>
+      <translation>(ohne Namen)</translation>
+    </message>
+    <message>
+      <source>1 run</source>
+      <translation>1 Lauf</translation>
+    </message>
+    <message>
+      <source>By day</source>
+      <translation>Nach Tag</translation>
+    </message>
+    <message>
+      <source>By model</source>
+      <translation>Nach Modell</translation>
+    </message>
+    <message>
+      <source>By prompt</source>
+      <translation>Nach Prompt</translation>
+    </message>
+    <message>
+      <source>No groups</source>
+      <translation>Keine Gruppen</translation>
+    </message>
+    <message>
+      <source>today</source>
+      <translation>heute</translation>
+    </message>
+    <message>
+      <source>{count:,} done</source>
+      <translation>{count:,} fertig</translation>
+    </message>
+    <message>
+      <source>{count:,} runs</source>
+      <translation>{count:,} Läufe</translation>
+    </message>
+  </context>
+  <context>
     <name>HistoryPane</name>
     <message>
       <source>Any end</source>
@@ -4191,6 +4755,10 @@ Und {count} davor.</translation>
       <translation>Läufe filtern</translation>
     </message>
     <message>
+      <source>Groups of runs</source>
+      <translation>Gruppen von Läufen</translation>
+    </message>
+    <message>
       <source>History of runs</source>
       <translation>Verlauf der Läufe</translation>
     </message>
@@ -4225,6 +4793,10 @@ Und {count} davor.</translation>
     <message>
       <source>Pin to the top</source>
       <translation>Oben anheften</translation>
+    </message>
+    <message>
+      <source>Put runs together by their prompt, model or day</source>
+      <translation>Läufe nach Prompt, Modell oder Tag zusammenstellen</translation>
     </message>
     <message>
       <source>Runs</source>
@@ -4533,6 +5105,346 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>ImproveAccept</name>
+    <message>
+      <source>It cannot be added to the file; write it by hand.</source>
+      <translation>Es lässt sich der Datei nicht hinzufügen; schreibe es von Hand.</translation>
+    </message>
+    <message>
+      <source>The section {title!r} of {name} was changed since the search began; put the text in by hand.</source>
+      <translation>Der Abschnitt {title!r} von {name} wurde seit Beginn der Suche geändert; setze den Text von Hand ein.</translation>
+    </message>
+    <message>
+      <source>With more prompts the variant {name!r}, the baseline, has another name; give the prompts labels first.</source>
+      <translation>Mit mehr Prompts heißt die Variante {name!r}, der Vergleich, anders; gib den Prompts zuerst Namen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ImproveCandidates</name>
+    <message>
+      <source>It adds expressions: {names}.</source>
+      <translation>Er fügt Ausdrücke hinzu: {names}.</translation>
+    </message>
+    <message>
+      <source>It adds or removes a role: {names}.</source>
+      <translation>Er fügt eine Rolle hinzu oder entfernt eine: {names}.</translation>
+    </message>
+    <message>
+      <source>It changes what the file declares.</source>
+      <translation>Er ändert, was die Datei deklariert.</translation>
+    </message>
+    <message>
+      <source>It does not stay inside of its section: a heading or a role begins another one.</source>
+      <translation>Er bleibt nicht in seinem Abschnitt: Eine Überschrift oder eine Rolle beginnt einen anderen.</translation>
+    </message>
+    <message>
+      <source>It has a line that begins a message of a role in another dialect.</source>
+      <translation>Er hat eine Zeile, die in einem anderen Dialekt die Nachricht einer Rolle beginnt.</translation>
+    </message>
+    <message>
+      <source>It has an error: {message}</source>
+      <translation>Er hat einen Fehler: {message}</translation>
+    </message>
+    <message>
+      <source>It has other images, files or threads than the section has now.</source>
+      <translation>Er hat andere Bilder, Dateien oder Verläufe als der Abschnitt jetzt.</translation>
+    </message>
+    <message>
+      <source>It has other references (${…}) than the section has now.</source>
+      <translation>Er hat andere Verweise (${…}) als der Abschnitt jetzt.</translation>
+    </message>
+    <message>
+      <source>It is empty.</source>
+      <translation>Er ist leer.</translation>
+    </message>
+    <message>
+      <source>It is longer than {count:,} characters.</source>
+      <translation>Er ist länger als {count:,} Zeichen.</translation>
+    </message>
+    <message>
+      <source>It lacks expressions: {names}.</source>
+      <translation>Ihm fehlen Ausdrücke: {names}.</translation>
+    </message>
+    <message>
+      <source>It names a file instead of a text.</source>
+      <translation>Er nennt eine Datei statt eines Textes.</translation>
+    </message>
+    <message>
+      <source>Its expressions read other values.</source>
+      <translation>Seine Ausdrücke lesen andere Werte.</translation>
+    </message>
+    <message>
+      <source>Its expressions stand in another order, and blocks are among them.</source>
+      <translation>Seine Ausdrücke stehen in anderer Reihenfolge, und Blöcke sind darunter.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ImproveController</name>
+    <message>
+      <source>`echo` proposes nothing.</source>
+      <translation>`echo` schlägt nichts vor.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ImproveDialog</name>
+    <message>
+      <source>A third of the rows is never seen by the search and decides. Each text must keep the section's expressions and add no role, tool or reference before it is sent. The rows, their answers and the prompt go to the one who proposes.</source>
+      <translation>Ein Drittel der Zeilen sieht die Suche nie; es entscheidet. Jeder Text muss die Ausdrücke des Abschnitts behalten und darf keine Rolle, kein Werkzeug und keinen Verweis hinzufügen, bevor er gesendet wird. Die Zeilen, ihre Antworten und der Prompt gehen an das Modell, das vorschlägt.</translation>
+    </message>
+    <message>
+      <source>Add as variants</source>
+      <translation>Als Varianten hinzufügen</translation>
+    </message>
+    <message>
+      <source>Asking…</source>
+      <translation>Es wird gefragt …</translation>
+    </message>
+    <message>
+      <source>Budget</source>
+      <translation>Budget</translation>
+    </message>
+    <message>
+      <source>Cells at most</source>
+      <translation>Höchstens Zellen</translation>
+    </message>
+    <message>
+      <source>Cost at most</source>
+      <translation>Höchstens Kosten</translation>
+    </message>
+    <message>
+      <source>Improve a section</source>
+      <translation>Einen Abschnitt verbessern</translation>
+    </message>
+    <message>
+      <source>No bound</source>
+      <translation>Ohne Grenze</translation>
+    </message>
+    <message>
+      <source>Propose three texts</source>
+      <translation>Drei Texte vorschlagen</translation>
+    </message>
+    <message>
+      <source>Put into the prompt</source>
+      <translation>In den Prompt übernehmen</translation>
+    </message>
+    <message>
+      <source>Refused: {reasons}</source>
+      <translation>Abgelehnt: {reasons}</translation>
+    </message>
+    <message>
+      <source>Search</source>
+      <translation>Suchen</translation>
+    </message>
+    <message>
+      <source>Section</source>
+      <translation>Abschnitt</translation>
+    </message>
+    <message>
+      <source>Stop</source>
+      <translation>Anhalten</translation>
+    </message>
+    <message>
+      <source>Text {number}</source>
+      <translation>Text {number}</translation>
+    </message>
+    <message>
+      <source>Texts at most</source>
+      <translation>Höchstens Texte</translation>
+    </message>
+    <message>
+      <source>Texts that were proposed</source>
+      <translation>Vorgeschlagene Texte</translation>
+    </message>
+    <message>
+      <source>The prompt's own</source>
+      <translation>Das des Prompts</translation>
+    </message>
+    <message>
+      <source>The section before and after:</source>
+      <translation>Der Abschnitt vorher und nachher:</translation>
+    </message>
+    <message>
+      <source>Variant</source>
+      <translation>Variante</translation>
+    </message>
+    <message>
+      <source>What you want of the section, if anything</source>
+      <translation>Was der Abschnitt können soll, wenn etwas</translation>
+    </message>
+    <message>
+      <source>Who proposes</source>
+      <translation>Wer vorschlägt</translation>
+    </message>
+    <message>
+      <source>Wish</source>
+      <translation>Wunsch</translation>
+    </message>
+    <message>
+      <source>{count} texts may be used.</source>
+      <translation>{count} Texte dürfen verwendet werden.</translation>
+    </message>
+    <message>
+      <source>{count} variants are added to {name}; run the experiment to compare.</source>
+      <translation>{count} Varianten stehen jetzt in {name}; führe das Experiment aus, um zu vergleichen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ImproveProposals</name>
+    <message>
+      <source>It holds a secret.</source>
+      <translation>Er enthält ein Geheimnis.</translation>
+    </message>
+    <message>
+      <source>It is the same as an earlier one.</source>
+      <translation>Er ist derselbe wie ein früherer.</translation>
+    </message>
+    <message>
+      <source>The reply holds no text between &lt;section&gt; and &lt;/section&gt;.</source>
+      <translation>Die Antwort enthält keinen Text zwischen &lt;section&gt; und &lt;/section&gt;.</translation>
+    </message>
+    <message>
+      <source>There is no answer: {said}</source>
+      <translation>Es gibt keine Antwort: {said}</translation>
+    </message>
+  </context>
+  <context>
+    <name>ImproveScores</name>
+    <message>
+      <source>It was stopped.</source>
+      <translation>Es wurde angehalten.</translation>
+    </message>
+    <message>
+      <source>The budget is used up, but for what the unseen rows need.</source>
+      <translation>Das Budget ist verbraucht, bis auf das, was die ungesehenen Zeilen brauchen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ImproveSearch</name>
+    <message>
+      <source>Choose a variant whose prompt is a .prompty file as it is, without `edit` or a revision: {names}.</source>
+      <translation>Wähle eine Variante, deren Prompt eine .prompty-Datei ist, wie sie dasteht, ohne `edit` und ohne Revision: {names}.</translation>
+    </message>
+    <message>
+      <source>Every row that chooses passes.</source>
+      <translation>Jede auswählende Zeile besteht.</translation>
+    </message>
+    <message>
+      <source>Improving needs gepa: pip install 'prompt-studio[improve]'.</source>
+      <translation>Das Verbessern braucht gepa: pip install 'prompt-studio[improve]'.</translation>
+    </message>
+    <message>
+      <source>It was no better on the rows it was made of.</source>
+      <translation>Er war auf den Zeilen, aus denen er entstand, nicht besser.</translation>
+    </message>
+    <message>
+      <source>Set a budget: of money, of tokens, or of calls.</source>
+      <translation>Setze ein Budget: an Geld, Tokens oder Zellen.</translation>
+    </message>
+    <message>
+      <source>The experiment has no assertions, so nothing says which text is better.</source>
+      <translation>Das Experiment hat keine Prüfungen, also sagt nichts, welcher Text besser ist.</translation>
+    </message>
+    <message>
+      <source>The model proposes nothing that may be used: {reason}</source>
+      <translation>Das Modell schlägt nichts vor, was verwendet werden darf: {reason}</translation>
+    </message>
+    <message>
+      <source>The price of {model!r} is not known, so a budget of money cannot hold. Enter the price in its connection, or set a budget of tokens or calls.</source>
+      <translation>Der Preis von {model!r} ist nicht bekannt, ein Budget an Geld kann also nicht halten. Trage den Preis in der Verbindung ein, oder setze ein Budget an Tokens oder Zellen.</translation>
+    </message>
+    <message>
+      <source>The rows that texts are made of pass already.</source>
+      <translation>Die Zeilen, aus denen Texte entstehen, bestehen schon.</translation>
+    </message>
+    <message>
+      <source>There are {count} different rows; improving needs at least {least}, and some dozens to prove anything.</source>
+      <translation>Es gibt {count} verschiedene Zeilen; das Verbessern braucht mindestens {least}, und einige Dutzend, um etwas zu beweisen.</translation>
+    </message>
+    <message>
+      <source>none</source>
+      <translation>keine</translation>
+    </message>
+    <message>
+      <source>{count} texts were proposed.</source>
+      <translation>{count} Texte wurden vorgeschlagen.</translation>
+    </message>
+  </context>
+  <context>
+    <name>ImproveWords</name>
+    <message>
+      <source> from #{parent}</source>
+      <translation> aus #{parent}</translation>
+    </message>
+    <message>
+      <source> · asking the unseen rows</source>
+      <translation> · die ungesehenen Zeilen werden gefragt</translation>
+    </message>
+    <message>
+      <source> · best {score}</source>
+      <translation> · bester {score}</translation>
+    </message>
+    <message>
+      <source>A text was better on the rows that choose, but the unseen rows were not all asked: nothing is proven.</source>
+      <translation>Ein Text war auf den auswählenden Zeilen besser, aber die ungesehenen Zeilen wurden nicht alle gefragt: Bewiesen ist nichts.</translation>
+    </message>
+    <message>
+      <source>Mean score on the rows that choose, text by text</source>
+      <translation>Mittlere Punktzahl auf den auswählenden Zeilen, Text für Text</translation>
+    </message>
+    <message>
+      <source>No text was better than the section as it is.</source>
+      <translation>Kein Text war besser als der Abschnitt, wie er ist.</translation>
+    </message>
+    <message>
+      <source>On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, p = {p:.3f}: {verdict}</source>
+      <translation>Auf {rows} ungesehenen Zeilen: {after} bestehen ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, p = {p:.3f}: {verdict}</translation>
+    </message>
+    <message>
+      <source>as it is</source>
+      <translation>wie er ist</translation>
+    </message>
+    <message>
+      <source>cost not known</source>
+      <translation>Kosten nicht bekannt</translation>
+    </message>
+    <message>
+      <source>dropped</source>
+      <translation>verworfen</translation>
+    </message>
+    <message>
+      <source>refused</source>
+      <translation>abgelehnt</translation>
+    </message>
+    <message>
+      <source>scored</source>
+      <translation>bewertet</translation>
+    </message>
+    <message>
+      <source>this can't be told from chance.</source>
+      <translation>das ist vom Zufall nicht zu unterscheiden.</translation>
+    </message>
+    <message>
+      <source>unlikely to be chance.</source>
+      <translation>kaum Zufall.</translation>
+    </message>
+    <message>
+      <source>{calls} cells asked, {tokens:,} tokens, {cost}.</source>
+      <translation>{calls} Zellen gefragt, {tokens:,} Tokens, {cost}.</translation>
+    </message>
+    <message>
+      <source>{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.</source>
+      <translation>{learn} Zeilen zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
+    </message>
+    <message>
+      <source>{proposals} of {most} texts · {calls} cells · {tokens:,} tokens</source>
+      <translation>{proposals} von {most} Texten · {calls} Zellen · {tokens:,} Tokens</translation>
+    </message>
+    <message>
+      <source>{proposed} texts were proposed: {kept} scored, {refused} refused before they were sent.</source>
+      <translation>{proposed} Texte wurden vorgeschlagen: {kept} bewertet, {refused} abgelehnt, bevor sie gesendet wurden.</translation>
+    </message>
+  </context>
+  <context>
     <name>InputDialog</name>
     <message>
       <source>A tool asks</source>
@@ -4767,6 +5679,77 @@ Und {count} davor.</translation>
     <message>
       <source>Watch</source>
       <translation>Beobachten</translation>
+    </message>
+  </context>
+  <context>
+    <name>InventedRowsDialog</name>
+    <message>
+      <source>A kind in your own words</source>
+      <translation>Eine Art in eigenen Worten</translation>
+    </message>
+    <message>
+      <source>Add</source>
+      <translation>Hinzufügen</translation>
+    </message>
+    <message>
+      <source>Add {count} rows to {name}</source>
+      <translation>{count} Zeilen zu {name} hinzufügen</translation>
+    </message>
+    <message>
+      <source>Ask</source>
+      <translation>Fragen</translation>
+    </message>
+    <message>
+      <source>Ask ({count} requests)</source>
+      <translation>Fragen ({count} Anfragen)</translation>
+    </message>
+    <message>
+      <source>Asking for one kind after the other…</source>
+      <translation>Eine Art nach der anderen wird erfragt …</translation>
+    </message>
+    <message>
+      <source>Generate rows</source>
+      <translation>Zeilen erfinden</translation>
+    </message>
+    <message>
+      <source>Kind</source>
+      <translation>Art</translation>
+    </message>
+    <message>
+      <source>Kinds</source>
+      <translation>Arten</translation>
+    </message>
+    <message>
+      <source>Rows</source>
+      <translation>Zeilen</translation>
+    </message>
+    <message>
+      <source>Rows of each kind</source>
+      <translation>Zeilen jeder Art</translation>
+    </message>
+    <message>
+      <source>The prompt's own</source>
+      <translation>Das des Prompts</translation>
+    </message>
+    <message>
+      <source>Values</source>
+      <translation>Werte</translation>
+    </message>
+    <message>
+      <source>What the prompt is for</source>
+      <translation>Wofür der Prompt ist</translation>
+    </message>
+    <message>
+      <source>Who invents</source>
+      <translation>Wer erfindet</translation>
+    </message>
+    <message>
+      <source>{count} rows.</source>
+      <translation>{count} Zeilen.</translation>
+    </message>
+    <message>
+      <source>… and {count} more are left out</source>
+      <translation>… und {count} weitere fehlen</translation>
     </message>
   </context>
   <context>
@@ -5067,6 +6050,61 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>LoadedView</name>
+    <message>
+      <source>What is loaded when</source>
+      <translation>Was wann geladen wird</translation>
+    </message>
+    <message>
+      <source>always</source>
+      <translation>immer</translation>
+    </message>
+    <message>
+      <source>always, for files in its folder</source>
+      <translation>immer, für Dateien in seinem Ordner</translation>
+    </message>
+    <message>
+      <source>body</source>
+      <translation>Text</translation>
+    </message>
+    <message>
+      <source>in the list of agents</source>
+      <translation>in der Liste der Agenten</translation>
+    </message>
+    <message>
+      <source>in the list of commands</source>
+      <translation>in der Liste der Befehle</translation>
+    </message>
+    <message>
+      <source>name and description</source>
+      <translation>Name und Beschreibung</translation>
+    </message>
+    <message>
+      <source>when it is called</source>
+      <translation>wenn er gerufen wird</translation>
+    </message>
+    <message>
+      <source>when it is read</source>
+      <translation>wenn sie gelesen wird</translation>
+    </message>
+    <message>
+      <source>when it is run</source>
+      <translation>wenn er läuft</translation>
+    </message>
+    <message>
+      <source>when the skill is used</source>
+      <translation>wenn die Fähigkeit benutzt wird</translation>
+    </message>
+    <message>
+      <source>with each request to this agent</source>
+      <translation>mit jeder Anfrage an diesen Agenten</translation>
+    </message>
+    <message>
+      <source>{when}: {what}, about {tokens} tokens</source>
+      <translation>{when}: {what}, etwa {tokens} Token</translation>
+    </message>
+  </context>
+  <context>
     <name>LoopDiagram</name>
     <message>
       <source>	Ctrl+F10</source>
@@ -5095,6 +6133,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Einen Haltepunkt setzen</translation>
     </message>
     <message>
+      <source>breakpoint</source>
+      <translation>Haltepunkt</translation>
+    </message>
+    <message>
       <source>iteration {number}</source>
       <translation>Durchgang {number}</translation>
     </message>
@@ -5105,6 +6147,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>next iteration</source>
       <translation>nächster Durchgang</translation>
+    </message>
+    <message>
+      <source>the run stands here</source>
+      <translation>der Lauf steht hier</translation>
+    </message>
+    <message>
+      <source>{count} more</source>
+      <translation>{count} weitere</translation>
     </message>
   </context>
   <context>
@@ -5388,6 +6438,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Das Werkzeug selbst</translation>
     </message>
     <message>
+      <source>The {count} saved calls</source>
+      <translation>Die {count} gesicherten Aufrufe</translation>
+    </message>
+    <message>
       <source>What answers the calls</source>
       <translation>Was die Aufrufe beantwortet</translation>
     </message>
@@ -5478,6 +6532,17 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>regression, good example</source>
       <translation>Rückschritt, gutes Beispiel</translation>
+    </message>
+  </context>
+  <context>
+    <name>NoticeArea</name>
+    <message>
+      <source>More notices</source>
+      <translation>Weitere Meldungen</translation>
+    </message>
+    <message>
+      <source>{count} more</source>
+      <translation>{count} weitere</translation>
     </message>
   </context>
   <context>
@@ -5994,6 +7059,139 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>ProviderDialog</name>
+    <message>
+      <source>Ask the provider for its models</source>
+      <translation>Den Anbieter nach seinen Modellen fragen</translation>
+    </message>
+    <message>
+      <source>Cancel</source>
+      <translation>Abbrechen</translation>
+    </message>
+    <message>
+      <source>Choose a model.</source>
+      <translation>Wählen Sie ein Modell.</translation>
+    </message>
+    <message>
+      <source>Connect</source>
+      <translation>Verbinden</translation>
+    </message>
+    <message>
+      <source>Connect a provider</source>
+      <translation>Einen Anbieter verbinden</translation>
+    </message>
+    <message>
+      <source>More settings…</source>
+      <translation>Weitere Einstellungen…</translation>
+    </message>
+    <message>
+      <source>Run it</source>
+      <translation>Ausführen</translation>
+    </message>
+    <message>
+      <source>The key is held for this session only: {reason}.</source>
+      <translation>Der Schlüssel wird nur für diese Sitzung behalten: {reason}.</translation>
+    </message>
+    <message>
+      <source>This cannot be saved: {reason}.</source>
+      <translation>Das kann nicht gespeichert werden: {reason}.</translation>
+    </message>
+    <message>
+      <source>Use it</source>
+      <translation>Verwenden</translation>
+    </message>
+    <message>
+      <source>Use this model and run the prompt with it</source>
+      <translation>Dieses Modell verwenden und den Prompt damit ausführen</translation>
+    </message>
+    <message>
+      <source>looking for it …</source>
+      <translation>wird gesucht …</translation>
+    </message>
+    <message>
+      <source>not running here</source>
+      <translation>läuft hier nicht</translation>
+    </message>
+    <message>
+      <source>running, 1 model</source>
+      <translation>läuft, 1 Modell</translation>
+    </message>
+    <message>
+      <source>running, {count} models</source>
+      <translation>läuft, {count} Modelle</translation>
+    </message>
+  </context>
+  <context>
+    <name>ProviderFields</name>
+    <message>
+      <source>Address</source>
+      <translation>Adresse</translation>
+    </message>
+    <message>
+      <source>Choose where your model answers.</source>
+      <translation>Wählen Sie, wo Ihr Modell antwortet.</translation>
+    </message>
+    <message>
+      <source>Deployment</source>
+      <translation>Bereitstellung</translation>
+    </message>
+    <message>
+      <source>Filter the list, or type the id of a model</source>
+      <translation>Die Liste filtern oder die ID eines Modells eingeben</translation>
+    </message>
+    <message>
+      <source>Its address is {address}.</source>
+      <translation>Seine Adresse ist {address}.</translation>
+    </message>
+    <message>
+      <source>Key</source>
+      <translation>Schlüssel</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Models</source>
+      <translation>Modelle</translation>
+    </message>
+    <message>
+      <source>Name of the deployment</source>
+      <translation>Name der Bereitstellung</translation>
+    </message>
+    <message>
+      <source>Paste it here: it goes into the system's key store</source>
+      <translation>Hier einfügen: er kommt in den Schlüsselspeicher des Systems</translation>
+    </message>
+    <message>
+      <source>The one in {variable}; paste another to use that</source>
+      <translation>Der in {variable}; für einen anderen hier einfügen</translation>
+    </message>
+  </context>
+  <context>
+    <name>ProviderStart</name>
+    <message>
+      <source>Enter the address first. {hint}</source>
+      <translation>Geben Sie zuerst die Adresse ein. {hint}</translation>
+    </message>
+    <message>
+      <source>Enter the name of your deployment first: Azure calls a model by it.</source>
+      <translation>Geben Sie zuerst den Namen Ihrer Bereitstellung ein: Azure nennt ein Modell danach.</translation>
+    </message>
+    <message>
+      <source>It has no model yet: run `ollama pull llama3.2`, then connect again.</source>
+      <translation>Es hat noch kein Modell: führen Sie `ollama pull llama3.2` aus und verbinden Sie dann erneut.</translation>
+    </message>
+    <message>
+      <source>It lists no models: type the id of one.</source>
+      <translation>Er nennt keine Modelle: geben Sie die ID eines Modells ein.</translation>
+    </message>
+    <message>
+      <source>Paste a key first. {hint}</source>
+      <translation>Fügen Sie zuerst einen Schlüssel ein. {hint}</translation>
+    </message>
+  </context>
+  <context>
     <name>RatingBar</name>
     <message>
       <source>Fail</source>
@@ -6337,6 +7535,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Show errors, edits or calls of a tool only</source>
       <translation>Nur Fehler, Änderungen oder Aufrufe eines Werkzeugs zeigen</translation>
+    </message>
+    <message>
+      <source>Show this iteration on a time axis</source>
+      <translation>Diesen Durchgang auf einer Zeitachse zeigen</translation>
     </message>
     <message>
       <source>Step</source>
@@ -6797,6 +7999,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>a prompt</source>
       <translation>einem Prompt</translation>
+    </message>
+    <message>
+      <source>{name}: {words}.</source>
+      <translation>{name}: {words}.</translation>
     </message>
   </context>
   <context>
@@ -7883,6 +9089,10 @@ zu  {after}</translation>
       <translation>Beobachtung</translation>
     </message>
     <message>
+      <source>Output</source>
+      <translation>Ausgabe</translation>
+    </message>
+    <message>
       <source>The model got a part of {count} characters; metadata.agent.tool_output says how many, and which (head, tail, both).</source>
       <translation>Das Modell bekam einen Teil von {count} Zeichen; metadata.agent.tool_output sagt, wie viele und welche (head, tail, both).</translation>
     </message>
@@ -7961,6 +9171,10 @@ zu  {after}</translation>
     <message>
       <source>kept with the run</source>
       <translation>mit dem Lauf aufbewahrt</translation>
+    </message>
+    <message>
+      <source>live</source>
+      <translation>live</translation>
     </message>
     <message>
       <source>mocked</source>
@@ -8043,6 +9257,37 @@ zu  {after}</translation>
     <message>
       <source>{count} repaired</source>
       <translation>{count} repariert</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunWaterfall</name>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>first word after {time}</source>
+      <translation>erstes Wort nach {time}</translation>
+    </message>
+    <message>
+      <source>waits for your approval</source>
+      <translation>wartet auf Ihre Erlaubnis</translation>
+    </message>
+    <message>
+      <source>{count} done</source>
+      <translation>{count} fertig</translation>
+    </message>
+    <message>
+      <source>{count} failed</source>
+      <translation>{count} fehlgeschlagen</translation>
+    </message>
+    <message>
+      <source>{count} running</source>
+      <translation>{count} laufen</translation>
+    </message>
+    <message>
+      <source>{count} waiting</source>
+      <translation>{count} warten</translation>
     </message>
   </context>
   <context>
@@ -8262,6 +9507,101 @@ zu  {after}</translation>
     <message>
       <source>{words} in {turns}, {seconds}</source>
       <translation>{words} in {turns}, {seconds}</translation>
+    </message>
+    <message>
+      <source>{words} in {turns}: worked {seconds}, waited for you {waited}</source>
+      <translation>{words} in {turns}: {seconds} gearbeitet, {waited} auf Sie gewartet</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunningCall</name>
+    <message>
+      <source>Stop this call</source>
+      <translation>Diesen Aufruf stoppen</translation>
+    </message>
+    <message>
+      <source>The model is told; the other calls and the run go on</source>
+      <translation>Das Modell erfährt es; die anderen Aufrufe und der Lauf gehen weiter</translation>
+    </message>
+    <message>
+      <source>{number:.1f} s</source>
+      <translation>{number:.1f} s</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunningCalls</name>
+    <message>
+      <source>Calls under way</source>
+      <translation>Laufende Aufrufe</translation>
+    </message>
+  </context>
+  <context>
+    <name>SavedCalls</name>
+    <message>
+      <source>it ended as {now}, not as {before}</source>
+      <translation>er endete als {now}, nicht als {before}</translation>
+    </message>
+    <message>
+      <source>the text is another one</source>
+      <translation>der Text ist ein anderer</translation>
+    </message>
+    <message>
+      <source>{place} has {now} items, not {before}</source>
+      <translation>{place} hat {now} Einträge, nicht {before}</translation>
+    </message>
+    <message>
+      <source>{place} is gone</source>
+      <translation>{place} fehlt</translation>
+    </message>
+    <message>
+      <source>{place} is new</source>
+      <translation>{place} ist neu</translation>
+    </message>
+    <message>
+      <source>{place} is {now}, not {before}</source>
+      <translation>{place} ist {now}, nicht {before}</translation>
+    </message>
+  </context>
+  <context>
+    <name>SavedCallsButton</name>
+    <message>
+      <source>Save this call</source>
+      <translation>Diesen Aufruf sichern</translation>
+    </message>
+    <message>
+      <source>Saved calls and rows…</source>
+      <translation>Gesicherte Aufrufe und Zeilen…</translation>
+    </message>
+    <message>
+      <source>Saved calls: call one again, save this one, run all as tests or over rows</source>
+      <translation>Gesicherte Aufrufe: einen wiederholen, diesen sichern, alle als Tests oder über Zeilen ausführen</translation>
+    </message>
+  </context>
+  <context>
+    <name>SavedCallsCoordinator</name>
+    <message>
+      <source>JSON lines (*.jsonl)</source>
+      <translation>JSON-Zeilen (*.jsonl)</translation>
+    </message>
+    <message>
+      <source>Rows</source>
+      <translation>Zeilen</translation>
+    </message>
+    <message>
+      <source>Rows (*.csv *.jsonl *.json *.yaml *.yml)</source>
+      <translation>Zeilen (*.csv *.jsonl *.json *.yaml *.yml)</translation>
+    </message>
+    <message>
+      <source>Save the prompt first: its calls are kept in a file beside it.</source>
+      <translation>Sichern Sie zuerst den Prompt: Seine Aufrufe stehen in einer Datei daneben.</translation>
+    </message>
+    <message>
+      <source>Saved as {name!r} in {file}.</source>
+      <translation>Als {name!r} in {file} gesichert.</translation>
+    </message>
+    <message>
+      <source>Write the answers</source>
+      <translation>Antworten schreiben</translation>
     </message>
   </context>
   <context>
@@ -9130,6 +10470,10 @@ zu  {after}</translation>
       <translation>beantwortet</translation>
     </message>
     <message>
+      <source>approved</source>
+      <translation>erlaubt</translation>
+    </message>
+    <message>
       <source>cut</source>
       <translation>abgebrochen</translation>
     </message>
@@ -9217,6 +10561,14 @@ zu  {after}</translation>
     <message>
       <source>Copy its path</source>
       <translation>Pfad kopieren</translation>
+    </message>
+    <message>
+      <source>Its run goes on</source>
+      <translation>Sein Lauf ist im Gange</translation>
+    </message>
+    <message>
+      <source>Its run waits for you</source>
+      <translation>Sein Lauf wartet auf Sie</translation>
     </message>
     <message>
       <source>Move to the other side</source>
@@ -9445,6 +10797,25 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>ToolAnswer</name>
+    <message>
+      <source>Printed by the tool</source>
+      <translation>Vom Werkzeug ausgegeben</translation>
+    </message>
+    <message>
+      <source>Result of the call</source>
+      <translation>Ergebnis des Aufrufs</translation>
+    </message>
+    <message>
+      <source>Status and headers of the answer</source>
+      <translation>Status und Kopfzeilen der Antwort</translation>
+    </message>
+    <message>
+      <source>What the tool printed</source>
+      <translation>Was das Werkzeug ausgab</translation>
+    </message>
+  </context>
+  <context>
     <name>ToolCallView</name>
     <message>
       <source>Arguments of {name}</source>
@@ -9457,6 +10828,10 @@ zu  {after}</translation>
   </context>
   <context>
     <name>ToolDetail</name>
+    <message>
+      <source>Answer</source>
+      <translation>Antwort</translation>
+    </message>
     <message>
       <source>Approval of calls</source>
       <translation>Zustimmung zu Aufrufen</translation>
@@ -9522,6 +10897,10 @@ zu  {after}</translation>
       <translation>Schema als JSON</translation>
     </message>
     <message>
+      <source>Schema of the answer as JSON</source>
+      <translation>Schema der Antwort als JSON</translation>
+    </message>
+    <message>
       <source>Show where the prompt declares it</source>
       <translation>Zeigen, wo der Prompt es deklariert</translation>
     </message>
@@ -9548,6 +10927,22 @@ zu  {after}</translation>
   </context>
   <context>
     <name>ToolTable</name>
+    <message>
+      <source>Calls: {approval}</source>
+      <translation>Aufrufe: {approval}</translation>
+    </message>
+    <message>
+      <source>Do not offer to the model</source>
+      <translation>Dem Modell nicht anbieten</translation>
+    </message>
+    <message>
+      <source>Offer to the model</source>
+      <translation>Dem Modell anbieten</translation>
+    </message>
+    <message>
+      <source>Select all</source>
+      <translation>Alles auswählen</translation>
+    </message>
     <message>
       <source>Tools</source>
       <translation>Werkzeuge</translation>
@@ -9739,12 +11134,28 @@ zu  {after}</translation>
       <translation>Wirkungen</translation>
     </message>
     <message>
+      <source>HTTP method of an operation</source>
+      <translation>HTTP-Methode einer Operation</translation>
+    </message>
+    <message>
       <source>Its source calls it {name!r}; providers refuse such a name.</source>
       <translation>Seine Quelle nennt es {name!r}; Anbieter lehnen einen solchen Namen ab.</translation>
     </message>
     <message>
       <source>Last used</source>
       <translation>Zuletzt benutzt</translation>
+    </message>
+    <message>
+      <source>Method</source>
+      <translation>Methode</translation>
+    </message>
+    <message>
+      <source>Path</source>
+      <translation>Pfad</translation>
+    </message>
+    <message>
+      <source>Path of an operation</source>
+      <translation>Pfad einer Operation</translation>
     </message>
     <message>
       <source>Source</source>
@@ -10187,6 +11598,14 @@ zu  {after}</translation>
       <translation>Aufrufen</translation>
     </message>
     <message>
+      <source>Call again</source>
+      <translation>Noch einmal aufrufen</translation>
+    </message>
+    <message>
+      <source>Call the tool with the arguments of this call</source>
+      <translation>Das Werkzeug mit den Argumenten dieses Aufrufs aufrufen</translation>
+    </message>
+    <message>
       <source>Call the tool with these arguments</source>
       <translation>Das Werkzeug mit diesen Argumenten aufrufen</translation>
     </message>
@@ -10207,16 +11626,8 @@ zu  {after}</translation>
       <translation>Nichts führt dieses Werkzeug aus</translation>
     </message>
     <message>
-      <source>Printed by the tool</source>
-      <translation>Vom Werkzeug ausgegeben</translation>
-    </message>
-    <message>
       <source>Request that will be sent</source>
       <translation>Anfrage, die gesendet wird</translation>
-    </message>
-    <message>
-      <source>Result of the call</source>
-      <translation>Ergebnis des Aufrufs</translation>
     </message>
     <message>
       <source>Running</source>
@@ -10229,10 +11640,6 @@ zu  {after}</translation>
     <message>
       <source>Some arguments need attention.</source>
       <translation>Einige Argumente brauchen Beachtung.</translation>
-    </message>
-    <message>
-      <source>Status and headers of the answer</source>
-      <translation>Status und Kopfzeilen der Antwort</translation>
     </message>
     <message>
       <source>Stopped by you</source>
@@ -10258,9 +11665,12 @@ zu  {after}</translation>
       <source>The tool's process crashed</source>
       <translation>Der Prozess des Werkzeugs stürzte ab</translation>
     </message>
+  </context>
+  <context>
+    <name>UpdateNotice</name>
     <message>
-      <source>What the tool printed</source>
-      <translation>Was das Werkzeug ausgab</translation>
+      <source>Prompt Studio {version} can be had from {source}.</source>
+      <translation>Prompt Studio {version} gibt es bei {source}.</translation>
     </message>
   </context>
   <context>
@@ -10382,6 +11792,13 @@ F2 schreibt hier einen anderen Wert</translation>
     </message>
   </context>
   <context>
+    <name>WaterfallView</name>
+    <message>
+      <source>This iteration in time</source>
+      <translation>Dieser Durchgang auf der Zeitachse</translation>
+    </message>
+  </context>
+  <context>
     <name>WeightsField</name>
     <message>
       <source>Find in folder…</source>
@@ -10415,16 +11832,12 @@ F2 schreibt hier einen anderen Wert</translation>
   <context>
     <name>WelcomePage</name>
     <message>
-      <source> Open folder…</source>
-      <translation> Ordner öffnen …</translation>
+      <source>Connect a provider</source>
+      <translation>Einen Anbieter verbinden</translation>
     </message>
     <message>
-      <source> Open…</source>
-      <translation> Öffnen …</translation>
-    </message>
-    <message>
-      <source>Files you open show up here.</source>
-      <translation>Dateien, die Sie öffnen, erscheinen hier.</translation>
+      <source>Files that you open are listed here.</source>
+      <translation>Dateien, die Sie öffnen, stehen hier.</translation>
     </message>
     <message>
       <source>It opens in a window</source>
@@ -10435,12 +11848,36 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>Kennenlernen</translation>
     </message>
     <message>
-      <source>New from template</source>
-      <translation>Neu aus Vorlage</translation>
+      <source>More examples</source>
+      <translation>Weitere Beispiele</translation>
+    </message>
+    <message>
+      <source>More templates…</source>
+      <translation>Weitere Vorlagen…</translation>
+    </message>
+    <message>
+      <source>New from a template</source>
+      <translation>Neu aus einer Vorlage</translation>
     </message>
     <message>
       <source>New prompt</source>
       <translation>Neuer Prompt</translation>
+    </message>
+    <message>
+      <source>Nothing leaves this computer</source>
+      <translation>Nichts verlässt diesen Rechner</translation>
+    </message>
+    <message>
+      <source>Open a file</source>
+      <translation>Datei öffnen</translation>
+    </message>
+    <message>
+      <source>Open a folder</source>
+      <translation>Ordner öffnen</translation>
+    </message>
+    <message>
+      <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another, with your own key</source>
+      <translation>OpenAI, Anthropic, Gemini, Azure, Ollama oder ein anderer, mit Ihrem eigenen Schlüssel</translation>
     </message>
     <message>
       <source>Recent</source>
@@ -10455,16 +11892,20 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>Sieben Schritte; Esc beendet</translation>
     </message>
     <message>
-      <source>They run at once on the small model that comes with the studio; no account needed.</source>
-      <translation>Sie laufen sofort auf dem kleinen Modell, das mit dem Studio kommt; kein Konto nötig.</translation>
+      <source>Start</source>
+      <translation>Beginnen</translation>
+    </message>
+    <message>
+      <source>The built-in model runs here. Requests go out only over a connection that you add.</source>
+      <translation>Das eingebaute Modell läuft hier. Anfragen gehen nur über eine Verbindung hinaus, die Sie anlegen.</translation>
     </message>
     <message>
       <source>Tour of the window</source>
       <translation>Rundgang durch das Fenster</translation>
     </message>
     <message>
-      <source>Try an example</source>
-      <translation>Ein Beispiel ausprobieren</translation>
+      <source>Try one: they run at once, without an account</source>
+      <translation>Probieren Sie eines: sie laufen sofort, ohne Konto</translation>
     </message>
     <message>
       <source>User guide</source>
@@ -10479,8 +11920,8 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>Was wo liegt</translation>
     </message>
     <message>
-      <source>Write prompts and agents as files, see what the model gets, step through the run.</source>
-      <translation>Prompts und Agenten als Dateien schreiben, sehen, was das Modell bekommt, den Lauf Schritt für Schritt durchgehen.</translation>
+      <source>Write prompts and agents as files. See what the model gets. Step through the run.</source>
+      <translation>Prompts und Agenten als Dateien schreiben. Sehen, was das Modell bekommt. Den Lauf in Schritten verfolgen.</translation>
     </message>
   </context>
   <context>
@@ -10495,14 +11936,72 @@ F2 schreibt hier einen anderen Wert</translation>
     </message>
   </context>
   <context>
+    <name>WorkersDialog</name>
+    <message>
+      <source>Address of the workers</source>
+      <translation>Adresse der Arbeitsprozesse</translation>
+    </message>
+    <message>
+      <source>Ask on</source>
+      <translation>Fragen auf</translation>
+    </message>
+    <message>
+      <source>Certificates</source>
+      <translation>Zertifikate</translation>
+    </message>
+    <message>
+      <source>Choose…</source>
+      <translation>Auswählen …</translation>
+    </message>
+    <message>
+      <source>Folder of the certificates</source>
+      <translation>Ordner der Zertifikate</translation>
+    </message>
+    <message>
+      <source>This process</source>
+      <translation>Dieser Prozess</translation>
+    </message>
+    <message>
+      <source>Workers</source>
+      <translation>Arbeitsprozesse</translation>
+    </message>
+    <message>
+      <source>ca.pem, cert.pem, key.pem</source>
+      <translation>ca.pem, cert.pem, key.pem</translation>
+    </message>
+    <message>
+      <source>local:4 starts four processes of this machine; tls://host:8786 is a scheduler of your own (prompt-studio cluster certificates makes what it needs). Secrets are never sent to workers. The page of the scheduler is shown with the experiment once it runs.</source>
+      <translation>local:4 startet vier Prozesse dieses Rechners; tls://host:8786 ist ein eigener Scheduler (prompt-studio cluster certificates macht, was er braucht). Geheimnisse gehen nie an Arbeitsprozesse. Die Seite des Schedulers steht beim Experiment, sobald es läuft.</translation>
+    </message>
+  </context>
+  <context>
     <name>_Card</name>
     <message>
       <source>Close this notice</source>
       <translation>Diese Meldung schließen</translation>
     </message>
+  </context>
+  <context>
+    <name>_Choice</name>
     <message>
-      <source>Example: {name}</source>
-      <translation>Beispiel: {name}</translation>
+      <source>Other server</source>
+      <translation>Anderer Server</translation>
+    </message>
+    <message>
+      <source>any that speaks OpenAI's API</source>
+      <translation>jeder, der OpenAIs API spricht</translation>
+    </message>
+    <message>
+      <source>connected before</source>
+      <translation>schon verbunden</translation>
+    </message>
+    <message>
+      <source>key in {variable}</source>
+      <translation>Schlüssel in {variable}</translation>
+    </message>
+    <message>
+      <source>needs a key</source>
+      <translation>braucht einen Schlüssel</translation>
     </message>
   </context>
   <context>

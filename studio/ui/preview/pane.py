@@ -39,7 +39,7 @@ from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 
 class _Bar(QWidget):
@@ -133,7 +133,7 @@ class TokenMeter(QWidget):
         paint_text(self.label, "muted" if is_free else self.bar.color())
 
 
-class PreviewPane(QWidget):
+class PreviewPane(FollowsTheme, QWidget):
     """Shows a `Preview`; asks for places and inputs, and computes nothing."""
 
     request_reveal = Signal(Span)  # bring this place of the source into view
@@ -189,6 +189,7 @@ class PreviewPane(QWidget):
         self._stack.addWidget(self.loaded)
         self._arrange()
         self._connect()
+        self.follow_theme()
 
     def _arrange(self) -> None:
         bar = QHBoxLayout()
@@ -234,6 +235,10 @@ class PreviewPane(QWidget):
         taken = sum(button.sizeHint().width() + 4 for button in buttons)
         own = super().minimumSizeHint()
         return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + 12), own.height())
+
+    def recolor(self) -> None:
+        """Fit the meter anew: while a style sheet goes and another comes, tabs are wider."""
+        self._fit_meter()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Every view's tab keeps its name: the token meter gives way first."""
