@@ -75,8 +75,9 @@ chaos: setup-dev ## meet 47 faults of servers on three APIs, kill an experiment 
 	@$(BIN)/python -m tests.chaos.kills
 	@$(BIN)/python -m tests.chaos.batch_kills
 
-cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; then a thousand workers in virtual time
+cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; embedded models; a thousand virtual workers
 	@$(BIN)/python tests/cluster/run.py
+	@$(BIN)/python tests/cluster/embedded.py
 	@$(BIN)/python tests/cluster/simulate.py
 
 soak: setup-dev ## use the studio at random for 15 minutes, with faults thrown in (SOAK=900)
