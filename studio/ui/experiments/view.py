@@ -72,7 +72,7 @@ _CHART, _CHART_HEIGHT = 760, 480
 """Width and height from which the chart is shown."""
 
 _ENDINGS = {"junit": "xml", "json": "jsonl", "csv": "csv", "html": "html", "github": "md",
-             "otel": "otlp.json"}  # fmt: skip
+             "otel": "otlp.json", "inspect": "inspect.json"}  # fmt: skip
 
 
 class ExperimentView(FollowsTheme, QWidget):

@@ -154,6 +154,13 @@ async def test_exports_are_read_by_others_and_hold_no_formula(
         if value["key"] == "gen_ai.evaluation.score.label"
     ]  # fmt: skip
     assert (labels.count("pass"), labels.count("fail")) == (4, 4)
+    log = json.loads(made["inspect"])
+    assert (log["status"], log["eval"]["model"], len(log["samples"])) == (
+        "success",
+        "scripted-1",
+        8,
+    )
+    assert [each["scores"]["cell"]["value"] for each in log["samples"]].count("C") == 4
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])

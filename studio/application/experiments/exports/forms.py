@@ -11,6 +11,7 @@ from io import StringIO
 from xml.etree import ElementTree
 
 from studio.application.experiments.exports.cells import ExportedCell, cells_of, lost
+from studio.application.experiments.exports.inspect_log import as_inspect
 from studio.application.experiments.exports.otel import as_otel
 from studio.application.experiments.report import ExperimentReport, percent
 from studio.core.experiments.results.cells import CellState
@@ -287,5 +288,6 @@ FORMS: Mapping[str, Export] = {
     "html": as_html,
     "github": as_github,
     "otel": as_otel,
+    "inspect": as_inspect,
 }
 """Every form by its name on the command line."""
