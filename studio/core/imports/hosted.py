@@ -74,6 +74,7 @@ def import_stored(data: Json) -> Imported:
     """
     if not isinstance(data, Mapping):
         raise ImportFailure("It is no stored prompt.")
+    data = _with_run(data)
     block = data
     for key in ("prompt", "version", "data_source"):
         inner = data.get(key)
@@ -100,6 +101,19 @@ def import_stored(data: Json) -> Imported:
     if data.get("testing_criteria"):
         work.notes.append("testing_criteria: what an eval asserts has no place in a prompt file.")
     return _made(work, "OpenAI stored prompt", name, _eval_sets(block))
+
+
+def _with_run(data: JsonObject) -> JsonObject:
+    """An eval with the first of its runs that holds messages, as its export has them inside."""
+    runs = data.get("runs")
+    listed = runs.get("data") if isinstance(runs, Mapping) else runs
+    for run in listed if isinstance(listed, list) else []:
+        if isinstance(run, Mapping) and _template_of(run) is not None:
+            return {
+                **run,
+                **{key: data[key] for key in ("name", "testing_criteria") if key in data},
+            }
+    return data
 
 
 def _answer(block: JsonObject, work: Composition) -> None:

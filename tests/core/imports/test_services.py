@@ -121,6 +121,22 @@ def test_a_run_of_an_eval(tmp_path: Path) -> None:
     assert made.input_sets == {"row 1": {"item": {"q": "2+2"}}}
 
 
+def test_an_eval_with_its_runs_inside(tmp_path: Path) -> None:
+    template = [{"role": "developer", "content": "Be {{item.t}}"},
+                {"role": "user", "content": "{{item.q}}"}]  # fmt: skip
+    run = {"object": "eval.run", "data_source": {
+        "type": "completions", "model": "gpt-4o",
+        "input_messages": {"type": "template", "template": template},
+        "source": {"type": "file_content", "content": [{"item": {"q": "1+1", "t": "k"}}]},
+    }}  # fmt: skip
+    evaluation = {"object": "eval", "name": "E", "testing_criteria": [{"type": "string_check"}]}
+    for runs in ([{"object": "eval.run"}, run], {"object": "list", "data": [run]}):
+        made = imported(tmp_path, "e.json", {**evaluation, "runs": runs})
+        assert messages(made) == [("developer", "Be k"), ("user", "1+1")]
+        assert parse(made.text).name == "E"
+        assert [note for note in made.notes if "testing_criteria" in note]
+
+
 def test_a_chatgpt_export(tmp_path: Path) -> None:
     def node(parent: str | None, role: str, *parts: Any) -> dict[str, Any]:
         content = {"content_type": "text", "parts": list(parts)}
