@@ -13,13 +13,8 @@ from hashlib import sha256
 from urllib.parse import quote_plus
 
 from studio.core.text.values import Json
-from studio.core.tools.openapi.description import (
-    BODY,
-    JSON_TYPE,
-    FieldEncoding,
-    OpenApiError,
-    Operation,
-)
+from studio.core.tools.openapi.description import BODY, JSON_TYPE
+from studio.core.tools.openapi.operation import FieldEncoding, OpenApiError, Operation
 from studio.core.tools.openapi.serialization import deep_pairs, plain
 
 FORM = "application/x-www-form-urlencoded"

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from studio.core.text.values import Json
-from studio.core.tools.openapi.description import METHODS, Description, OpenApiError, Operation
+from studio.core.tools.openapi.description import METHODS
+from studio.core.tools.openapi.operation import Description, OpenApiError, Operation
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.imports import HTTP, import_packages
-from studio.core.tools.openapi.description import OpenApiError
+from studio.core.tools.openapi.operation import OpenApiError
 
 _LONGEST_ANSWER = 100_000
 _LONGEST_SAID = 300

@@ -12,7 +12,7 @@ from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.tools.imports import HTTP, import_packages
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.openapi.description import OpenApiError
+from studio.core.tools.openapi.operation import OpenApiError
 from studio.core.tools.openapi.request import MASK, HttpRequest
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import ToolOutcome, ToolPicture

@@ -9,7 +9,8 @@ from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
 from studio.core.text.foreign_json import JsonBoundError, parse_json
 from studio.core.text.values import Json
 from studio.core.tools.openapi.choice import OperationChoice, chosen
-from studio.core.tools.openapi.description import Description, OpenApiError, read_description
+from studio.core.tools.openapi.description import read_description
+from studio.core.tools.openapi.operation import Description, OpenApiError
 
 LONGEST_DESCRIPTION = 64 * 1024 * 1024
 """Bytes of a description that are read. GitHub's has 13 million."""

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from studio.core.text.values import JsonObject
-from studio.core.tools.openapi.description import OpenApiError
+from studio.core.tools.openapi.operation import OpenApiError
 
 
 @dataclass(frozen=True, slots=True)

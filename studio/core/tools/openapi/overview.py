@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from studio.core.tools.openapi.choice import OperationChoice, fits
-from studio.core.tools.openapi.description import Description, Operation
+from studio.core.tools.openapi.operation import Description, Operation
 
 _LETTERS_A_TOKEN = 4
 

@@ -18,8 +18,8 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urljoin, urlspli
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.openapi.body import ArgumentError, encoded_body
-from studio.core.tools.openapi.description import (
-    BODY,
+from studio.core.tools.openapi.description import BODY
+from studio.core.tools.openapi.operation import (
     Credential,
     Description,
     OpenApiError,

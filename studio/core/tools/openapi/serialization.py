@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import quote, quote_plus
 
 from studio.core.text.values import Json
-from studio.core.tools.openapi.description import OpenApiParameter
+from studio.core.tools.openapi.operation import OpenApiParameter
 
 _RESERVED = ":/?[]@!$'()*,;"  # those of RFC 3986 without '#', '&', '=' and '+', which end a value
 _BETWEEN = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "form": ",", "": ","}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from studio.core.tools.openapi.description import Credential, Description, Operation
+from studio.core.tools.openapi.operation import Credential, Description, Operation
 
 ANY = ""
 """Name of the one key that stands for every scheme without a key of its own."""

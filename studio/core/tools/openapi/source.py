@@ -20,7 +20,6 @@ from studio.core.tools.mcp.server_config import expand
 from studio.core.tools.openapi.body import ArgumentError
 from studio.core.tools.openapi.choice import ALL_OPERATIONS, OperationChoice
 from studio.core.tools.openapi.client_login import ClientLogin, ClientTokens, written_login
-from studio.core.tools.openapi.description import Description, OpenApiError, Operation
 from studio.core.tools.openapi.exchange import as_sent, check_address, send
 from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description
 from studio.core.tools.openapi.named_connection import (
@@ -30,6 +29,7 @@ from studio.core.tools.openapi.named_connection import (
     name_of,
     no_connection,
 )
+from studio.core.tools.openapi.operation import Description, OpenApiError, Operation
 from studio.core.tools.openapi.overview import OperationRow, operation_rows
 from studio.core.tools.openapi.request import (
     build_request,

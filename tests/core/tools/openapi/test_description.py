@@ -14,8 +14,9 @@ import pytest
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.openapi.description import Credential, OpenApiError, read_description
+from studio.core.tools.openapi.description import read_description
 from studio.core.tools.openapi.named_connection import FindConnection, NamedConnection, address_for
+from studio.core.tools.openapi.operation import Credential, OpenApiError
 from studio.core.tools.openapi.request import build_request, masked_request
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.session import ToolSession

@@ -14,8 +14,9 @@ from jsonschema import Draft202012Validator
 from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.openapi.choice import OperationChoice, chosen, read_choice
-from studio.core.tools.openapi.description import Description, OpenApiError, read_description
+from studio.core.tools.openapi.description import read_description
 from studio.core.tools.openapi.loading import load_description
+from studio.core.tools.openapi.operation import Description, OpenApiError
 from studio.core.tools.openapi.request import build_request, server_url
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.session import ToolSession

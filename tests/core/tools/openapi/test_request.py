@@ -17,12 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.openapi.description import (
-    Credential,
-    OpenApiError,
-    Operation,
-    read_description,
-)
+from studio.core.tools.openapi.description import read_description
+from studio.core.tools.openapi.operation import Credential, OpenApiError, Operation
 from studio.core.tools.openapi.request import (
     MASK,
     ArgumentError,

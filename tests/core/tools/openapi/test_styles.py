@@ -10,7 +10,8 @@ import pytest
 
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.openapi.body import ArgumentError
-from studio.core.tools.openapi.description import Credential, Operation, read_description
+from studio.core.tools.openapi.description import read_description
+from studio.core.tools.openapi.operation import Credential, Operation
 from studio.core.tools.openapi.request import HttpRequest, build_request
 from studio.core.tools.openapi.signing import ANY, credentials_for
 

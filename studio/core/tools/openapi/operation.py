@@ -1,0 +1,145 @@
+"""What a description says of an operation, a key and itself, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from studio.core.prompty.tool_spec import ToolSpec
+
+
+class OpenApiError(Exception):
+    """A description that cannot be used; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenApiParameter:
+    """One argument that travels outside the body."""
+
+    name: str
+    """Its name on the wire."""
+
+    place: str
+    """`path`, `query`, `header` or `cookie`."""
+
+    explode: bool = True
+    """Whether each item of a list or object stands by itself."""
+
+    argument: str = ""
+    """Its name as an argument, where that is another: two places may have one name."""
+
+    style: str = ""
+    """How lists and objects are written (OpenAPI 3.1 §4.8.12.2.1); empty for the place's usual."""
+
+    kind: str = ""
+    """`array` or `object` where the schema says so; a value of another kind is written as JSON."""
+
+    reserved: bool = False
+    """Whether characters such as `/` and `?` stay as they are in the query."""
+
+    content_type: str = ""
+    """Media type of the value, where it is written as one of these; then no style is meant."""
+
+    @property
+    def key(self) -> str:
+        """The argument that it takes its value from."""
+        return self.argument or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class FieldEncoding:
+    """How one field of a form travels (OpenAPI 3.1 §4.8.15)."""
+
+    style: str = ""
+    """As of a query parameter; empty for none."""
+
+    explode: bool = True
+    """Whether each item of a list or object stands by itself."""
+
+    content_type: str = ""
+    """Media type of a part."""
+
+    is_binary: bool = False
+    """Whether it is a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation as a tool."""
+
+    spec: ToolSpec
+    """What the model is told."""
+
+    method: str
+    """HTTP method in lower case."""
+
+    path: str
+    """Path template ("/pets/{id}")."""
+
+    parameters: tuple[OpenApiParameter, ...] = ()
+    """Where each argument goes."""
+
+    content_type: str = ""
+    """Media type of the body; empty where there is none."""
+
+    tags: tuple[str, ...] = ()
+    """Its groups."""
+
+    encoding: Mapping[str, FieldEncoding] = field(default_factory=dict)
+    """How fields of a form travel, where they say."""
+
+    server: str = ""
+    """The server of the operation or of its path, where that is another one."""
+
+    security: tuple[tuple[str, ...], ...] | None = None
+    """Alternatives of schemes that it wants together; empty for none; None: as the whole API."""
+
+    operation_id: str = ""
+    """As the description has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """How a key travels, as the description's security scheme says."""
+
+    place: str
+    """`header`, `query` or `cookie`."""
+
+    name: str
+    """Header, parameter or cookie name."""
+
+    prefix: str = ""
+    """Written before the key ("Bearer ")."""
+
+
+BEARER = Credential("header", "Authorization", "Bearer ")
+"""How most keys travel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A description that was read."""
+
+    operations: tuple[Operation, ...]
+    """Every operation."""
+
+    server: str = ""
+    """The first server's URL, its variables put in; may be relative."""
+
+    credential: Credential = field(default=BEARER)
+    """How a key is sent where an operation says nothing."""
+
+    title: str = ""
+    """The API's title."""
+
+    schemes: Mapping[str, Credential] = field(default_factory=dict)
+    """How the key of each security scheme is sent."""
+
+    security: tuple[tuple[str, ...], ...] | None = None
+    """Alternatives of schemes for operations that say nothing; None where the API does not."""
+
+    problems: tuple[str, ...] = ()
+    """What of it was left out, in sentences."""
+
+    token_urls: Mapping[str, str] = field(default_factory=dict)
+    """Where programs get tokens (client credentials), by the OAuth 2 schemes that give them."""
