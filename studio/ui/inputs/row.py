@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPixmap
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QColor, QContextMenuEvent, QPainter, QPixmap
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.core.text.span import Span
+from studio.ui.base.actions import ON_INPUT
+from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -67,6 +77,21 @@ class FieldRow(QWidget):
             paint_text(label, "muted")
         self._tell_state()
         self._tell_state()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with the input, and the window's actions with their keys."""
+        self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """The menu of a right click beside the field; the field's text has its own."""
+        menu = own_menu(self)
+        can_clear = self.reset.isVisibleTo(self)
+        add_own(menu, self.tr("Clear"), self._clear, drawing="rotate-ccw", enabled=can_clear)
+        if not self.spec.declared:
+            add_own(menu, self.tr("Declare"), self.declare.click, drawing="plus")
+        menu.addSeparator()
+        add_actions(menu, self.window(), ON_INPUT)
+        return menu
 
     def _arrange(self) -> None:
         header = QHBoxLayout()

@@ -8,9 +8,12 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTreeWidget, QWidget
 from pytestqt.qtbot import QtBot
 
+from studio.application.inputs.fields import ABSENT, FieldSpec
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.menus import text_menu
 from studio.ui.editor.text.view import PromptEditor
+from studio.ui.inputs.compound import make_editor
+from studio.ui.inputs.row import FieldRow
 
 PROMPT = "---\nname: Trip\n---\nsystem:\nBe brief.\n\nuser:\nHello\n"
 
@@ -106,3 +109,19 @@ def test_the_editor_keeps_its_own_menu(window: MainWindow, qtbot: QtBot) -> None
     menu = right_click(page.editor)
     assert "All commands…" in [action.text() for action in menu.actions()]
     menu.close()
+
+
+def test_an_input_has_the_windows_actions_too(window: MainWindow, qtbot: QtBot) -> None:
+    spec = FieldSpec("city", "string", "text", declared=False)
+    row = FieldRow(spec, make_editor(spec), parent=window)
+    row.show()
+    menu = row.menu()
+    offered = said(menu)
+    assert offered[:2] == ["Clear", "Declare"]
+    assert any("F5" in each for each in offered)
+    clear = menu.actions()[0]
+    assert not clear.isEnabled()
+    row.set_value("Oslo")
+    with qtbot.waitSignal(row.changed):
+        row.menu().actions()[0].trigger()
+    assert row.editor.value() is ABSENT
