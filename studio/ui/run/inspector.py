@@ -214,6 +214,8 @@ class Inspector(FollowsTheme, QWidget):
         palette.setColor(QPalette.ColorRole.PlaceholderText, QColor(theme.muted))
         for text in self._texts.values():
             text.setPalette(palette)
+            # Said to it too: under a style sheet it kept the white of the theme before.
+            text.viewport().setPalette(palette)
         self._show_legend()
 
     def show_inspector(self, view: InspectorView) -> None:
