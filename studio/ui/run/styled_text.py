@@ -63,6 +63,8 @@ class StyledText(FollowsTheme, QTextEdit):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
+        # Said to it too: under a style sheet it kept the white of the theme before.
+        self.viewport().setPalette(self.palette())
         blocks, self._blocks = self._blocks, ()
         place = self.verticalScrollBar().value()
         self.show_blocks(blocks)
