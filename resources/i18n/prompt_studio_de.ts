@@ -4723,8 +4723,8 @@ Und {count} davor.</translation>
       <translation>Jedes Ende</translation>
     </message>
     <message>
-      <source>Choose two runs to compare them</source>
-      <translation>Wählen Sie zwei Läufe, um sie zu vergleichen</translation>
+      <source>Choose two or more runs to compare them</source>
+      <translation>Zwei oder mehr Läufe wählen, um sie zu vergleichen</translation>
     </message>
     <message>
       <source>Compare</source>
@@ -7481,6 +7481,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Haltepunkte</translation>
     </message>
     <message>
+      <source>Compare all {count}</source>
+      <translation>Alle {count} vergleichen</translation>
+    </message>
+    <message>
       <source>Compare {one} with {other}</source>
       <translation>{one} mit {other} vergleichen</translation>
     </message>
@@ -7815,6 +7819,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>answered</source>
       <translation>beantwortet</translation>
+    </message>
+    <message>
+      <source>from iteration {iteration}, {place}</source>
+      <translation>ab Durchgang {iteration}, {place}</translation>
     </message>
     <message>
       <source>none</source>
@@ -8908,6 +8916,40 @@ zu  {after}</translation>
     <message>
       <source>{tool} took too long and was stopped.</source>
       <translation>{tool} brauchte zu lange und wurde angehalten.</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunOverview</name>
+    <message>
+      <source>Against the first</source>
+      <translation>Gegen den ersten</translation>
+    </message>
+    <message>
+      <source>Answer</source>
+      <translation>Antwort</translation>
+    </message>
+    <message>
+      <source>the first</source>
+      <translation>der erste</translation>
+    </message>
+  </context>
+  <context>
+    <name>RunOverviewDialog</name>
+    <message>
+      <source>Choose two columns (Ctrl+click) to see them step by step.</source>
+      <translation>Zwei Spalten wählen (Strg+Klick), um sie Schritt für Schritt zu sehen.</translation>
+    </message>
+    <message>
+      <source>Compare these two</source>
+      <translation>Diese beiden vergleichen</translation>
+    </message>
+    <message>
+      <source>Compare {count} runs</source>
+      <translation>{count} Läufe vergleichen</translation>
+    </message>
+    <message>
+      <source>Figures of the runs</source>
+      <translation>Kennzahlen der Läufe</translation>
     </message>
   </context>
   <context>
