@@ -7167,6 +7167,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <source>The one in {variable}; paste another to use that</source>
       <translation>Der in {variable}; für einen anderen hier einfügen</translation>
     </message>
+    <message>
+      <source>https://host/v1</source>
+      <translation>https://host/v1</translation>
+    </message>
   </context>
   <context>
     <name>ProviderStart</name>

@@ -32,7 +32,7 @@ class ProviderFields(QWidget):
         self.hint = _words()
         self.hint.setText(self.tr("Choose where your model answers."))
         self.address, self.key, self.deployment = QLineEdit(), QLineEdit(), QLineEdit()
-        self.address.setPlaceholderText("https://host/v1")
+        self.address.setPlaceholderText(self.tr("https://host/v1"))
         self.address.setAccessibleName(self.tr("Address"))
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.key.setAccessibleName(self.tr("Key"))
