@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,13 +97,41 @@ def files_of(root: Path, suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES)
                 yield path
 
 
+def files_below(
+    roots: Iterable[Path], suffixes: Set[str] = SUFFIXES, most: int = _MOST_FILES
+) -> Iterator[Path]:
+    """The text files below some folders, each once though one folder may lie in another."""
+    seen: set[Path] = set()
+    for root in roots:
+        for path in files_of(root, suffixes, most):
+            if len(seen) == most:
+                return
+            if path not in seen:
+                seen.add(path)
+                yield path
+
+
+def innermost(path: Path, roots: Iterable[Path]) -> Path | None:
+    """The folder that a file lies in, the innermost where one lies in another."""
+    holding = (root for root in roots if path.is_relative_to(root))
+    return max(holding, key=lambda root: len(root.parts), default=None)
+
+
+def below(path: Path, root: Path, roots: Sequence[Path]) -> str:
+    """A path as it is said below its folder, with the folder's name where there are several."""
+    inside = path.relative_to(root).as_posix() if path != root else ""
+    if len(roots) < 2:
+        return inside
+    return f"{root.name}/{inside}" if inside else root.name
+
+
 def search(
-    root: Path, query: Query, texts: Mapping[Path, str] | None = None
+    roots: Sequence[Path], query: Query, texts: Mapping[Path, str] | None = None
 ) -> tuple[SearchMatch, ...]:
-    """Every match below a folder, file by file.
+    """Every match below some folders, file by file.
 
     Args:
-        root: the folder.
+        roots: the folders.
         query: what to look for.
         texts: unsaved texts, by resolved path, which count in place of what is on disk.
 
@@ -114,7 +142,7 @@ def search(
     found: list[SearchMatch] = []
     if not query.text:
         return ()
-    for path in files_of(root):
+    for path in files_below(roots):
         text = texts.get(path.resolve()) if texts else None
         found += _in_file(path, text, pattern, query.most - len(found))
         if len(found) >= query.most:

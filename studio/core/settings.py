@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -86,7 +86,10 @@ class Settings:
     """Words that the user taught the spelling."""
 
     workspace: str = ""
-    """The folder shown in Files; empty for none."""
+    """The folder shown in Files, the first where there are several; empty for none."""
+
+    more_folders: tuple[str, ...] = ()
+    """The folders shown in Files below the first."""
 
     recent: tuple[str, ...] = ()
     """Files opened lately, the newest first."""
@@ -104,10 +107,27 @@ class Settings:
         return replace(self, recent=(name, *kept)[:_MOST_RECENT])
 
     def with_folder(self, folder: Path) -> Settings:
-        """The same with a folder shown in Files, and at the top of the recent ones."""
+        """The same with one folder shown in Files, and at the top of the recent ones."""
         name = str(folder)
         kept = tuple(each for each in self.recent_folders if each != name)
-        return replace(self, workspace=name, recent_folders=(name, *kept)[:_MOST_RECENT])
+        recent = (name, *kept)[:_MOST_RECENT]
+        return replace(self, workspace=name, more_folders=(), recent_folders=recent)
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders shown in Files, from the top down."""
+        return tuple(Path(name) for name in (self.workspace, *self.more_folders) if name)
+
+    def with_more(self, folder: Path) -> Settings:
+        """The same with a folder shown in Files below those that are shown."""
+        shown = self.folders
+        added = self.with_folder(folder)
+        return added.with_folders(shown if folder in shown else (*shown, folder))
+
+    def with_folders(self, folders: Sequence[Path]) -> Settings:
+        """The same with these folders shown in Files."""
+        first, *more = [str(each) for each in folders] or [""]
+        return replace(self, workspace=first, more_folders=tuple(more))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.patterns import PatternError
-from studio.core.search_files import Query, search
+from studio.core.search_files import Query, below, innermost, search
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def places(folder: Path, query: Query) -> list[tuple[str, int]]:
-    return [(match.path.name, match.line) for match in search(folder, query)]
+    return [(match.path.name, match.line) for match in search([folder], query)]
 
 
 def test_words_are_found_in_text_files_only(folder: Path) -> None:
@@ -30,7 +30,7 @@ def test_words_are_found_in_text_files_only(folder: Path) -> None:
 
 
 def test_places_count_in_the_text_with_lf(folder: Path) -> None:
-    (match,) = search(folder, Query("Weather", case=True))
+    (match,) = search([folder], Query("Weather", case=True))
     assert "system:\nTell the Weather"[match.span.start : match.span.end] == "Weather"
 
 
@@ -38,8 +38,22 @@ def test_a_pattern_and_a_plain_text_are_two_things(folder: Path) -> None:
     assert places(folder, Query("(1)")) == [("b.md", 1)]
     assert places(folder, Query(r"^weather \d$", regex=True)) == [("a.prompty", 3)]
     with pytest.raises(PatternError):
-        search(folder, Query("(", regex=True))
+        search([folder], Query("(", regex=True))
 
 
 def test_it_ends_at_the_most(folder: Path) -> None:
-    assert len(search(folder, Query("weather", most=2))) == 2
+    assert len(search([folder], Query("weather", most=2))) == 2
+
+
+def test_folders_that_lie_in_one_another_give_each_file_once(tmp_path: Path) -> None:
+    inner, other = tmp_path / "all" / "inner", tmp_path / "other"
+    for folder in (inner, other):
+        folder.mkdir(parents=True)
+        (folder / "a.md").write_text("needle", encoding="utf-8")
+    roots = [inner.parent, inner, other]
+    found = search(roots, Query("needle"))
+    assert [match.path for match in found] == [inner / "a.md", other / "a.md"]
+    assert innermost(inner / "a.md", roots) == inner
+    assert innermost(tmp_path / "a.md", roots) is None
+    assert below(inner / "a.md", inner, roots) == "inner/a.md"
+    assert below(inner / "a.md", inner, [inner]) == "a.md"

@@ -30,6 +30,18 @@ def test_settings_come_back(tmp_path: Path) -> None:
     assert settings.recent == ("/a", "/b")
 
 
+def test_folders_of_files_are_replaced_added_and_taken_out(tmp_path: Path) -> None:
+    one, two, three = Path("/one"), Path("/two"), Path("/three")
+    settings = Settings().with_more(one).with_more(two).with_more(one)
+    assert settings.folders == (one, two)
+    assert settings.recent_folders == ("/one", "/two")
+    save_settings(tmp_path / "settings.toml", settings)
+    assert load_settings(tmp_path / "settings.toml") == (settings, None)
+    assert settings.with_folders([two]).folders == (two,)
+    assert settings.with_folders([]).folders == ()
+    assert settings.with_folder(three).folders == (three,)
+
+
 def test_usual_values_are_not_written(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     save_settings(path, Settings())

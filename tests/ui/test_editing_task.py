@@ -127,7 +127,7 @@ def test_go_to_symbol_file_and_command_and_tidy(
     window: MainWindow, path: Path, qtbot: QtBot
 ) -> None:
     (path.parent / "b.prompty").write_text("user:   \nB\n", encoding="utf-8")
-    window.files.set_root(path.parent)
+    window.files.set_roots([path.parent])
     page = window.tabs.open(path)
     assert page is not None
     qtbot.waitUntil(lambda: is_read(page))

@@ -54,7 +54,7 @@ def test_replace_all_in_the_open_text_and_on_disk_by_keyboard(
 
 
 def test_only_ticked_files_are_replaced_in(window: MainWindow, folder: Path, qtbot: QtBot) -> None:
-    dialog = FindInFiles(folder, "city", FileReplacer(window.tabs), window, replace=True)
+    dialog = FindInFiles([folder], "city", FileReplacer(window.tabs), window, replace=True)
     dialog.show()
     qtbot.waitUntil(lambda: dialog.found.topLevelItemCount() == 2)
     first = dialog.found.topLevelItem(0)
@@ -90,7 +90,7 @@ def test_unsaved_text_is_what_is_found(window: MainWindow, folder: Path, qtbot: 
     page = window.tabs.open(folder / "c.prompty")
     assert page is not None
     page.editor.insertPlainText("needle ")
-    dialog = FindInFiles(folder, "needle", FileReplacer(window.tabs), window)
+    dialog = FindInFiles([folder], "needle", FileReplacer(window.tabs), window)
     dialog.show()
     qtbot.waitUntil(lambda: dialog.count.text() == "1 place in 1 file")
     dialog.close()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.application.document.files import FileError, read_file, write_file
 from studio.application.inputs.sets import sets_path
 from studio.application.words import translate
-from studio.core.search_files import files_of
+from studio.core.search_files import files_below
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.span import Span
 
@@ -108,9 +108,9 @@ def rename(path: Path, new: Path) -> None:
 
 
 def named_in(
-    path: Path, new: Path, root: Path, texts: Mapping[Path, str] | None = None
+    path: Path, new: Path, roots: Sequence[Path], texts: Mapping[Path, str] | None = None
 ) -> tuple[NamedIn, ...]:
-    """The files below a folder that name a file, with the edits that give them its new name.
+    """The files below some folders that name a file, with the edits that give them its new name.
 
     A file is named by its path from the one that names it: in `${file:…}`, in a media token, or as
     a whole value of YAML or JSON.
@@ -118,11 +118,11 @@ def named_in(
     Args:
         path: the file as it is named.
         new: what it will be named.
-        root: the folder that is looked through.
+        roots: the folders that are looked through.
         texts: unsaved texts of open files, which count in place of those on disk.
     """
     found = []
-    for each in files_of(root, _TEXTS, _MOST_FILES):
+    for each in files_below(roots, _TEXTS, _MOST_FILES):
         if path in (each, *each.parents):
             continue
         text = (texts or {}).get(each.resolve())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -175,7 +175,6 @@ class Chooser(QObject):
     def ask_file(self) -> None:
         """Choose a file of the folder, a recent one, or one beside the prompt shown."""
         window = self._window
-        root = window.files.root
         page = window.tabs.current
         paths = [Path(name) for name in window.services.settings.value.recent]
         paths += [path for path in window.files.prompts() if path not in paths]
@@ -188,7 +187,7 @@ class Chooser(QObject):
                 PaletteItem(
                     path.name,
                     partial(window.tabs.open, path),
-                    _short(path.parent, root),
+                    _short(path.parent, window.files.root_of(path), window.files.roots),
                     icon("file-text"),
                 )
                 for path in paths
@@ -211,9 +210,11 @@ class Chooser(QObject):
         )
 
 
-def _short(folder: Path, root: Path | None) -> str:
-    if root is not None and folder.is_relative_to(root):
-        return str(folder.relative_to(root)) if folder != root else ""
+def _short(folder: Path, root: Path | None, roots: Sequence[Path]) -> str:
+    if root is not None:
+        from studio.core.search_files import below  # not before the first paint
+
+        return below(folder, root, roots)
     with contextlib.suppress(ValueError, RuntimeError):
         return f"~/{folder.relative_to(Path.home())}"
     return str(folder)

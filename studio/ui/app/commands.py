@@ -166,6 +166,7 @@ class Commands(QObject):
             "file.template": self._asking("ask_template"),
             "file.open": tabs.ask_open,
             "file.folder": self.ask_folder,
+            "file.add_folder": self.ask_more_folder,
             "file.quick": self._asking("ask_file"),
             "file.save": tabs.save,
             "file.save_as": tabs.save_as,
@@ -295,16 +296,38 @@ class Commands(QObject):
 
     def ask_folder(self) -> None:
         """Choose the workspace folder."""
+        folder = self._asked_folder(self.tr("Open folder"))
+        if folder is not None:
+            self.show_folder(folder)
+
+    def ask_more_folder(self) -> None:
+        """Choose a folder to be shown below those that are shown."""
+        folder = self._asked_folder(self.tr("Add folder"))
+        if folder is not None:
+            self.add_folder(folder)
+
+    def _asked_folder(self, title: str) -> Path | None:
         start = self._window.services.settings.value.workspace or str(Path.home())
-        name = QFileDialog.getExistingDirectory(self._window.widget, self.tr("Open folder"), start)
-        if name:
-            self.show_folder(Path(name))
+        name = QFileDialog.getExistingDirectory(self._window.widget, title, start)
+        return Path(name) if name else None
 
     def show_folder(self, folder: Path) -> None:
-        """Show a folder in Files and remember it."""
-        store = self._window.services.settings
-        store.set(store.value.with_folder(folder))
-        self._window.files.set_root(folder)
+        """Show one folder in Files, in place of all that are shown, and remember it."""
+        self._show_folders(self._window.services.settings.value.with_folder(folder))
+
+    def add_folder(self, folder: Path) -> None:
+        """Show one more folder in Files, and remember it."""
+        self._show_folders(self._window.services.settings.value.with_more(folder))
+
+    def leave_folder(self, folder: Path) -> None:
+        """Show a folder in Files no more; it stays where it is."""
+        settings = self._window.services.settings.value
+        left = [each for each in settings.folders if each != folder]
+        self._show_folders(settings.with_folders(left))
+
+    def _show_folders(self, settings: Settings) -> None:
+        self._window.services.settings.set(settings)
+        self._window.files.set_roots(settings.folders)
         self._window.docks.show("files")
 
     def fill_recent(self) -> None:

@@ -152,16 +152,16 @@ class EditorCommands(QObject):
         dialog.show()
 
     def find_in_files(self, *, replace: bool) -> None:
-        """Look for a text in the folder of Files, else in the folder of the prompt shown."""
+        """Look for a text in the folders of Files, else in the folder of the prompt shown."""
         from studio.ui.search.find_in_files import FindInFiles
         from studio.ui.search.replace import FileReplacer
 
         window = self._window
         page = window.tabs.current
-        folder = window.files.root
-        if folder is None and page is not None and page.controller.path is not None:
-            folder = page.controller.path.parent
-        if folder is None:
+        folders = window.files.roots
+        if not folders and page is not None and page.controller.path is not None:
+            folders = (page.controller.path.parent,)
+        if not folders:
             window.services.messages.info(
                 self.tr("There is no folder to look in."),
                 self.tr("Open a folder first: File, Open folder…"),
@@ -171,12 +171,12 @@ class EditorCommands(QObject):
         text = chosen if "\u2029" not in chosen else ""
         pane = window.widget.findChild(FindInFiles)
         if pane is None:
-            pane = FindInFiles(folder, text, FileReplacer(window.tabs), replace=replace)
+            pane = FindInFiles(folders, text, FileReplacer(window.tabs), replace=replace)
             pane.chosen.connect(self._show_match)
             pane.left.connect(window.tabs.setFocus)
             window.docks.fill({"search": pane})
         else:
-            pane.begin(folder, text, replace=replace)
+            pane.begin(folders, text, replace=replace)
         window.docks.show("search")
         pane.field.setFocus()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QFile, QObject, Qt, QTimer, QUrl
@@ -44,7 +44,7 @@ class FilesCoordinator(QObject):
         self._later.setInterval(_LATER_MS)
         self._later.timeout.connect(self._read_states)
         tabs = window.tabs
-        window.files.root_changed.connect(self._look_again)
+        window.files.roots_changed.connect(self._look_again)
         tabs.title_changed.connect(self._look_again)
         QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)  # type: ignore[union-attr]
         window.files.tree_made.connect(self._take)
@@ -58,7 +58,7 @@ class FilesCoordinator(QObject):
         self._reading.drop()
 
     def _look_again(self) -> None:
-        if self._window.files.root is not None:
+        if self._window.files.roots:
             self._later.start()
 
     def _on_activated(self, state: Qt.ApplicationState) -> None:
@@ -67,9 +67,9 @@ class FilesCoordinator(QObject):
             self._look_again()
 
     def _read_states(self) -> None:
-        root = self._window.files.root
-        if root is not None:
-            self._reading.submit(lambda: file_states(root))
+        roots = self._window.files.roots
+        if roots:
+            self._reading.submit(lambda: _states_below(roots))
 
     def _on_states(self, states: Mapping[Path, FileState]) -> None:
         self._states = states
@@ -100,10 +100,10 @@ class FilesCoordinator(QObject):
     def rename(self, path: Path, name: str) -> None:
         """Give a file or folder another name; what names it and open texts get the new one."""
         new = path.with_name(name)
-        root = self._window.files.root or path.parent
+        roots = self._window.files.roots or (path.parent,)
         pages = self._pages()
         texts = {each: page.editor.text() for each, page in pages.items()}
-        names = named_in(path, new, root, texts)
+        names = named_in(path, new, roots, texts)
         try:
             rename(path, new)
         except FileError as error:
@@ -154,7 +154,7 @@ class FilesCoordinator(QObject):
     def mark(self) -> None:
         """Say in the tree what is known of the open texts."""
         files = self._window.files
-        if files.root is None:
+        if not files.roots:
             return
         marks = {path: FileMark(state=state) for path, state in self._states.items()}
         for page in self._window.tabs.pages():
@@ -162,14 +162,11 @@ class FilesCoordinator(QObject):
             worst = next((each for each in _WORST if each in found), None)
             if path is not None and (worst is not None or page.controller.is_dirty):
                 marks[path] = FileMark(worst, page.controller.is_dirty, self._states.get(path))
-        files.tree.show_marks(marks)
+        files.show_marks(marks)
 
     def _on_page(self, page: EditorPage | None) -> None:
-        files = self._window.files
-        if page is not None and page.controller.path is not None and files.root is not None:
-            path = page.controller.path
-            if path.is_relative_to(files.root) and not files.tree.hasFocus():
-                files.tree.reveal(path)
+        if page is not None and page.controller.path is not None:
+            self._window.files.reveal(page.controller.path)
 
     def _try(self, act: Callable[..., Path], *given: object) -> Path | None:
         try:
@@ -184,3 +181,10 @@ class FilesCoordinator(QObject):
             if page.controller.path is not None:
                 found.setdefault(page.controller.path.resolve(), page)
         return found
+
+
+def _states_below(roots: Sequence[Path]) -> Mapping[Path, FileState]:
+    found: dict[Path, FileState] = {}
+    for root in roots:
+        found.update(file_states(root))
+    return found

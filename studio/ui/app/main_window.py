@@ -150,6 +150,7 @@ class MainWindow(QMainWindow):
         self.files.request_open.connect(tabs.open)
         self.files.request_look.connect(tabs.look)
         self.files.request_folder.connect(self.commands.ask_folder)
+        self.files.request_leave.connect(self.commands.leave_folder)
         self.welcome.request_open.connect(tabs.open)
         self.welcome.request_example.connect(self.commands.open_example)
         self.welcome.request_template.connect(self.commands.new_from)
@@ -191,8 +192,8 @@ class MainWindow(QMainWindow):
         self._on_page(None)
         self._on_title("")
         self._arranged = not self.services.is_safe and self.docks.restore()
-        if settings.workspace:
-            self.files.set_root(Path(settings.workspace))
+        if settings.folders:
+            self.files.set_roots(settings.folders)
         self._recovery.start(_RECOVERY_MS)
 
     @cached_property

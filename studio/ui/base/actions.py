@@ -40,6 +40,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("file.template", "New from template…", "Ctrl+Alt+N", "file-text"),
     ActionSpec("file.open", "Open…", "Ctrl+O", "folder-open"),
     ActionSpec("file.folder", "Open folder…", "Ctrl+Shift+O", "folder"),
+    ActionSpec("file.add_folder", "Add folder…", "", "folder", "Show one more folder in Files"),
     ActionSpec("file.quick", "Go to file…", "Ctrl+P", "search"),
     ActionSpec("file.save", "Save", "Ctrl+S", "save"),
     ActionSpec("file.save_as", "Save as…", "Ctrl+Shift+S"),
@@ -198,8 +199,8 @@ PANES = "view.panes"
 MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "&File",
-        ("file.new", "file.template", "file.open", "file.folder", RECENT, SEPARATOR, "file.save",
-         "file.save_as", "file.save_all", "file.reload", "prompt.compare",
+        ("file.new", "file.template", "file.open", "file.folder", "file.add_folder", RECENT,
+         SEPARATOR, "file.save", "file.save_as", "file.save_all", "file.reload", "prompt.compare",
          "prompt.compare_saved", SEPARATOR, "file.import", "file.export",
          SEPARATOR,
          "file.settings", "file.close", "file.quit"),

@@ -1,121 +1,132 @@
-"""Files: the prompts of a folder and what prompts refer to."""
+"""Files: the prompts of some folders and what prompts refer to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
+    QSplitter,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.ui.files.tree import FilesTree
-from studio.ui.parts.elided_label import ElidedLabel
-from studio.ui.style.icons import icon
+from studio.ui.files.section import FolderSection
+from studio.ui.files.tree import FileMark, FilesTree
 
 _SUFFIXES = frozenset({".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py"})
 _MOST = 2000
 
 
 class FilesPane(QStackedWidget):
-    """The workspace folder: its name, a filter, and a tree."""
+    """The workspace folders, one below the other: a filter, and a tree of each."""
 
     request_look = Signal(Path)
     request_open = Signal(Path)
     request_folder = Signal()
-    tree_made = Signal(FilesTree)  # with the first folder
-    root_changed = Signal(Path)  # another folder is shown
+    request_leave = Signal(Path)  # a folder that is not to be shown any more
+    tree_made = Signal(FilesTree)  # with each folder that needs one more
+    roots_changed = Signal(tuple)  # of Path: other folders are shown
 
     def __init__(self) -> None:
         super().__init__()
-        self._root: Path | None = None
-        self._name = ElidedLabel()
+        self._roots: tuple[Path, ...] = ()
+        self._sections: list[FolderSection] = []
         self.filter = QLineEdit()
         """Shows only files whose names hold what is typed."""
         self.addWidget(self._nothing())
 
     @property
-    def root(self) -> Path | None:
-        """The folder shown."""
-        return self._root
+    def roots(self) -> tuple[Path, ...]:
+        """The folders shown, from the top down."""
+        return self._roots
 
-    def set_root(self, folder: Path | None) -> None:
-        """Show a folder, or that there is none."""
-        self._root = folder if folder is not None and folder.is_dir() else None
-        if self._root is None:
-            self.setCurrentIndex(0)
+    @property
+    def tree(self) -> FilesTree:
+        """The files of the first folder."""
+        return self._section(0).tree
+
+    def set_roots(self, folders: Sequence[Path]) -> None:
+        """Show folders, or that there are none; those that are gone are left out."""
+        self._roots = tuple(dict.fromkeys(folder for folder in folders if folder.is_dir()))
+        is_one_of_many = len(self._roots) > 1
+        for place, folder in enumerate(self._roots):
+            self._section(place).show_folder(folder, is_one_of_many=is_one_of_many)
+        for place, section in enumerate(self._sections):
+            section.setVisible(place < len(self._roots))
+        self.setCurrentIndex(1 if self._roots else 0)
+        if self._roots:
+            self.roots_changed.emit(self._roots)
+
+    def root_of(self, path: Path) -> Path | None:
+        """The folder shown that a file lies in, the innermost where there are several."""
+        from studio.core.search_files import innermost  # not before the first paint
+
+        return innermost(path, self._roots)
+
+    def show_marks(self, marks: Mapping[Path, FileMark]) -> None:
+        """Say of files what is known of them."""
+        for section in self._shown():
+            section.tree.show_marks(marks)
+
+    def reveal(self, path: Path) -> None:
+        """Mark a file in its folder's tree, but not under the keyboard of someone who is there."""
+        root = self.root_of(path)
+        for section in self._shown():
+            if section.folder == root and not section.tree.hasFocus():
+                section.tree.reveal(path)
+
+    def prompts(self) -> Iterator[Path]:
+        """The files of the folders that can be opened, for the palette; at most 2,000."""
+        if not self._roots:
             return
-        self.tree.set_root(self._root)
-        self._name.show_text(self._root.name or str(self._root))
-        self._name.setToolTip(str(self._root))
-        self.setCurrentIndex(1)
-        self.root_changed.emit(self._root)
+        from studio.core.search_files import files_below  # not before the first paint
+
+        yield from files_below(self._roots, _SUFFIXES, _MOST)
+
+    def _shown(self) -> list[FolderSection]:
+        return self._sections[: len(self._roots)]
+
+    def _section(self, place: int) -> FolderSection:
+        while len(self._sections) <= place:
+            section = FolderSection()
+            tree = section.tree
+            tree.request_open.connect(self.request_open)
+            tree.request_look.connect(self.request_look)
+            section.request_leave.connect(self.request_leave)
+            self.filter.textChanged.connect(tree.set_filter)
+            tree.set_filter(self.filter.text())
+            self._sections.append(section)
+            self._column.addWidget(section)
+            self.tree_made.emit(tree)
+        return self._sections[place]
 
     @cached_property
-    def tree(self) -> FilesTree:
-        """The folder's files, made with the first folder."""
-        tree = FilesTree()
-        tree.request_open.connect(self.request_open)
-        tree.request_look.connect(self.request_look)
+    def _column(self) -> QSplitter:
+        """The folders below the filter, made with the first."""
+        self.filter.setPlaceholderText(self.tr("Filter by name"))
+        self.filter.setAccessibleName(self.tr("Filter files by name"))
+        self.filter.setClearButtonEnabled(True)
+        column = QSplitter(Qt.Orientation.Vertical)
+        column.setChildrenCollapsible(False)
+        head = QWidget()
+        row = QVBoxLayout(head)
+        row.setContentsMargins(12, 0, 8, 8)
+        row.addWidget(self.filter)
         page = QWidget()
         box = QVBoxLayout(page)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
-        box.addWidget(self._head(tree))
-        box.addWidget(tree, 1)
+        box.addWidget(head)
+        box.addWidget(column, 1)
         self.addWidget(page)
-        self.tree_made.emit(tree)
-        return tree
-
-    def _head(self, tree: FilesTree) -> QWidget:
-        """The folder's name, what makes something new in it, and the filter."""
-        self._name.setProperty("title", True)
-        self.filter.setPlaceholderText(self.tr("Filter by name"))
-        self.filter.setAccessibleName(self.tr("Filter files by name"))
-        self.filter.setClearButtonEnabled(True)
-        self.filter.textChanged.connect(tree.set_filter)
-        head = QWidget()
-        row = QHBoxLayout()
-        row.setSpacing(0)
-        row.addWidget(self._name, 1)
-        for drawing, words, is_folder in (
-            ("file-plus", self.tr("New prompt in this folder"), False),
-            ("folder", self.tr("New folder in this folder"), True),
-        ):
-            button = QToolButton()
-            button.setIcon(icon(drawing))
-            button.setAutoRaise(True)
-            button.setToolTip(words)
-            button.setAccessibleName(words)
-            button.clicked.connect(partial(self._ask_new, is_folder=is_folder))
-            row.addWidget(button)
-        box = QVBoxLayout(head)
-        box.setContentsMargins(12, 0, 8, 8)
-        box.setSpacing(4)
-        box.addLayout(row)
-        box.addWidget(self.filter)
-        return head
-
-    def _ask_new(self, _checked: bool = False, *, is_folder: bool) -> None:
-        if self._root is not None:
-            self.tree.ask_new(self._root, is_folder=is_folder)
-
-    def prompts(self) -> Iterator[Path]:
-        """The files of the folder that can be opened, for the palette; at most 2,000."""
-        if self._root is None:
-            return
-        from studio.core.search_files import files_of  # not before the first paint
-
-        yield from files_of(self._root, _SUFFIXES, _MOST)
+        return column
 
     def _nothing(self) -> QWidget:
         page = QWidget()

@@ -49,6 +49,9 @@ _ICONS = {
 }  # fmt: skip
 
 
+_OF_FILES = ("edit.find_in_files", "file.quick", "file.folder", "file.add_folder")
+"""Actions of the window that a right click offers too."""
+
 _BESIDE_NAME = 56
 """Pixels of a row's icon and gaps, and of git's letter at its end."""
 
@@ -133,14 +136,16 @@ class FilesTree(QTreeView):
     request_bin = Signal(Path)  # a file or folder that is to go to the system's bin
     request_new_file = Signal(Path, str)  # folder, name
     request_new_folder = Signal(Path, str)
+    request_leave = Signal(Path)  # the folder of the tree, which is not to be shown any more
     request_show = Signal(Path)  # a file that the system's own file manager is to show
 
     def __init__(self) -> None:
         super().__init__()
         self.marks: Mapping[Path, FileMark] = {}
         """What is said of files, by path."""
+        self.is_one_of_many = False
+        """Whether other folders are shown beside this one, so that it can leave."""
         self.setHeaderHidden(True)
-        self.setAccessibleName(self.tr("Files of the folder"))
         self.setIndentation(14)
         self.setUniformRowHeights(True)
         self.setItemDelegate(_Drawings(self))
@@ -261,7 +266,11 @@ class FilesTree(QTreeView):
             show = partial(self.request_show.emit, path)
             add_own(menu, self.tr("Show in the file manager"), show, drawing="external-link")
         menu.addSeparator()
-        add_actions(menu, self.window(), ("edit.find_in_files", "file.quick", "file.folder"))
+        add_actions(menu, self.window(), _OF_FILES)
+        if self.is_one_of_many:
+            leave = partial(self.request_leave.emit, root)
+            words = self.tr("Take {name} out of the pane").format(name=root.name)
+            add_own(menu, words, leave, drawing="x")
         return menu
 
     # -- slots ----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.patterns import PatternError
-from studio.core.search_files import Query, SearchMatch, search
+from studio.core.search_files import Query, SearchMatch, below, innermost, search
 from studio.ui.style.theme import mono_font
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -41,7 +42,7 @@ class FindInFiles(QWidget):
 
     def __init__(
         self,
-        root: Path,
+        roots: Sequence[Path],
         text: str,
         replacer: FileReplacer,
         parent: QWidget | None = None,
@@ -51,7 +52,7 @@ class FindInFiles(QWidget):
         """Make it.
 
         Args:
-            root: the folder to look in.
+            roots: the folders to look in.
             text: what to look for at first.
             replacer: knows the unsaved texts, and replaces.
             parent: the window that it belongs to.
@@ -60,7 +61,7 @@ class FindInFiles(QWidget):
         super().__init__(parent)
         self._replacer = replacer
         self._replacing = replace
-        self._root = root
+        self._roots = roots
         self._said = ""
         """What a replacement came to, told with the next result."""
         self._searching: LatestJob[tuple[SearchMatch, ...]] = LatestJob(self)
@@ -86,12 +87,13 @@ class FindInFiles(QWidget):
         self.count.setProperty("tone", "muted")
         self._place()
         self._wire()
-        self.begin(root, text, replace=replace)
+        self.begin(roots, text, replace=replace)
 
-    def begin(self, root: Path, text: str, *, replace: bool) -> None:
-        """Look in a folder, for a text where one is given, else for what was looked for last."""
-        self._root, self._replacing = root, replace
-        words = self.tr("Find in the files of {name}").format(name=root.name)
+    def begin(self, roots: Sequence[Path], text: str, *, replace: bool) -> None:
+        """Look in some folders for a text, or for what was looked for last where none is given."""
+        self._roots, self._replacing = roots, replace
+        names = ", ".join(root.name for root in roots)
+        words = self.tr("Find in the files of {name}").format(name=names)
         self.field.setPlaceholderText(words)
         for widget in (self.new, self.replace_all):
             widget.setVisible(replace)
@@ -147,9 +149,9 @@ class FindInFiles(QWidget):
             self._searching.drop()
             self.count.setText(self.tr("Pattern: {error}").format(error=error))
             return
-        root, texts = self._root, self._replacer.texts()
+        roots, texts = self._roots, self._replacer.texts()
         self.count.setText(self.tr("Looking…"))
-        self._searching.submit(lambda: search(root, query, texts))
+        self._searching.submit(lambda: search(roots, query, texts))
 
     def _show(self, matches: tuple[SearchMatch, ...]) -> None:
         self.found.clear()
@@ -161,7 +163,7 @@ class FindInFiles(QWidget):
             line = (match.path, match.line)
             parent = files.get(match.path)
             if parent is None:
-                parent = QTreeWidgetItem([match.path.relative_to(self._root).as_posix()])
+                parent = QTreeWidgetItem([self._named(match.path)])
                 if self._replacing:
                     parent.setCheckState(0, Qt.CheckState.Checked)
                 parent.setData(0, _PATH, match.path)
@@ -175,6 +177,11 @@ class FindInFiles(QWidget):
         self.replace_all.setEnabled(bool(files))
         self.count.setText(f"{self._said} {_told(len(matches), len(files))}".strip())
         self._said = ""
+
+    def _named(self, path: Path) -> str:
+        """A file as its row says it; among several folders with its folder's name."""
+        root = innermost(path, self._roots)
+        return path.name if root is None else below(path, root, self._roots)
 
     def _on_failed(self, error: object) -> None:
         if isinstance(error, PatternError):

@@ -43,7 +43,7 @@ def test_everything_that_names_a_file_gets_the_new_name(tmp_path: Path) -> None:
         "prompts:\n  - file://../data/facts.json\nx: more-facts.json\n", encoding="utf-8"
     )
     new = facts.with_name("known.json")
-    found = named_in(facts, new, tmp_path)
+    found = named_in(facts, new, [tmp_path])
     rename(facts, new)
     for each in found:
         rewrite(each)
@@ -58,7 +58,7 @@ def test_a_folder_takes_the_paths_below_it_along(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     user = tmp_path / "a.prompty"
     user.write_text("![image](data/in/x.png) ${file:data/y.txt} data/ is prose", encoding="utf-8")
-    (found,) = named_in(tmp_path / "data", tmp_path / "stuff", tmp_path)
+    (found,) = named_in(tmp_path / "data", tmp_path / "stuff", [tmp_path])
     rename(tmp_path / "data", tmp_path / "stuff")
     rewrite(found)
     assert user.read_text(encoding="utf-8") == (
@@ -70,7 +70,7 @@ def test_unsaved_text_of_an_open_file_counts(tmp_path: Path) -> None:
     user = tmp_path / "a.prompty"
     user.write_text("nothing", encoding="utf-8")
     texts = {user.resolve(): "![image](x.png)"}
-    (found,) = named_in(tmp_path / "x.png", tmp_path / "y.png", tmp_path, texts)
+    (found,) = named_in(tmp_path / "x.png", tmp_path / "y.png", [tmp_path], texts)
     assert [edit.text for edit in found.edits] == ["y.png"]
 
 

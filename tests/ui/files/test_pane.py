@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +15,14 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.text.problem import Severity
 from studio.ui.app.main_window import MainWindow
+from studio.ui.files.section import FolderSection
 from studio.ui.files.tree import FilesTree, NameField
+from studio.ui.search.find_in_files import FindInFiles
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
 Row = Callable[[str], QModelIndex]
+TempPaths = pytest.TempPathFactory
 
 
 @pytest.fixture
@@ -154,7 +158,7 @@ def test_recent_folders_come_back_from_the_menu(
     offered = [each.text() for each in window.recent_menu.actions() if each.text()]
     assert offered == [str(other), str(folder)]
     window.recent_menu.actions()[1].trigger()
-    assert window.files.root == folder
+    assert window.files.roots == (folder,)
 
 
 def git(folder: Path, *words: str) -> None:
@@ -184,3 +188,46 @@ def test_gits_letters_stand_beside_the_files(
     expected = {"b.prompty": "M", "c.prompty": "U", "rows.jsonl": "A"}
     qtbot.waitUntil(lambda: letters() == expected)
     assert not touched.exists()
+
+
+def test_several_folders_are_shown_searched_and_renamed_in_together(
+    window: MainWindow, tree: FilesTree, folder: Path, qtbot: QtBot, tmp_path_factory: TempPaths
+) -> None:
+    other = tmp_path_factory.mktemp("other")
+    (other / "far.md").write_text("needle\n", encoding="utf-8")
+    named = Path(os.path.relpath(folder / "rows.jsonl", other)).as_posix()
+    (other / "far.prompty").write_text(f"user:\n${{file:{named}}}\n", encoding="utf-8")
+    window.commands.add_folder(other)
+    assert window.files.roots == (folder, other)
+    assert window.services.settings.value.folders == (folder, other)
+    sections = {each.folder: each for each in window.files.findChildren(FolderSection)}
+    first, second = sections[folder], sections[other]
+    assert first.tree is tree
+    assert first.leave.isVisible()
+    qtbot.waitUntil(lambda: second.tree.files.rowCount(second.tree.rootIndex()) == 2)
+    page = window.tabs.open(other / "far.md")
+    assert page is not None
+    assert second.tree.path_at(second.tree.currentIndex()) == other / "far.md"
+    tree.setFocus()
+    tree.setCurrentIndex(tree.files.index(str(folder / "rows.jsonl")))
+    QTest.keyClick(tree, Qt.Key.Key_F2)
+    type_name(tree, "lines.jsonl")
+    assert "lines.jsonl" in (other / "far.prompty").read_text(encoding="utf-8")
+    (folder / "a.prompty").write_text("needle\n", encoding="utf-8")
+    window.actions_by_id["edit.find_in_files"].trigger()
+    search = window.findChild(FindInFiles)
+    assert search is not None
+    QTest.keyClicks(search.field, "needle")
+    rows = search.found
+    qtbot.waitUntil(lambda: rows.topLevelItemCount() == 2)
+    shown = [rows.topLevelItem(row) for row in (0, 1)]
+    assert [row.text(0) for row in shown if row is not None] == [
+        f"{folder.name}/a.prompty", f"{other.name}/far.md",
+    ]  # fmt: skip
+    QTest.mouseClick(first.leave, Qt.MouseButton.LeftButton)
+    assert window.files.roots == (other,)
+    assert window.services.settings.value.folders == (other,)
+    assert folder.is_dir()
+    assert first.folder == other  # the first place shows what is left
+    assert not first.leave.isVisible()
+    assert not second.isVisible()
