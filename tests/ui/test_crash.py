@@ -33,10 +33,9 @@ from studio.viewmodels.document.swap import SwapFolder
 from studio.viewmodels.app.notifications import Notifications
 from studio.core.settings import Settings
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.theme import LIGHT
 
 app = QApplication([])
-page = EditorPage(Notifications(), SwapFolder(Path(sys.argv[1])), Settings(), LIGHT)
+page = EditorPage(Notifications(), SwapFolder(Path(sys.argv[1])), Settings())
 page.begin("", "typed.prompty")
 page.show()
 typed = 0
@@ -82,6 +81,7 @@ def typed_until_killed(
             end = time.monotonic() + seconds
             while time.monotonic() < end or kept_of(folder) < letters:
                 lines.append(child.stdout.readline())
+                assert lines[-1], "the child ended by itself"
         finally:
             killed = time.monotonic()
             child.kill()
