@@ -205,8 +205,11 @@ def test_an_edit_at_the_request_goes_into_the_file_too(
     workbench = open_workbench(example)
     person = Person(qtbot, workbench)
     pane = workbench.run_pane
+    start = workbench.window.actions_by_id["run.start"]
+    assert start.iconText() == "Run"
     person.press(person.editor(), Qt.Key.Key_F10)
     person.until_at(PausePoint.BEFORE_REQUEST)
+    assert start.iconText() == "Continue"
     state = workbench.run.state
     assert state is not None
     system = state.step.messages[0].text

@@ -14,6 +14,7 @@ from studio.core.masking.redact import redact
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.runs.codec import JournalError, decode_event, encode_event
 from studio.core.runs.otlp import otlp
+from studio.core.runs.otlp_names import GENAI_0_1
 from studio.core.runs.report import report
 from studio.core.runs.store import RunStore
 from studio.core.runs.timing import fold_with_times
@@ -91,6 +92,10 @@ def _otlp(events: Sequence[Event], version: str) -> str:
     return _json(otlp(events, version))
 
 
+def _otlp_of_today(events: Sequence[Event], version: str) -> str:
+    return _json(otlp(events, version, GENAI_0_1))
+
+
 def _journal(events: Sequence[Event], version: str) -> str:
     return write_journal(events)
 
@@ -164,7 +169,13 @@ FORMS: tuple[RunForm, ...] = (
     RunForm("html", "Report (HTML, to read or print)", ".html", _report),
     RunForm("journal", "Journal (JSON lines, can be imported again)", ".jsonl", _journal, True),
     RunForm("tracy", "Trace (.tracy, for Prompty's VS Code extension)", ".tracy", _tracy),
-    RunForm("otlp", "OpenTelemetry spans (OTLP JSON)", ".otlp.json", _otlp),
+    RunForm("otlp", "OpenTelemetry spans (OTLP JSON, GenAI names of 1.41)", ".otlp.json", _otlp),
+    RunForm(
+        "otlp-genai-0.1",
+        "OpenTelemetry spans (OTLP JSON, newest GenAI names: 0.1)",
+        ".otlp.json",
+        _otlp_of_today,
+    ),
     RunForm(
         "messages",
         "Messages (JSON lines, one model call each)",

@@ -1,4 +1,4 @@
-"""A run as OpenTelemetry spans in OTLP's JSON form, after the GenAI semantic conventions (1.41).
+"""A run as OpenTelemetry spans in OTLP's JSON form, after the GenAI semantic conventions.
 
 One `invoke_agent` span, under it a `chat` span for each model call and an `execute_tool` span for
 each tool call that ran. Ids are hex, times are nanoseconds as text: so OTLP writes them in JSON.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from studio.core.agent.loop.steps import messages_of, steps_of
@@ -23,36 +23,48 @@ from studio.core.prompty.messages import (
     ToolCallPart,
     ToolResultPart,
 )
+from studio.core.runs.otlp_names import GENAI_1_41, GenAINames
 from studio.core.runs.timing import CallTimes, fold_with_times, touch_lines
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
 
-SCHEMA_URL = "https://opentelemetry.io/schemas/1.41.0"
 _INTERNAL, _CLIENT = 1, 3
 _ERROR = 2
 
 _Attributes: TypeAlias = dict[str, "Json"]
 
 
-def otlp(events: Sequence[Event], version: str) -> dict[str, Json]:
+class _Span(NamedTuple):
+    """A span before its attributes are named."""
+
+    told: dict[str, Json]
+    attributes: _Attributes
+
+
+def otlp(
+    events: Sequence[Event], version: str, names: GenAINames = GENAI_1_41
+) -> dict[str, Json]:
     """The spans of a branch: `events` is `tree.branch_path` of its last event.
 
     Args:
         events: The branch, from `Started`.
         version: The studio's version.
+        names: Which version of the conventions names the attributes.
     """
     state, times = fold_with_times(events)
     trace, root = trace_id(state.setup.run), root_span_id(state.setup.run)
-    spans = [_root(state, trace, root, events[0].at, events[-1].at)]
+    made = [_root(state, trace, root, events[0].at, events[-1].at)]
     for step in steps_of(state):
-        spans += _step_spans(state, step, times, trace, root)
+        made += _step_spans(state, step, times, trace, root)
     resource = {
         "attributes": attributes_of({"service.name": "prompt-studio", "service.version": version})
     }
     scope: Json = {"name": "prompt_studio.runs", "version": version}
-    listed: list[Json] = list(spans)
-    scoped: Json = {"scope": scope, "spans": listed, "schemaUrl": SCHEMA_URL}
+    listed: list[Json] = [
+        {**span.told, "attributes": attributes_of(names.named(span.attributes))} for span in made
+    ]
+    scoped: Json = {"scope": scope, "spans": listed, "schemaUrl": names.schema_url}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped]}]}
 
 
@@ -66,7 +78,7 @@ def root_span_id(run: str) -> str:
     return _id(f"{run}/root", 16)
 
 
-def _root(state: RunState, trace: str, span: str, began: float, ended: float) -> dict[str, Json]:
+def _root(state: RunState, trace: str, span: str, began: float, ended: float) -> _Span:
     setup = state.setup
     attributes: _Attributes = {
         "gen_ai.operation.name": "invoke_agent",
@@ -113,8 +125,8 @@ def _where(setup: RunSetup) -> _Attributes:
 
 def _step_spans(
     state: RunState, step: Step, times: CallTimes, trace: str, root: str
-) -> list[dict[str, Json]]:
-    made: list[dict[str, Json]] = []
+) -> list[_Span]:
+    made: list[_Span] = []
     run = state.setup.run
     when = times.models.get(step.number)
     if when is not None:
@@ -284,9 +296,9 @@ def _span(
     span: str,
     parent: str,
     when: tuple[float, float],
-    attributes: Mapping[str, Json],
+    attributes: _Attributes,
     wrong: str,
-) -> dict[str, Json]:
+) -> _Span:
     made: dict[str, Json] = {"traceId": trace, "spanId": span}
     if parent:
         made["parentSpanId"] = parent
@@ -295,10 +307,9 @@ def _span(
         "kind": kind,
         "startTimeUnixNano": _nano(when[0]),
         "endTimeUnixNano": _nano(when[1]),
-        "attributes": attributes_of(attributes),
         "status": {"code": _ERROR, "message": wrong} if wrong else {},
     }
-    return made
+    return _Span(made, attributes)
 
 
 def _nano(at: float) -> str:

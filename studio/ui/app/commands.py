@@ -140,6 +140,8 @@ class Commands(QObject):
             actions[identifier].triggered.connect(lambda _=False, act=act: self._run(act))
         actions["run.approve"].setEnabled(pane.view.approvable is not None)
         pane.approvable_changed.connect(actions["run.approve"].setEnabled)
+        actions["run.start"].setIconText(pane.bar.run.accessibleName())
+        pane.bar.run_named.connect(actions["run.start"].setIconText)
         for identifier, button in {
             "run.start": pane.bar.run,
             "run.step": pane.bar.over,

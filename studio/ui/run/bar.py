@@ -22,6 +22,7 @@ class RunBar(QWidget):
     """Buttons emit wishes; `show_view` enables what can be done."""
 
     run_clicked = Signal()
+    run_named = Signal(str)  # what the button does now: begin, or go on
     step_clicked = Signal(str)  # "over", "into", "out"
     pause_clicked = Signal()
     stop_clicked = Signal()
@@ -77,6 +78,7 @@ class RunBar(QWidget):
         self.run.setEnabled(not busy)
         words = self.tr("Continue") if waiting else self.tr("Run")
         _name(self.run, words, "F5")
+        self.run_named.emit(words)
         for button in (self.over, self.into):
             button.setEnabled(not busy)
         self.out.setEnabled(waiting or bool(view.record))

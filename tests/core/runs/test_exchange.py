@@ -199,6 +199,28 @@ async def test_spans_name_the_model_its_provider_and_its_server_as_back_ends_kno
     assert (tool["type"], tool["name"]) == ("function", "search")
 
 
+async def test_spans_are_also_written_in_the_newest_names():
+    used = Usage(3, 4, 2, cache_write_tokens=7)
+    run = await finished(replies=[calling(call()), Reply("ok", "stop", usage=used)])
+    old = json.loads(made(run, "otlp"))["resourceSpans"][0]["scopeSpans"][0]
+    new = json.loads(made(run, "otlp-genai-0.1"))["resourceSpans"][0]["scopeSpans"][0]
+    assert old["schemaUrl"] == "https://opentelemetry.io/schemas/1.41.0"
+    assert new["schemaUrl"] == "https://opentelemetry.io/schemas/gen-ai/0.1.0"
+
+    root, chat = (attributes(new["spans"][at]) for at in (0, -1))
+    before_root, before = (attributes(old["spans"][at]) for at in (0, -1))
+    assert set(before_root) - set(root) == {"gen_ai.system", "gen_ai.provider.name"}
+    assert set(before) - set(chat) == {
+        "gen_ai.system", "gen_ai.usage.cache_creation.input_tokens",
+    }  # fmt: skip
+    assert chat["gen_ai.usage.cache_write.input_tokens"] == 7
+    assert json.loads(before["gen_ai.output.messages"])[0]["finish_reason"] == "stop"
+    assert "finish_reason" not in json.loads(chat["gen_ai.output.messages"])[0]
+    assert chat["gen_ai.response.finish_reasons"] == ["stop"]
+    named = [{**span, "attributes": None} for span in new["spans"]]
+    assert named == [{**span, "attributes": None} for span in old["spans"]]
+
+
 async def test_messages_are_one_model_call_a_line():
     lines = [json.loads(line) for line in made(await finished(), "messages").splitlines()]
     assert [[each["role"] for each in line["messages"]] for line in lines] == [

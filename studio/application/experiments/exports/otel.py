@@ -14,7 +14,8 @@ from studio.application.experiments.exports.cells import ExportedCell, cells_of
 from studio.application.experiments.report import ExperimentReport
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.runs.otlp import SCHEMA_URL, attributes_of, root_span_id, trace_id
+from studio.core.runs.otlp import attributes_of, root_span_id, trace_id
+from studio.core.runs.otlp_names import GENAI_1_41
 from studio.core.text.values import Json
 
 EVENT = "gen_ai.evaluation.result"
@@ -30,7 +31,7 @@ def as_otel(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     resource = attributes_of({"service.name": "prompt-studio", "service.version": __version__})
     scope: Json = {"name": "prompt_studio.experiments", "version": __version__}
     logs: list[Json] = list(records)
-    scoped: Json = {"scope": scope, "logRecords": logs, "schemaUrl": SCHEMA_URL}
+    scoped: Json = {"scope": scope, "logRecords": logs, "schemaUrl": GENAI_1_41.schema_url}
     whole = {"resourceLogs": [{"resource": {"attributes": resource}, "scopeLogs": [scoped]}]}
     return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
