@@ -69,6 +69,7 @@ interop: setup-dev ## let every program that reads an export read it: Prompty 1 
 	@$(BIN)/python -m tests.interop.servers
 	@$(BIN)/python -m tests.interop.descriptions
 	@$(BIN)/python -m tests.interop.portability
+	@$(BIN)/python -m tests.interop.traces
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs, kill an experiment 50 times and batches at each step; print it
 	@$(BIN)/python -m tests.chaos.run

