@@ -98,7 +98,9 @@ def _viewer(files: dict[str, Path]) -> bool:
         and root["usage"] == ["Input", "Output", "Total"]
         and all(frame["opens"] and not frame["unknown"] for frame in frames)
     )
-    _say(is_well, what, f"{len(frames)} frames, {root['tokens']} tokens" if is_well else f"{frames}")
+    _say(
+        is_well, what, f"{len(frames)} frames, {root['tokens']} tokens" if is_well else f"{frames}"
+    )
     return is_well
 
 

@@ -42,9 +42,7 @@ class _Span(NamedTuple):
     attributes: _Attributes
 
 
-def otlp(
-    events: Sequence[Event], version: str, names: GenAINames = GENAI_1_41
-) -> dict[str, Json]:
+def otlp(events: Sequence[Event], version: str, names: GenAINames = GENAI_1_41) -> dict[str, Json]:
     """The spans of a branch: `events` is `tree.branch_path` of its last event.
 
     Args:
