@@ -16,11 +16,13 @@ MCP = (
     "mcp",
     "mcp.client.auth",
     "mcp.client.auth.extensions.client_credentials",
+    "mcp.client.extension",
     "mcp.client.sse",
     "mcp.client.stdio",
     "mcp.client.streamable_http",
     "mcp.client.subscriptions",
     "httpx2",
+    "studio.core.tools.mcp.tasks",
 )
 """What a connection to an MCP server uses."""
 

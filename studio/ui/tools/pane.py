@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QSplitter,
@@ -79,6 +79,7 @@ class ToolsPane(QWidget):
         self._registry = ToolRegistry()
         self._chosen = ""
         self._is_inside = False
+        self._is_filtering = False
         self._questions: dict[int, AnswerDialog | InputDialog] = {}
         self.bar = ToolsBar(self)
         self.search = self.bar.search
@@ -110,7 +111,7 @@ class ToolsPane(QWidget):
         layout.addWidget(self._stack, 1)
 
     def _connect(self) -> None:
-        self.bar.changed.connect(self._filter)
+        self.bar.changed.connect(self._filter_typed)
         self.bar.typed.connect(self._leave)
         self.bar.request_back.connect(self.show_all)
         self.bar.reload.clicked.connect(self.request_reload)
@@ -273,6 +274,13 @@ class ToolsPane(QWidget):
             return
         super().keyPressEvent(event)
 
+    def _filter_typed(self) -> None:
+        """Show the list at once, the tool that is then chosen on the next turn of the event loop."""
+        self._is_filtering = True
+        self._filter()
+        self._is_filtering = False
+        QTimer.singleShot(0, self, self._show_chosen)
+
     def _filter(self) -> None:
         found = self._registry.search(self.bar.text, self.bar.only)
         self.model.show_entries(found)
@@ -282,9 +290,8 @@ class ToolsPane(QWidget):
         if not names:
             return
         self.table.choose(self._chosen if self._chosen in names else names[0])
-        entry = self._registry.entry(self._chosen)
-        if entry is not None and entry is not self.detail.entry:
-            self.detail.show_entry(entry)
+        if not self._is_filtering:
+            self._show_chosen()
 
     def _count_text(self) -> str:
         total, shown = len(self._registry.entries), self.model.rowCount()
@@ -296,7 +303,12 @@ class ToolsPane(QWidget):
 
     def _choose(self, entry: ToolEntry) -> None:
         self._chosen = entry.name
-        if entry is not self.detail.entry:
+        if not self._is_filtering:
+            self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        entry = self._registry.entry(self._chosen)
+        if entry is not None and entry is not self.detail.entry:
             self.detail.show_entry(entry)
 
     def _enter(self, entry: ToolEntry) -> None:

@@ -151,6 +151,9 @@ def test_search_filters_and_keeps_the_chosen_tool(bench: Bench, qtbot: QtBot) ->
     ]
     assert pane.detail.entry is not None
     assert pane.detail.entry.name == "tool_7"
+    pane.search.setText("13")  # the list at once, the tool that is then chosen after it
+    assert pane.model.rowCount() == 1
+    qtbot.waitUntil(lambda: pane.detail.entry is entries[13])
     pane.search.setText("nothing like it")
     assert pane.model.rowCount() == 0
 

@@ -24,6 +24,7 @@ from studio.core.tools.mcp.values import (
     block_pictures,
     block_text,
     filled,
+    is_old_task,
     listed_tool,
     server_offer,
 )
@@ -42,6 +43,11 @@ Page = TypeVar("Page", bound="types.PaginatedResult")
 _LONGEST_SAYING = 2_000
 _MOST_SAYINGS = 200
 _MOST_PAGES = 100
+_LONGEST_NAME = 80
+_OLD_TASK = (
+    "tool {name!r} is left out: it can only be called as a task of the protocol of 2025-11-25, "
+    "and tasks are spoken as the extension of 2026-07-28"
+)
 _USUAL_VERSION = "2025-11-25"  # as the SDK takes it before it is settled
 
 
@@ -154,7 +160,11 @@ class McpConnection:
         meta: JsonObject = {}
         self._left_out.clear()
         async for page in self._pages(self._live().list_tools):
-            found += (listed_tool(tool, source) for tool in page.tools)
+            for tool in page.tools:
+                if is_old_task(tool, self._version()):
+                    self._leave_out(_OLD_TASK.format(name=tool.name[:_LONGEST_NAME]))
+                else:
+                    found.append(listed_tool(tool, source))
             meta = page.meta or {}
         return tuple(found), meta
 
@@ -176,11 +186,17 @@ class McpConnection:
             part = f"{progress:g} of {total:g}" if total else f"{progress:g}"
             tell(f"{part}: {message}\n" if message else f"{part}\n")
 
-        result = await self._request(
-            self._live().call_tool(
-                name, dict(arguments), progress_callback=progressed if tell else None
+        from studio.core.tools.mcp.tasks import TELL
+
+        mark = TELL.set(tell)
+        try:
+            result = await self._request(
+                self._live().call_tool(
+                    name, dict(arguments), progress_callback=progressed if tell else None
+                )
             )
-        )
+        finally:
+            TELL.reset(mark)
         return CallResult(
             "\n".join(block_text(block) for block in result.content),
             result.is_error,
@@ -318,6 +334,8 @@ class McpConnection:
     async def _hold(self, opener: Opener, ready: asyncio.Future[None]) -> None:
         from mcp import Client, Implementation
 
+        from studio.core.tools.mcp.tasks import TasksExtension
+
         who = Implementation(name="prompt-studio", version=__version__)
         try:
             async with Client(
@@ -327,6 +345,7 @@ class McpConnection:
                 elicitation_callback=asker(self._ask) if self._ask is not None else None,
                 message_handler=self._heard,
                 logging_callback=self._logged,
+                extensions=(TasksExtension(),),
             ) as client:
                 self._client = client
                 if not ready.done():

@@ -64,6 +64,13 @@ class CallResult:
     """Its pictures and audio."""
 
 
+def is_old_task(tool: types.Tool, version: str) -> bool:
+    """Whether a tool can only be called as a task of the protocol that had tasks of its own."""
+    if version != "2025-11-25" or tool.execution is None:
+        return False
+    return tool.execution.task_support == "required"
+
+
 def listed_tool(tool: types.Tool, source: str) -> ListedTool:
     """A tool of the SDK as ours; one that does not say that it only reads may have effects."""
     hint = tool.annotations.read_only_hint if tool.annotations else None

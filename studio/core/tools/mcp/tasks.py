@@ -1,0 +1,145 @@
+"""Calls that a server answers with a task, and works on: the extension `io.modelcontextprotocol/tasks`.
+
+The server decides whether a call becomes a task (SEP-2663); a client that declares the extension
+asks for its state until it ends. Imports the SDK: to be imported once `import_packages` has run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any, Literal
+
+import mcp_types as types
+from mcp import MCPError
+from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
+from mcp.client.session import ClientRequestContext, ClientSession
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic.alias_generators import to_camel
+
+from studio.core.tools.source import Tell
+
+TELL: ContextVar[Tell | None] = ContextVar("tell", default=None)
+"""Is told what the server says of the task of the call that runs here."""
+
+_USUAL_POLL_MILLISECONDS = 500
+_LEAST_POLL_MILLISECONDS = 20
+_GOODBYE_SECONDS = 2.0
+_INPUT: TypeAdapter[types.InputRequest] = TypeAdapter(types.InputRequest)
+
+
+class _TaskState(types.Result):
+    """A task as it is created, and as `tasks/get` tells it; which fields stand there, its status says."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
+
+    task_id: str
+    status: Literal["working", "input_required", "completed", "failed", "cancelled"]
+    status_message: str = ""
+    poll_interval_ms: int | None = None
+
+
+class _CreatedTask(_TaskState):
+    result_type: Literal["task"] = Field(alias="resultType")
+
+
+class _KnownTask(_TaskState):
+    """What `tasks/get` tells."""
+
+    wanted: dict[str, Any] = Field(default_factory=dict, alias="inputRequests")
+    result: dict[str, Any] | None = None
+    error: types.ErrorData | None = None
+
+
+class _TaskParams(types.RequestParams):
+    task_id: str = Field(alias="taskId")
+
+
+class _AnswerParams(_TaskParams):
+    answers: dict[str, Any] = Field(alias="inputResponses")
+
+
+class _GetTask(types.Request[_TaskParams, Literal["tasks/get"]]):
+    method: Literal["tasks/get"] = "tasks/get"
+    name_param = "taskId"
+
+
+class _CancelTask(types.Request[_TaskParams, Literal["tasks/cancel"]]):
+    method: Literal["tasks/cancel"] = "tasks/cancel"
+    name_param = "taskId"
+
+
+class _AnswerTask(types.Request[_AnswerParams, Literal["tasks/update"]]):
+    method: Literal["tasks/update"] = "tasks/update"
+    name_param = "taskId"
+
+
+class _Acknowledged(BaseModel):
+    """An answer that says no more."""
+
+
+class TasksExtension(ClientExtension):
+    """Declares that tasks are understood, and waits for those that a server makes."""
+
+    identifier = "io.modelcontextprotocol/tasks"
+
+    def claims(self) -> Sequence[ResultClaim[Any]]:
+        """The form of an answer that is a task."""
+        return (ResultClaim(result_type="task", model=_CreatedTask, resolve=_finish),)
+
+
+async def _finish(created: _CreatedTask, context: ClaimContext) -> types.CallToolResult:
+    """Wait for a task; one that nobody waits for any more is cancelled at the server."""
+    task, session = _TaskParams(taskId=created.task_id), context.session
+    try:
+        state = await _ended(created, task, session)
+    except BaseException:
+        # asyncio delivers a cancellation once, so that this request can still be sent
+        with contextlib.suppress(MCPError, TimeoutError, OSError):
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await session.send_request(_CancelTask(params=task), _Acknowledged)
+        raise
+    if state.error is not None:
+        raise MCPError.from_error_data(state.error)
+    if state.status == "completed" and state.result is not None:
+        return types.CallToolResult.model_validate(state.result, by_name=False)
+    said = state.status_message or "it says no more"
+    words = f"the server ended the task without an answer ({state.status}): {said}"
+    return types.CallToolResult(content=[types.TextContent(text=words)], is_error=True)
+
+
+async def _ended(created: _TaskState, task: _TaskParams, session: ClientSession) -> _KnownTask:
+    """Ask for a task's state until it is its last."""
+    told, answered = "", set[str]()
+    wait = created.poll_interval_ms
+    tell = TELL.get()
+    while True:
+        state = await session.send_request(_GetTask(params=task), _KnownTask)
+        if tell is not None and state.status_message not in ("", told):
+            told = state.status_message
+            tell(f"{told}\n")
+        if state.status in ("completed", "failed", "cancelled"):
+            return state
+        new = {key: each for key, each in state.wanted.items() if key not in answered}
+        if new:
+            answers = {key: await _answer(key, each, session) for key, each in new.items()}
+            params = _AnswerParams(taskId=task.task_id, inputResponses=answers)
+            await session.send_request(_AnswerTask(params=params), _Acknowledged)
+            answered |= new.keys()
+            continue
+        wait = state.poll_interval_ms if state.poll_interval_ms is not None else wait
+        wait = _USUAL_POLL_MILLISECONDS if wait is None else wait
+        await asyncio.sleep(max(_LEAST_POLL_MILLISECONDS, wait) / 1000)
+
+
+async def _answer(key: str, wanted: object, session: ClientSession) -> dict[str, Any]:
+    """What the user answers to a question of a task: asked as any other of the server."""
+    request = _INPUT.validate_python(wanted)
+    meta = request.params.meta if request.params else None
+    context = ClientRequestContext(session=session, request_id=key, meta=meta)
+    given = await session.dispatch_input_request(context, request)
+    if isinstance(given, types.ErrorData):
+        raise MCPError.from_error_data(given)
+    return given.model_dump(by_alias=True, mode="json", exclude_none=True)
