@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -45,4 +46,7 @@ def _import(names: tuple[str, ...]) -> None:
     with _ONE_AT_A_TIME:
         for name in names:
             importlib.import_module(name)
+        # What goes wrong is said where it goes wrong; without a handler of its own the SDK prints
+        # it, with tracebacks, on the error stream beside that.
+        logging.getLogger("mcp").addHandler(logging.NullHandler())
         _WHOLE.update(names)

@@ -435,6 +435,10 @@ class _Transport:
 
 def _innermost(error: BaseException) -> str:
     """The text of the exception that a group of exceptions is about."""
+    from mcp import MCPError
+
     while isinstance(error, BaseExceptionGroup) and error.exceptions:
         error = error.exceptions[0]
+    if isinstance(error, MCPError) and "onnection closed" not in error.message:
+        return f"answers, but not as an MCP server does: {error.message}"
     return str(error) or type(error).__name__

@@ -7,6 +7,7 @@ own notification; a server that then answers nothing any more is ended and start
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -50,6 +51,7 @@ from studio.core.tools.source import (
 )
 from studio.core.tools.traffic import TrafficLog
 
+_LEAVING_SECONDS = 2.0
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
 _MOST_UNREAD = 20  # lines on a server's output that are no messages; further ones are not told
@@ -282,8 +284,8 @@ class McpSource:
             try:
                 self._connection = await self._open()
             except ToolSourceError as error:
+                reason = await self._ended_by(error) or self._reason(error)
                 log = self.log.strip()
-                reason = self._reason(error)
                 await self.restart()
                 last = f" ({log.splitlines()[-1]})" if log else ""
                 failure = ToolSourceError(f"{self.label} {reason}{last}")
@@ -383,6 +385,17 @@ class McpSource:
         """Why the studio ended the process; empty where it did not."""
         passed = self._child.ended_for if self._child is not None else ""
         return f"the studio ended it, because {passed}" if passed else ""
+
+    async def _ended_by(self, error: Exception) -> str:
+        """How a program ended that closed its output before it was connected; empty for others."""
+        if self._child is None or self._ending or "onnection closed" not in str(error):
+            return ""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._child.wait(), _LEAVING_SECONDS)
+        code = self._child.exit_code
+        if code is None:
+            return "closed its output before it answered"
+        return f"ended before it answered (exit code {code})"
 
     def _reason(self, error: Exception) -> str:
         """Why it failed: a bound that it passed, what it said by HTTP, or the error's own text."""

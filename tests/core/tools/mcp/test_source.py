@@ -183,7 +183,10 @@ async def test_allowed_tools_only(server_file: Path) -> None:
     ("address", "word"),
     [
         (StdioServer("no-such-program-here"), "cannot be started"),
-        (StdioServer(sys.executable, ("-c", "import sys; sys.exit('bad day')")), "bad day"),
+        (
+            StdioServer(sys.executable, ("-c", "import sys; sys.exit('bad day')")),
+            r"ended before it answered \(exit code 1\) \(bad day\)",
+        ),
         (StdioServer(sys.executable, ("-c", "while True: print('{')")), "did not answer"),
         (StdioServer(sys.executable, ("-c", ""), {"A": "${env:NOT_SET_ANYWHERE}"}), "NOT_SET"),
         (HttpServer("http://127.0.0.1:9/mcp"), "mcp: x"),
