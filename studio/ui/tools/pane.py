@@ -275,7 +275,7 @@ class ToolsPane(QWidget):
         super().keyPressEvent(event)
 
     def _filter_typed(self) -> None:
-        """Show the list at once, the tool that is then chosen on the next turn of the event loop."""
+        """Show the list at once, and the tool that is then chosen on the loop's next turn."""
         self._is_filtering = True
         self._filter()
         self._is_filtering = False

@@ -1,4 +1,4 @@
-"""Calls that a server answers with a task, and works on: the extension `io.modelcontextprotocol/tasks`.
+"""Calls that a server answers with a task, by the extension `io.modelcontextprotocol/tasks`.
 
 The server decides whether a call becomes a task (SEP-2663); a client that declares the extension
 asks for its state until it ends. Imports the SDK: to be imported once `import_packages` has run.
@@ -31,7 +31,7 @@ _INPUT: TypeAdapter[types.InputRequest] = TypeAdapter(types.InputRequest)
 
 
 class _TaskState(types.Result):
-    """A task as it is created, and as `tasks/get` tells it; which fields stand there, its status says."""
+    """What is always told of a task."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="ignore")
 

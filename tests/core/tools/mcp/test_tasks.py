@@ -1,4 +1,4 @@
-"""A server that answers calls with tasks (`io.modelcontextprotocol/tasks`), and our client beside it."""
+"""A server that answers calls with tasks (`io.modelcontextprotocol/tasks`), and our client."""
 
 from __future__ import annotations
 
