@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from studio.application.editing.front_items import FrontFormError
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import (
@@ -30,6 +31,7 @@ FrontKind: TypeAlias = Literal["text", "number", "integer", "boolean", "json"]
 _MODEL = ("id", "provider", "apiType")
 _INPUT = ("kind", "description", "required", "default", "sample")
 _TOOL = ("kind", "description")
+_OF_KIND = {"mcp": ("serverName",), "openapi": ("specification",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,6 @@ class FrontGroup:
     """What can be taken out with this group; empty where nothing can."""
 
 
-class FrontFormError(ValueError):
-    """A value that the front matter cannot take; the text is for the user."""
-
-
 def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
     """Everything that the form shows of a prompt."""
     general = [_field(document, (key,), _key((), key)) for key in ("name", "description")]
@@ -87,8 +85,9 @@ def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
     for path in _items(document, "tools"):
         name = _at(document.data, (*path, "name"))
         title = translate("FrontForm", "Tool {name}").format(name=name or path[-1])
-        fields = tuple(_field(document, (*path, key), _key(path, key)) for key in _TOOL)
-        groups.append(FrontGroup(title, fields))
+        keys = (*_TOOL, *_OF_KIND.get(str(_at(document.data, (*path, "kind"))), ()))
+        fields = tuple(_field(document, (*path, key), _key(path, key)) for key in keys)
+        groups.append(FrontGroup(title, fields, removes=path))
     return (*groups, *model[1:])
 
 
@@ -180,12 +179,6 @@ def rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]
         raise FrontFormError(f"{text[:1].upper()}{text[1:]}.") from error
 
 
-def remove(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]:
-    """Edits that take a key out with all below it."""
-    entry = document.entry(*path)
-    return remove_entry(document, entry) if entry is not None else ()
-
-
 def _model(document: PromptDocument) -> Iterator[FrontGroup]:
     title = translate("FrontForm", "Model")
     model = document.data.get("model")
@@ -211,11 +204,11 @@ def _input(document: PromptDocument, path: KeyPath) -> FrontGroup:
     title = translate("FrontForm", "Input {name}").format(name=name)
     if not isinstance(written, Mapping):
         short = FrontField(path, "json", value=written, is_fixed=written is None)
-        return FrontGroup(title, (short,), name, () if is_list else path)
+        return FrontGroup(title, (short,), name, path)
     word = "type" if document.dialect == "legacy" else "kind"
     keys = [word if key == "kind" else key for key in _INPUT]
     fields = tuple(_field(document, (*path, key), _key(path, key)) for key in keys)
-    return FrontGroup(title, fields, name, () if is_list else path)
+    return FrontGroup(title, fields, name, path)
 
 
 def _items(document: PromptDocument, key: str) -> Iterator[KeyPath]:

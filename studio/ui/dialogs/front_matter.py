@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -24,14 +25,18 @@ from PySide6.QtWidgets import (
 
 from studio.application.editing.front_form import (
     FrontField,
-    FrontFormError,
     FrontGroup,
     add_input,
     front_groups,
-    remove,
     rename,
     set_front,
     shown_value,
+)
+from studio.application.editing.front_items import (
+    TOOL_KINDS,
+    FrontFormError,
+    add_tool,
+    remove_item,
 )
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
@@ -61,16 +66,10 @@ class FrontMatterDialog(QDialog):
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self.new_input = QLineEdit()
-        self.new_input.setPlaceholderText(self.tr("Name of a new input"))
-        self.new_input.setAccessibleName(self.tr("Name of a new input"))
-        add = QPushButton(self.tr("Add input"))
-        add.clicked.connect(self._add)
-        add.setAutoDefault(False)
-        self.new_input.returnPressed.connect(self._add)
-        row = QHBoxLayout()
-        row.addWidget(self.new_input, 1)
-        row.addWidget(add)
+        self.new_input, self.new_tool = QLineEdit(), QLineEdit()
+        self.tool_kind = QComboBox()
+        self.tool_kind.addItems(TOOL_KINDS)
+        self.tool_kind.setAccessibleName(self.tr("Kind of the new tool"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         close = buttons.button(QDialogButtonBox.StandardButton.Close)
@@ -78,9 +77,27 @@ class FrontMatterDialog(QDialog):
         box = QVBoxLayout(self)
         box.addWidget(self._area, 1)
         box.addWidget(self._said)
-        box.addLayout(row)
+        more = QGridLayout()
+        more.addWidget(self.new_input, 0, 0, 1, 2)
+        more.addWidget(self._adder(self.new_input, self._add), 0, 2)
+        more.addWidget(self.new_tool, 1, 0)
+        more.addWidget(self.tool_kind, 1, 1)
+        more.addWidget(self._adder(self.new_tool, self._add_tool), 1, 2)
+        box.addLayout(more)
         box.addWidget(buttons)
         self.show_document(document)
+
+    def _adder(self, field: QLineEdit, add: Callable[[], None]) -> QPushButton:
+        """The button beside a field for a new name; Enter in the field does the same."""
+        is_tool = field is self.new_tool
+        words = self.tr("Name of a new tool") if is_tool else self.tr("Name of a new input")
+        field.setPlaceholderText(words)
+        field.setAccessibleName(words)
+        field.returnPressed.connect(add)
+        button = QPushButton(self.tr("Add tool") if is_tool else self.tr("Add input"))
+        button.setAutoDefault(False)
+        button.clicked.connect(add)
+        return button
 
     def field(self, *path: str | int) -> QLineEdit | QComboBox:
         """The editor of a key."""
@@ -157,7 +174,7 @@ class FrontMatterDialog(QDialog):
             gone = QToolButton()
             gone.setIcon(icon("x"))
             gone.setAutoRaise(True)
-            words = self.tr("Take {name} out").format(name=group.renames)
+            words = self.tr("Take {name} out").format(name=group.renames or group.title)
             gone.setToolTip(words)
             gone.setAccessibleName(words)
             gone.clicked.connect(partial(self._remove, group))
@@ -212,12 +229,17 @@ class FrontMatterDialog(QDialog):
             name.setText(old)
 
     def _remove(self, group: FrontGroup) -> None:
-        self._try(lambda: remove(self._document, group.removes))
+        self._try(lambda: remove_item(self._document, group.removes))
 
     def _add(self) -> None:
         name = self.new_input.text().strip()
         if name and self._try(lambda: add_input(self._document, name)):
             self.new_input.clear()
+
+    def _add_tool(self) -> None:
+        name, kind = self.new_tool.text().strip(), TOOL_KINDS[self.tool_kind.currentIndex()]
+        if name and self._try(lambda: add_tool(self._document, name, kind)):
+            self.new_tool.clear()
 
     def _try(self, make: Callable[[], tuple[TextEdit, ...]]) -> bool:
         try:

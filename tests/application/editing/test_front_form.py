@@ -6,13 +6,12 @@ import pytest
 
 from studio.application.editing.front_form import (
     FrontField,
-    FrontFormError,
     add_input,
     front_groups,
-    remove,
     rename,
     set_front,
 )
+from studio.application.editing.front_items import FrontFormError, remove_item
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import apply_edits
 
@@ -116,7 +115,7 @@ def test_inputs_come_go_and_change_their_names() -> None:
         add_input(document, "a b")
     named = apply_edits(PROMPT, rename(document, "city", "place"))
     assert named == PROMPT.replace("city", "place")
-    less = apply_edits(PROMPT, remove(document, ("inputs", "days")))
+    less = apply_edits(PROMPT, remove_item(document, ("inputs", "days")))
     assert less == PROMPT.replace("  days:\n    kind: integer\n", "")
 
 

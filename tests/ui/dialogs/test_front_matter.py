@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
@@ -75,3 +75,25 @@ def test_a_new_input_has_fields_of_its_own(
     QTest.keyClick(form.new_input, Qt.Key.Key_Return)
     assert page.editor.text().count("days:") == 1
     assert form.isVisible()
+
+
+def test_a_tool_comes_and_goes_with_one_undo_each(
+    window: MainWindow, form: FrontMatterDialog, qtbot: QtBot
+) -> None:
+    page = window.tabs.current
+    assert page is not None
+    form.tool_kind.setCurrentText("mcp")
+    QTest.keyClicks(form.new_tool, "files")
+    QTest.keyClick(form.new_tool, Qt.Key.Key_Return)
+    added = page.editor.text()
+    assert "tools:\n  - name: files\n    kind: mcp\n    serverName: files\n" in added
+    qtbot.waitUntil(lambda: ("tools", 0, "serverName") in form._fields)
+    (out,) = (
+        each for each in form.findChildren(QToolButton) if each.toolTip() == "Take Tool files out"
+    )
+    QTest.mouseClick(out, Qt.MouseButton.LeftButton)
+    assert page.editor.text() == PROMPT
+    page.editor.undo()
+    assert page.editor.text() == added
+    page.editor.undo()
+    assert page.editor.text() == PROMPT
