@@ -19,10 +19,10 @@ from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
-ToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
+NewToolKind: TypeAlias = Literal["function", "mcp", "openapi", "custom"]
 """What a new tool can be."""
 
-TOOL_KINDS: tuple[ToolKind, ...] = ("function", "mcp", "openapi", "custom")
+TOOL_KINDS: tuple[NewToolKind, ...] = ("function", "mcp", "openapi", "custom")
 """The kinds in the order in which they are offered."""
 
 _DASH = re.compile(r"(?:\A|\n)(?P<item>[ \t]*)-\s+\Z")
@@ -33,7 +33,7 @@ class FrontFormError(ValueError):
 
 
 def add_tool(
-    document: PromptDocument, name: str, kind: ToolKind = "function"
+    document: PromptDocument, name: str, kind: NewToolKind = "function"
 ) -> tuple[TextEdit, ...]:
     """Edits that declare one more tool, in the form that the file's other tools have.
 
@@ -91,7 +91,7 @@ def remove_item(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]
     return _checked(document, edits, parent, wanted or None)
 
 
-def _first_keys(name: str, kind: ToolKind) -> dict[str, str]:
+def _first_keys(name: str, kind: NewToolKind) -> dict[str, str]:
     """What a kind cannot do without."""
     return {"serverName": name} if kind == "mcp" else {}
 

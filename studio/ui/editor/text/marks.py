@@ -122,6 +122,10 @@ def range_marks(
     return made
 
 
+def _found_color() -> str:
+    return "#f6dca0" if theme_in_use().name == "light" else "#5c4a1e"
+
+
 _FLASH_MS = 900
 """How long a place is lit that someone was led to."""
 _FLASH_ALPHA = 56
@@ -161,8 +165,8 @@ class ShownMarks:
 
     def set_found(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Mark matches of a search, given in UTF-16 positions."""
-        color = "#f6dca0" if theme_in_use().name == "light" else "#5c4a1e"
-        self._found = range_marks(self._editor.document(), ranges[:MOST_SQUIGGLES], color)
+        shown = ranges[:MOST_SQUIGGLES]
+        self._found = range_marks(self._editor.document(), shown, _found_color())
         self.show()
 
     def set_spelling(self, spans: Sequence[Span], source: SourceText) -> None:
@@ -213,6 +217,20 @@ class ShownMarks:
     def set_stops(self, ranges: Sequence[tuple[int, int]]) -> None:
         """Mark the places of a snippet that are still to be filled, in UTF-16 positions."""
         self._stops = range_marks(self._editor.document(), ranges, theme_in_use().raised)
+        self.show()
+
+    def recolor(self) -> None:
+        """Take the colors of the theme in use for what nobody sets anew with it."""
+        theme = theme_in_use()
+        for marks, color in (
+            (self._found, _found_color()),
+            (self._carets, theme.selection),
+            (self._stops, theme.raised),
+        ):
+            for each in marks:
+                each.format.setBackground(QColor(color))
+        for each in self._spelling:
+            each.format.setUnderlineColor(QColor(theme.muted))
         self.show()
 
     def follow_caret(self) -> QTextBlock | None:

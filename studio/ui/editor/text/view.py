@@ -194,6 +194,7 @@ class PromptEditor(FollowsTheme, TextInput):
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
         self.highlighter.recolor()
+        self.marks.recolor()
         self.set_problems(self._problems)
         self.run_lines.paint_again()
 

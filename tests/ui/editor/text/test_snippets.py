@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.application.editing.snippets import SNIPPETS, Snippet, expand, fitting
@@ -12,6 +13,8 @@ from studio.core.prompty.parse import parse
 from studio.core.text.span import Span
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.text.view import PromptEditor
+from studio.ui.style.application import apply_theme
+from studio.ui.style.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 
@@ -179,3 +182,22 @@ def test_completion_puts_a_snippet_in_with_its_end(editor: PromptEditor, qtbot: 
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     assert editor.text() == "user:\n{% for item in items %}text{% endfor %}"
     assert editor.textCursor().selectedText() == "item"
+
+
+def test_places_to_be_filled_take_the_colors_of_another_theme(
+    editor: PromptEditor, qapp: QApplication
+) -> None:
+    def grounds() -> list[str]:
+        found = (each.format.background().color().name() for each in editor.extraSelections())
+        return [color for color in found if color in (LIGHT.raised, DARK.raised)]
+
+    apply_theme(qapp, LIGHT)
+    editor.load("")
+    EditorAssist(editor).insert_snippet("a ${1:one} b ${2:two}\n$0")
+    assert grounds() == [LIGHT.raised] * 2
+    try:
+        apply_theme(qapp, DARK)
+        assert grounds() == [DARK.raised] * 2
+    finally:
+        apply_theme(qapp, LIGHT)
+    assert grounds() == [LIGHT.raised] * 2
