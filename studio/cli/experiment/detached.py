@@ -27,6 +27,12 @@ from studio.cli.experiment.results import add_result, with_result
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultHead
 
+BATCHES_GO_ON = (
+    "what was sent in batches is still answered and paid for: experiment run --batch --resume "
+    "reads it, experiment batches --cancel cancels it"
+)
+"""Said where a run ends before its batches."""
+
 _STOP_SECONDS = 30.0
 _NOTIFY_SECONDS = 10
 
@@ -91,7 +97,7 @@ async def _watch(options: argparse.Namespace, ledger: ExperimentLedger, head: Re
     if watched.progress is not None:
         progress.end(watched.progress)
     if state == "running":
-        print(f"prompt-studio: nobody runs #{head.id} any more; experiment run --resume goes on",
+        print(f"prompt-studio: nobody runs #{head.id} any more; {_how_to_go_on(ledger, head)}",
               file=sys.stderr)  # fmt: skip
         return UNFINISHED
     report = report_of(ledger, head.id)
@@ -115,9 +121,16 @@ def _stop(options: argparse.Namespace) -> int:
                   file=sys.stderr)  # fmt: skip
             return UNFINISHED
         print(f"#{head.id} is {ledger.state(head.id)}")
+        if ledger.state(head.id) != "done":
+            print(f"prompt-studio: {_how_to_go_on(ledger, head)}", file=sys.stderr)
         return FINE
 
     return with_result(options, act)
+
+
+def _how_to_go_on(ledger: ExperimentLedger, head: ResultHead) -> str:
+    waiting = ledger.batches.under_way(head.id)
+    return BATCHES_GO_ON if waiting else "experiment run --resume goes on"
 
 
 def notify(report: ExperimentReport) -> None:

@@ -19,7 +19,7 @@ from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.cluster import add_workers, asker_of
 from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
-from studio.cli.experiment.detached import add_detach, detach, notify
+from studio.cli.experiment.detached import BATCHES_GO_ON, add_detach, detach, notify
 from studio.cli.experiment.plan import open_ledger, planned, services_of
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, exit_code, write_report
@@ -187,7 +187,4 @@ def _tell_estimate(estimate: ExperimentEstimate) -> None:
 
 
 def _how_to_go_on(options: argparse.Namespace) -> str:
-    if not options.batch:
-        return "--resume goes on"
-    return ("what was sent is still answered and paid for: --batch --resume reads it, "
-            "`experiment batches --cancel` cancels it")  # fmt: skip
+    return BATCHES_GO_ON if options.batch else "--resume goes on"

@@ -64,3 +64,16 @@ def test_the_plan_says_that_it_is_at_half_the_price(
     assert "2 will be sent in batches, at half the price" in capsys.readouterr().out
     assert server.requests == []
     assert run_command(["experiment", "run", FILE, "--batch", "--workers", "local:1"]) == 2
+
+
+def test_a_detached_run_is_stopped_while_its_batch_is_under_way_and_gone_on_with(
+    server: BatchServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.endings = [Ending(looks=10**9)]
+    assert run_command(["experiment", "run", FILE, "--batch", "--detach"]) == 0
+    wait_for(server.reached["look"])
+    assert run_command(["experiment", "stop", FILE]) == 0
+    assert "still answered and paid for: experiment run --batch" in capsys.readouterr().err
+    server.batches["batch_1"].ending.looks = 0
+    assert run_command(["experiment", "run", FILE, "--batch", "--resume"]) == 0
+    assert list(server.asked.values()) == [1, 1]
