@@ -76,8 +76,9 @@ chaos: setup-dev ## meet 47 faults of servers on three APIs, kill an experiment 
 	@$(BIN)/python -m tests.chaos.kills
 	@$(BIN)/python -m tests.chaos.batch_kills
 
-cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; embedded models; a thousand virtual workers
+cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; a slow network that is cut; embedded models; a thousand virtual workers
 	@$(BIN)/python tests/cluster/run.py
+	@$(BIN)/python tests/cluster/far.py
 	@$(BIN)/python tests/cluster/embedded.py
 	@$(BIN)/python tests/cluster/simulate.py
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import ssl
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -33,10 +35,14 @@ def experiment(tmp_path: Path) -> Path:
 def test_two_worker_processes_answer_and_this_one_keeps(experiment: Path) -> None:
     command = [sys.executable, "-m", "studio", "experiment", "run", str(experiment)]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    done = subprocess.run(
-        [*command, "--workers", "local:2"], env=environment, capture_output=True, text=True,
-        timeout=SECONDS, check=False,
-    )  # fmt: skip
+    with socket.socket() as another:
+        with suppress(OSError):  # Dask's own port is taken, by this test or by somebody else
+            another.bind(("127.0.0.1", 8787))
+            another.listen()
+        done = subprocess.run(
+            [*command, "--workers", "local:2"], env=environment, capture_output=True, text=True,
+            timeout=SECONDS, check=False,
+        )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "50 of 50 cells" in done.stdout
     assert "Traceback" not in done.stderr

@@ -67,7 +67,7 @@ asyncio.run(main())
 """
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
@@ -81,14 +81,19 @@ class Supervisor:
     port: int
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
+    def addresses(self, name: str) -> tuple[int, list[str]]:
+        """The port at which a worker finds the scheduler, and where it is itself."""
+        return self.port, ["--host", "127.0.0.1"]
+
     def command(self, name: str) -> list[str]:
         kind = "scheduler" if name == "scheduler" else "worker"
         start = [sys.executable, "-m", f"distributed.cli.dask_{kind}"]
         if kind == "scheduler":
             return [*start, "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard"]
-        return [*start, f"tcp://127.0.0.1:{self.port}", "--nthreads", "2", "--no-nanny",
+        port, own = self.addresses(name)
+        return [*start, f"tcp://127.0.0.1:{port}", "--nthreads", "2", "--no-nanny",
                 "--no-dashboard", "--death-timeout", "60", "--local-directory", str(self.home),
-                "--host", "127.0.0.1"]  # fmt: skip
+                *own]  # fmt: skip
 
     def keep(self) -> None:
         for name in ("scheduler", "worker-1", "worker-2"):
@@ -110,7 +115,7 @@ class Supervisor:
 
 
 @contextmanager
-def _model_server() -> Iterator[int]:
+def model_server() -> Iterator[int]:
     with subprocess.Popen([sys.executable, "-c", _SERVER], stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         try:
@@ -119,7 +124,7 @@ def _model_server() -> Iterator[int]:
             server.kill()
 
 
-def _asked(port: int) -> dict[str, int]:
+def asked(port: int) -> dict[str, int]:
     import json
 
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/counts") as answer:
@@ -127,7 +132,7 @@ def _asked(port: int) -> dict[str, int]:
     return found
 
 
-def _write(folder: Path, cells: int, port: int) -> Path:
+def write_experiment(folder: Path, cells: int, port: int) -> Path:
     home = folder / "home"
     (home / "config").mkdir(parents=True)
     (home / "config" / "connections.toml").write_text(
@@ -146,22 +151,22 @@ def _write(folder: Path, cells: int, port: int) -> Path:
 
 def one_run(victim: str, cells: int, draw: random.Random) -> bool:
     """One experiment with one kill; says whether nothing was lost and little asked twice."""
-    with tempfile.TemporaryDirectory() as name, _model_server() as port:
+    with tempfile.TemporaryDirectory() as name, model_server() as port:
         folder = Path(name)
-        path = _write(folder, cells, port)
+        path = write_experiment(folder, cells, port)
         os.environ["PROMPT_STUDIO_HOME"] = str(folder / "home")
-        supervisor = Supervisor(folder, _free_port())
+        supervisor = Supervisor(folder, free_port())
         supervisor.keep()
         command = [sys.executable, "-m", "studio", "experiment", "run", str(path), "--workers",
                    f"tcp://127.0.0.1:{supervisor.port}", "--resume"]  # fmt: skip
         at = draw.randint(cells // 20, cells * 9 // 10)
         began = time.monotonic()
         with (folder / "said.txt").open("wb") as said:
-            leader = _leader(command, said)
+            leader = start_leader(command, said)
             killed = False
             while leader.poll() is None or (killed and leader.returncode == -signal.SIGKILL):
                 supervisor.keep()
-                if not killed and sum(_asked(port).values()) >= at:
+                if not killed and sum(asked(port).values()) >= at:
                     killed = True
                     if victim == "leader":
                         leader.kill()
@@ -169,22 +174,24 @@ def one_run(victim: str, cells: int, draw: random.Random) -> bool:
                     else:
                         supervisor.kill(victim)
                 if leader.poll() is not None and killed and victim == "leader":
-                    leader = _leader(command, said)
+                    leader = start_leader(command, said)
                 with suppress(subprocess.TimeoutExpired):
                     leader.wait(0.05)
         supervisor.close()
-        counts = _asked(port)
+        counts = asked(port)
         took = time.monotonic() - began
-        return _judge(victim, at, cells, counts, path, leader.returncode, took, folder)
+        return judge(
+            f"{victim:10} killed", at, cells, counts, path, leader.returncode, took, folder
+        )
 
 
-def _leader(command: list[str], said: BinaryIO) -> subprocess.Popen[bytes]:
+def start_leader(command: list[str], said: BinaryIO) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(command, stdout=said, stderr=said, env=environment)
 
 
-def _judge(
-    victim: str, at: int, cells: int, counts: dict[str, int], path: Path, code: int, took: float,
+def judge(
+    title: str, at: int, cells: int, counts: dict[str, int], path: Path, code: int, took: float,
     folder: Path,
 ) -> bool:  # fmt: skip
     ledger = ExperimentLedger(ledger_path(path))
@@ -195,7 +202,7 @@ def _judge(
     twice = sum(count - 1 for count in counts.values())
     good = (code == 0 and not others and done == cells == len(counts)
             and twice <= MOST_TWICE * cells)  # fmt: skip
-    print(f"{victim:10} killed at {at:5} of {cells}: {done} in the ledger, {twice} asked twice "
+    print(f"{title} at {at:5} of {cells}: {done} in the ledger, {twice} asked twice "
           f"({twice / cells:.1%}), exit {code}, {took:.1f} s{'' if good else '  FAILED'}",
           flush=True)  # fmt: skip
     if not good:

@@ -162,7 +162,7 @@ class Asker:
         self._plan = plan
         self._services = services
         self._answerers = Answerers(services.connections, services.secrets)
-        self._embedded = EmbeddedServers(services.embedded)
+        self._embedded = EmbeddedServers(services.embedded, services.sharers)
         self._models: dict[int, ChatModel] = {}
         self._limiters: dict[str, ConnectionLimiter] = {}
         self._tools: dict[int, ToolSession] = {}

@@ -67,6 +67,9 @@ class ExperimentServices:
     approve: bool = False
     """Whether calls that ask for approval are made, once for the whole experiment."""
 
+    sharers: int = 1
+    """Processes that ask at once on this machine, and share its processor."""
+
 
 @dataclass(frozen=True)
 class ExperimentChoices:

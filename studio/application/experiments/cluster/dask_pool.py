@@ -141,6 +141,8 @@ class DaskPool:
             self._cluster = await self._dask.LocalCluster(
                 n_workers=self._address.local, threads_per_worker=_THREADS, asynchronous=True,
                 host="127.0.0.1", dashboard_address=None, silence_logs=50,
+                # Without a page Dask still serves HTTP: at a free port, as another may have 8787.
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             )  # fmt: skip
         await self._connect()
 
@@ -254,7 +256,8 @@ class DaskPool:
             if wrong:
                 raise _UnfitError("\n".join(dict.fromkeys(wrong)))
             name = self._work.plugin_name(self._bundle.digest)
-            await self._client.register_plugin(self._work.CellPlugin(self._bundle), name=name)
+            plugin = self._work.CellPlugin(self._bundle, self._address.local or 1)
+            await self._client.register_plugin(plugin, name=name)
         except ModuleNotFoundError as error:
             raise _UnfitError(
                 _tr("A worker does not have Prompt Studio ({reason}); install the same version "

@@ -23,8 +23,9 @@ class _DaskWorker(Protocol):
 class CellPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
     """The bundle on a worker; Dask gives it to workers that join later, too."""
 
-    def __init__(self, bundle: WorkBundle) -> None:
-        """Take what is shipped."""
+    def __init__(self, bundle: WorkBundle, sharers: int) -> None:
+        """Take what is shipped, and how many workers share a machine."""
+        self._sharers = sharers
         self._bundle = bundle
         self._folder: Path | None = None
         self._cells: CellWorker | None = None
@@ -32,7 +33,7 @@ class CellPlugin(distributed.WorkerPlugin):  # type: ignore[misc]
     def setup(self, worker: _DaskWorker) -> None:
         """Unpack the bundle into a folder of the worker's."""
         self._folder = Path(tempfile.mkdtemp(prefix="cells-", dir=worker.local_directory))
-        self._cells = CellWorker(self._folder, self._bundle.data)
+        self._cells = CellWorker(self._folder, self._bundle.data, self._sharers)
 
     def teardown(self, worker: _DaskWorker) -> None:
         """Let go of models and tools; nothing of the bundle stays."""

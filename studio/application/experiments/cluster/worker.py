@@ -34,12 +34,13 @@ T = TypeVar("T")
 class CellWorker:
     """Asks cells of one bundle; made once in each worker process."""
 
-    def __init__(self, folder: Path, data: bytes) -> None:
+    def __init__(self, folder: Path, data: bytes, sharers: int = 1) -> None:
         """Unpack the bundle and start the loop; models are opened with the first cells.
 
         Args:
             folder: an empty folder of the worker's own.
             data: the zip.
+            sharers: workers of this run on this machine, this one among them.
 
         Raises:
             ValueError: the zip names a place outside of the folder.
@@ -50,7 +51,7 @@ class CellWorker:
         self._thread.start()
         self._values: dict[tuple[int, int], Mapping[str, Json]] = {}
         self._numbers = count(2)  # 1 is the row that opens the tools
-        self._asker = self._on_loop(self._made(folder)).result()
+        self._asker = self._on_loop(self._made(folder, sharers)).result()
         self._opened: asyncio.Task[None] | None = None
         self._seen: dict[str, int] = {}
 
@@ -80,10 +81,10 @@ class CellWorker:
     def _on_loop(self, going: Coroutine[object, object, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
-    async def _made(self, folder: Path) -> Asker:
+    async def _made(self, folder: Path, sharers: int) -> Asker:
         plan, services = read_bundle(folder)
         self._values.update(plan.values)
-        return Asker(replace(plan, values=self._values), services)
+        return Asker(replace(plan, values=self._values), replace(services, sharers=sharers))
 
     async def _ask(
         self, cells: Sequence[Mapping[str, Json]], shares: Mapping[str, float]
