@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from studio.core.experiments.assertions.code import CodeLanguage, CodeRunner, verdict_of_code
+from studio.core.experiments.assertions.markup import MARKUP
 from studio.core.experiments.assertions.measures import MEASURES
+from studio.core.experiments.assertions.overlap import OVERLAP
 from studio.core.experiments.assertions.result import (
     AssertionContext,
     AssertionResult,
@@ -20,7 +22,7 @@ from studio.core.experiments.assertions.result import (
     Verdict,
 )
 from studio.core.experiments.assertions.structure import decide_json
-from studio.core.experiments.assertions.text import TEXT_DECISIONS
+from studio.core.experiments.assertions.text import TEXT_DECISIONS, TextDecision
 from studio.core.experiments.assertions.trajectory import TRAJECTORY
 from studio.core.experiments.file.assertions import FOREIGN
 from studio.core.experiments.values import AssertionSpec
@@ -34,6 +36,12 @@ JUDGED = (
 """Types that a judge decides: a prompt, run by a model."""
 
 _CODE: Mapping[str, CodeLanguage] = {"python": "python", "javascript": "javascript"}
+_BY_ANSWER: Mapping[str, TextDecision] = {
+    **TEXT_DECISIONS, **OVERLAP, **MARKUP, **MEASURES,
+    "is-json": decide_json, "contains-json": decide_json,
+}  # fmt: skip
+"""What decides each type that looks at the answer alone."""
+
 _DUMP = re.compile(r"\|\s*dump\b")
 _FILE = re.compile(r"^(?P<path>.+?\.(?:py|js|mjs|cjs|ts))(?::(?P<function>\w+))?$")
 
@@ -208,12 +216,8 @@ async def _decide(
         value = markers.read(value.removeprefix("file://"))
         if kind not in ("is-json", "contains-json"):
             value = value.strip()
-    if kind in TEXT_DECISIONS:
-        return TEXT_DECISIONS[kind](spec, value, answer)
-    if kind in ("is-json", "contains-json"):
-        return decide_json(spec, value, answer)
-    if kind in MEASURES:
-        return MEASURES[kind](spec, value, answer)
+    if kind in _BY_ANSWER:
+        return _BY_ANSWER[kind](spec, value, answer)
     if kind in TRAJECTORY:
         return TRAJECTORY[kind](spec, value, answer, context)
     if markers.judge is None:

@@ -25,6 +25,10 @@ _REFUSAL = re.compile(
     r"|i['’]m (?:sorry|unable|not able|afraid)\b|as an ai\b|sorry, but i\b)"
 )
 
+_WORD = re.compile(
+    "[^\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]+"
+)
+
 TextDecision = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
 
 
@@ -174,7 +178,7 @@ def decide_refusal(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verd
 
 def decide_word_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """The answer has as many words as wanted: exactly, or between `min` and `max`."""
-    count = len(answer.text.split())
+    count = len(javascript_words(answer.text))
     low, high = 0.0, math.inf
     if isinstance(value, Mapping):
         low, high = as_number(value.get("min", 0)), as_number(value.get("max", math.inf))
@@ -216,6 +220,11 @@ def as_texts(value: Json) -> list[str]:
         return [as_text(each) for each in value]
     row = next(csv.reader(StringIO(as_text(value)), skipinitialspace=True), [])
     return [each.strip() for each in row]
+
+
+def javascript_words(text: str) -> list[str]:
+    """The words between what is space in JavaScript."""
+    return _WORD.findall(text)
 
 
 def as_number(value: Json) -> float:

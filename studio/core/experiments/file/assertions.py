@@ -11,24 +11,24 @@ from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.values import Json
 
 TYPES = (
-    "assert-set", "contains", "contains-all", "contains-any", "contains-json", "cost", "equals",
-    "factuality", "final-answer", "finish-reason", "g-eval", "icontains", "icontains-all",
-    "icontains-any", "is-json", "is-refusal", "is-valid-openai-tools-call",
-    "is-valid-openai-function-call", "javascript", "latency", "levenshtein", "llm-rubric",
-    "model-graded-closedqa", "model-graded-factuality", "no-error", "python", "regex", "similar",
-    "starts-with", "ends-with", "tokens", "tool-call-f1", "trace-error-spans",
+    "assert-set", "bleu", "contains", "contains-all", "contains-any", "contains-html",
+    "contains-json", "contains-xml", "cost", "ends-with", "equals", "factuality",
+    "final-answer", "finish-reason", "g-eval", "gleu", "icontains", "icontains-all",
+    "icontains-any", "is-json", "is-refusal", "is-valid-openai-function-call",
+    "is-valid-openai-tools-call", "is-xml", "javascript", "latency", "levenshtein",
+    "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "no-error", "python",
+    "regex", "rouge-n", "similar", "starts-with", "tokens", "tool-call-f1", "trace-error-spans",
     "trace-span-count", "trajectory:step-count", "trajectory:tool-args-match",
     "trajectory:tool-sequence", "trajectory:tool-used", "word-count",
 )  # fmt: skip
 """Types that are decided here."""
 
 FOREIGN = (
-    "agent-rubric", "answer-relevance", "bleu", "classifier", "contains-html", "contains-sql",
-    "contains-xml", "context-faithfulness", "context-recall", "context-relevance",
-    "conversation-relevance", "gleu", "guardrails", "human", "is-html", "is-sql",
-    "is-valid-function-call", "is-valid-video", "is-xml", "max-score", "meteor", "moderation",
-    "perplexity", "perplexity-score", "pi", "rouge-n", "ruby", "search-rubric", "select-best",
-    "skill-used", "trace-span-duration", "video-rubric", "webhook",
+    "agent-rubric", "answer-relevance", "classifier", "contains-sql", "context-faithfulness",
+    "context-recall", "context-relevance", "conversation-relevance", "guardrails", "human",
+    "is-html", "is-sql", "is-valid-function-call", "is-valid-video", "max-score", "meteor",
+    "moderation", "perplexity", "perplexity-score", "pi", "ruby", "search-rubric",
+    "select-best", "skill-used", "trace-span-duration", "video-rubric", "webhook",
 )  # fmt: skip
 """Types of promptfoo that are not decided here: such an assertion is "not run", never passed."""
 
@@ -42,7 +42,7 @@ _KEYS = (
 _WITHOUT_VALUE = frozenset((
     "is-json", "contains-json", "is-refusal", "is-valid-openai-tools-call", "no-error",
     "is-valid-openai-function-call", "latency", "cost", "assert-set", "tokens", "final-answer",
-    "trace-error-spans", "word-count",
+    "trace-error-spans", "word-count", "is-xml", "contains-xml", "contains-html",
 ))  # fmt: skip
 
 
