@@ -29,7 +29,7 @@ from studio.application.run.start.begin import (
 from studio.application.run.start.plan import RunPlan
 from studio.application.trust import references_of
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.loop.setup import limits_of, make_setup
+from studio.core.agent.loop.setup import limits_of, make_setup, with_inputs
 from studio.core.agent.loop.steps import new_state, request_of
 from studio.core.agent.loop.tool_choice import BY_WORDS
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
@@ -170,6 +170,7 @@ class Asker:
         self._contexts: dict[str, ReferenceContext] = {}
         self._mocks = read_mocks(plan.file.mocks, plan.folder)
         self._drafts: dict[tuple[int, int], _CellDraft] = {}
+        self._setups: dict[int, RunSetup] = {}
         self._most_drafts = 0 if is_leader else _MOST_DRAFTS
 
     @property
@@ -322,7 +323,7 @@ class Asker:
         options = self._run_options(variant, document)
         toolbox = await self._toolbox(at, document, values, references)
         model = self._models[at]
-        setup = make_setup(document, values, toolbox.specs, model, options, run="")
+        setup = self._setup(at, document, values, toolbox, options)
         state, _ = advance(new_state(setup), Started(setup))
         facts: list[Event] = []
         performer = Performer(
@@ -334,6 +335,20 @@ class Asker:
         if not isinstance(rendered, Rendered):
             return str(getattr(rendered, "message", "the prompt cannot be rendered"))
         return _CellDraft(document, values, options, setup, rendered)
+
+    def _setup(
+        self, at: int, document: PromptDocument, values: Mapping[str, Json], toolbox: RunToolbox,
+        options: RunOptions,
+    ) -> RunSetup:  # fmt: skip
+        """What a cell is started with; made once where rows differ by their values only."""
+        is_shared = document is self._plan.variants[at].document and not toolbox.specs
+        kept = self._setups.get(at) if is_shared else None
+        if kept is not None:
+            return with_inputs(kept, document, values)
+        made = make_setup(document, values, toolbox.specs, self._models[at], options, run="")
+        if is_shared:
+            self._setups[at] = made
+        return made
 
     async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
         """Run a cell to its end. Never raises for what model and tools do."""

@@ -44,12 +44,24 @@ def resolve_document(
         preview: Leave `env` as written; only say where a variable is not set.
         only: The protocols to resolve; references of others stay as written.
     """
+    written = _with_sample_file(document)
+    if not _has_reference(written):
+        return document, ()
     places = Places.of(document.entries)
     resolver = _Resolver(document, LookUp(context, preview), places, only)
-    data = resolver.resolve(_with_sample_file(document), ())
+    data = resolver.resolve(written, ())
     if resolver.changed and isinstance(data, Mapping):
         document = _with_data(document, data, places)
     return document, tuple(resolver.problems)
+
+
+def _has_reference(value: Json) -> bool:
+    """Whether a text in a value may hold a reference: a quick look, which most documents end at."""
+    if isinstance(value, str):
+        return "${" in value
+    if isinstance(value, Mapping):
+        return any(map(_has_reference, value.values()))
+    return isinstance(value, list) and any(map(_has_reference, value))
 
 
 def _with_sample_file(document: PromptDocument) -> JsonObject:

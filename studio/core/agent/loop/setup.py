@@ -101,6 +101,16 @@ def make_setup(
     )
 
 
+def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, Json]) -> RunSetup:
+    """The setup of another run of the same document, model and options, where it has no tools.
+
+    Which tools are offered depends on the question; nothing else of a setup does.
+    """
+    assert not setup.tools
+    values, _ = resolve_inputs(document, inputs)
+    return replace(setup, inputs=dict(inputs), question=question_of(document, values))
+
+
 def stop_sequences(document: PromptDocument, protocol: ProtocolName) -> tuple[str, ...]:
     """Where a reply is to end: as the document's agent settings say, else as is usual."""
     return _texts(agent_settings(document).get("stop")) or _USUAL_STOP[protocol]

@@ -167,7 +167,7 @@ def _quotes_marked(text: str) -> str:
         is_inside = found[0] == "``" or (not is_inside and _opens(text, found))
         return " `` " if is_inside else " '' "
 
-    return _QUOTE.sub(mark, text)
+    return str(_QUOTE.sub(mark, text))
 
 
 def _opens(text: str, found: regex.Match[str]) -> bool:
