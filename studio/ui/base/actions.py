@@ -263,7 +263,9 @@ ON_INPUT = ("run.start", "run.step", SEPARATOR, "view.right", "view.commands")
 ON_OUTLINE = ("edit.symbol", "edit.fold_all", "edit.unfold_all", SEPARATOR, "view.side")
 ON_TAB = ("view.split", "view.split_down", "view.join", SEPARATOR, "file.save", "file.save_as",
           "file.reload", "prompt.compare", "prompt.compare_saved")  # fmt: skip
-"""What a right click on a card of the preview, an input, the outline and a tab offers besides."""
+ON_TOOL = ("tools.search", "tools.sources", "tools.reload", "tools.window")
+"""What a right click on a card of the preview, an input, the outline, a tab and a tool offers
+besides."""
 
 EDITING = (
     "file.save", "file.save_as", "file.reload", "file.close", "file.export", "edit.undo",

@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, 
 
 from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.tools.registry import ToolEntry
+from studio.ui.base.actions import ON_TOOL
+from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.viewmodels.tools.model import ToolsModel
 
 _COLUMN_WIDTHS = {2: 320, 3: 500, 4: 600, 5: 900, 6: 440, 7: 900, 8: 540}
@@ -119,28 +121,34 @@ class ToolTable(QTreeView):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer for all that are selected what the boxes and the page of one tool offer."""
         if self.selected:
-            menu = self.menu()
-            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            menu.popup(event.globalPos())
+            self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """What can be done with the selected tools."""
-        menu = QMenu(self)
-        for words, changes in (
-            (self.tr("Offer to the model"), {"enabled": True}),
-            (self.tr("Do not offer to the model"), {"enabled": False}),
+        """What can be done with the selected tools, and the window's actions, with their keys."""
+        menu, chosen = own_menu(self), self.selected
+        enter = partial(self._enter, self.currentIndex())
+        add_own(menu, self.tr("Show it whole"), enter, drawing="wrench", keys="Return")
+        menu.addSeparator()
+        is_offered = bool(chosen) and chosen[0].enabled  # what Space switches
+        for words, offers in (
+            (self.tr("Offer to the model"), True),
+            (self.tr("Do not offer to the model"), False),
         ):
-            menu.addAction(words).triggered.connect(partial(self._change_selected, changes))
+            change = partial(self._change_selected, {"enabled": offers})
+            add_own(menu, words, change, keys="" if offers is is_offered else "Space")
         menu.addSeparator()
         for approval, word in APPROVAL_WORDS.items():
             said = QCoreApplication.translate("ToolsModel", word)
-            action = menu.addAction(self.tr("Calls: {approval}").format(approval=said))
-            action.triggered.connect(partial(self._change_selected, {"approval": approval}))
+            change = partial(self._change_selected, {"approval": approval})
+            add_own(menu, self.tr("Calls: {approval}").format(approval=said), change)
         menu.addSeparator()
-        menu.addAction(self.tr("Select all"), self.selectAll)
+        every = self.tr("Select all")
+        add_own(menu, every, self.selectAll, keys=keys_of(self.window(), "edit.all"))
+        menu.addSeparator()
+        add_actions(menu, self.window(), ON_TOOL)
         return menu
 
-    def _change_selected(self, changes: Mapping[str, object], _: bool = False) -> None:
+    def _change_selected(self, changes: Mapping[str, object]) -> None:
         names = tuple(entry.name for entry in self.selected)
         if names:
             self.request_changes.emit(names, changes)
