@@ -211,3 +211,70 @@ def test_a_missing_picture_is_told_once(tmp_path: Path) -> None:
         for each in found
         if any(o.code == "media-missing" and o.span == each.span for o in found)
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("name: 'it's'  # own", "name: 'it''s'  # own"),
+        ("tags:\n  - 'it's'\n  - x", "tags:\n  - 'it''s'\n  - x"),
+        ("description: 'it's a trip\nname: b", "description: 'it''s a trip'\nname: b"),
+        ('name: "say "hi""', 'name: "say \\"hi\\""'),
+    ],
+)
+def test_a_quote_inside_a_quoted_text_is_told_at_its_place(written: str, right: str) -> None:
+    text = f"---\n{written}\n---\nuser:\nHi\n"
+    (problem,) = parse(text).problems
+    assert "ends this text too early" in problem.message
+    assert problem.span.end - problem.span.start == 1
+    assert apply_edits(text, problem.fixes[0].edits) == text.replace(written, right)
+    assert not parse(text.replace(written, right)).problems
+
+
+@pytest.mark.parametrize(
+    ("line", "place", "right"),
+    [
+        ("Look ![image](pic.png", "![image](pic.png", "Look ![image](pic.png)"),
+        ("Look ![file](a.pdf and so on", "![file](a.pdf", "Look ![file](a.pdf) and so on"),
+        ("See ![audio]({{ city }}", "![audio]({{ city }}", "See ![audio]({{ city }})"),
+    ],
+)
+def test_a_picture_without_its_last_bracket_is_told(line: str, place: str, right: str) -> None:
+    text = f"{FRONT}user:\n{line}\n{{{{ city }}}}\n"
+    (problem,) = parse(text).problems
+    assert problem.span.start == text.index(place)
+    assert problem.span.end == text.index(place) + len(place)
+    assert "a ) is missing" in problem.message
+    made = parse(apply_edits(text, problem.fixes[0].edits))
+    assert right in made.source.text
+    assert "near-marker" not in {each.code for each in made.problems}
+
+
+@pytest.mark.parametrize(
+    "body", ["`![image](pic.png`", "![word](pic.png", "![image](a (b).png)", "![image]( "]
+)
+def test_what_is_no_unclosed_picture_is_left_alone(body: str) -> None:
+    assert not parse(f"---\nname: x\n---\nuser:\n{body}\n").problems
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("tools:\n  name: a\n  # of its own\n  kind: function\n  description: Finds",
+         "tools:\n  - name: a\n    # of its own\n    kind: function\n    description: Finds"),
+        ("tools: {name: a, kind: function}", "tools: [{name: a, kind: function}]"),
+    ],
+)  # fmt: skip
+def test_one_tool_without_its_dash_is_told_once(written: str, right: str) -> None:
+    text = f"---\nmodel:\n  id: m\n{written}\n---\nuser:\nHi\n"
+    (problem,) = parse(text).problems
+    assert text[problem.span.start : problem.span.end] == "tools"
+    assert "begin it with a dash" in problem.message
+    made = apply_edits(text, problem.fixes[0].edits)
+    assert made == text.replace(written, right)
+    assert not parse(made).problems
+
+
+def test_a_mapping_of_tools_by_name_is_right() -> None:
+    text = "---\ntools:\n  kind:\n    kind: function\n---\nuser:\nHi\n"
+    assert not parse(text).problems

@@ -38,6 +38,7 @@ _MIME_KINDS: dict[str, MediaKind] = {"image": "image", "audio": "audio", "video"
 _TARGET = re.compile(r"\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
 _THREAD = re.compile(r"^[ \t]*!\[thread\][ \t]*$", re.MULTILINE)
 _NEAR_THREAD = re.compile(r"!\[[ \t]*thread\b(?P<inside>[^\]\n]{0,200})\](?!\()", re.IGNORECASE)
+_OPENING = re.compile(r"!\[(?P<kind>[a-z]{1,9})\]\(")
 _LONGEST_BRACKETS = 1000
 
 
@@ -150,6 +151,21 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
         inside = found["inside"].strip(" \t,")
         line = f"thread[{inside}]:" if inside else "![thread]"
         yield Span(start, end), line if start <= head and end >= tail else ""
+
+
+def unclosed_media(text: str) -> Iterator[Span]:
+    """Media tokens with an address and no bracket behind it on their line; outside code."""
+    plain = plain_newlines(text)
+    fences = fenced_ranges(plain) if "](" in plain else []
+    for found in _OPENING.finditer(plain):
+        end = plain.find("\n", found.end())
+        rest = plain[found.end() : end if end >= 0 else len(plain)]
+        address = re.match(r"\{\{[^{}]*\}\}|\S+", rest)
+        if found["kind"] not in _KINDS or ")" in rest or address is None:
+            continue
+        ticks = plain.count("`", plain.rfind("\n", 0, found.start()) + 1, found.start())
+        if ticks % 2 == 0 and not is_inside(fences, found.start()):
+            yield Span(found.start(), found.end() + address.end())
 
 
 def _text_ends(text: str, start: int, end: int) -> tuple[int, int]:

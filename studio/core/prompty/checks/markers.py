@@ -6,9 +6,10 @@ import difflib
 import re
 from collections.abc import Callable, Iterator
 
-from studio.core.prompty.body.media import near_threads
+from studio.core.prompty.body.media import near_threads, unclosed_media
 from studio.core.prompty.body.roles import ROLES, STANDARD_ROLES, read_marker
 from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside, plain_newlines
+from studio.core.prompty.dialect import parser_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
@@ -74,6 +75,7 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
     yield from _attributes(document, body, is_fenced)
     yield from _two_roles(document, body, is_fenced)
     yield from _near_threads(document, body)
+    yield from _unclosed_media(document, body)
     yield from _list_on_line(document, body, is_fenced)
     yield from _misspelled(document, body, is_fenced)
     yield from _untidy(document, body)
@@ -168,6 +170,19 @@ def _near_threads(document: PromptDocument, body: str) -> Iterator[Problem]:
             'and thread[key="value"]: has attributes.'
         )
         yield Problem("near-marker", Severity.WARNING, message, place, () if is_marker else fixes)
+
+
+def _unclosed_media(document: PromptDocument, body: str) -> Iterator[Problem]:
+    """`![image](pic.png`: its text goes to the model in place of the picture."""
+    if document.dialect == "legacy" or parser_kind(document.data) == "prompty":
+        return
+    for span in unclosed_media(body):
+        place = span.shift(document.body.start)
+        fix = Fix("Close it with )", (TextEdit(Span(place.end, place.end), ")"),))
+        message = (
+            f"{body[span.start : span.end]!r} is text here: a ) is missing behind the address."
+        )
+        yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
 
 
 _TOOLS_ON_LINE = re.compile(

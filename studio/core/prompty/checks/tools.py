@@ -15,6 +15,13 @@ from studio.core.text.values import Json
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
+_OF_ONE = ("name", "kind", "type", "id")
+"""Keys of one tool that hold a text; in a mapping of tools each name holds a mapping."""
+
+_INSIDE = frozenset({"parameters", "bindings", "connection", "options", "function", "approvalMode",
+                     "operations"})  # fmt: skip
+"""Keys of one tool that hold a mapping."""
+
 _STATEMENT = re.compile(r"\s*(?:\{%[^%]*(?:%(?!\})[^%]*)*%\}|\{#[^#]*(?:#(?!\})[^#]*)*#\})")
 """Something that a Jinja template says without writing anything."""
 
@@ -22,6 +29,10 @@ _STATEMENT = re.compile(r"\s*(?:\{%[^%]*(?:%(?!\})[^%]*)*%\}|\{#[^#]*(?:#(?!\})[
 def check_tools(document: PromptDocument) -> Iterator[Problem]:
     """Names, schemas and bindings of the front matter's tools; `tools:` after text."""
     places = Places.of(document.entries)
+    lone = _lone_tool(document)
+    if lone is not None:
+        yield lone
+        return
     yield from _names(document, places)
     for key, item in _items(document.data.get("tools")):
         if isinstance(item, Mapping):
@@ -29,6 +40,28 @@ def check_tools(document: PromptDocument) -> Iterator[Problem]:
             yield from _schema(places, ("tools", key), item)
             yield from _connection(document, places, ("tools", key), item)
     yield from _order(document)
+
+
+def _lone_tool(document: PromptDocument) -> Problem | None:
+    """One tool in the place of the list, its dash forgotten."""
+    tools, entry = document.data.get("tools"), document.entry("tools")
+    if not isinstance(tools, Mapping) or entry is None or document.dialect == "legacy":
+        return None
+    if not any(isinstance(tools.get(key), str) for key in _OF_ONE) or any(
+        isinstance(value, Mapping) and key not in _INSIDE for key, value in tools.items()
+    ):
+        return None
+    text = document.source.text
+    written = text[entry.value.start : entry.value.end]
+    if written.startswith("{"):
+        edits = [TextEdit(entry.value, f"[{written}]")]
+    else:
+        lines = written.split("\n")
+        rest = [f"  {line}" if line.strip() else line for line in lines[1:]]
+        edits = [TextEdit(entry.value, "\n".join([f"- {lines[0]}", *rest]))]
+    fix = Fix("Make it a list of one tool", tuple(edits))
+    message = "This is one tool where a list of tools is wanted; begin it with a dash: - name: …"
+    return Problem("tool-without-dash", Severity.ERROR, message, entry.key, (fix,))
 
 
 def _names(document: PromptDocument, places: Places) -> Iterator[Problem]:

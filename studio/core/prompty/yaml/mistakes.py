@@ -29,6 +29,10 @@ _TOLD: tuple[tuple[str, str], ...] = (
 _VALUE = re.compile(r"(?P<key>[^:\n]*:[ ]+)(?P<value>[^\n]*\S)")
 
 
+_LONE = {"'": re.compile(r"(?<!')'(?!')"), '"': re.compile(r'(?<!\\)"')}
+"""A quote that ends a text, by what the text began with."""
+
+
 @dataclass(frozen=True, slots=True)
 class YamlMistake:
     """A mistake, explained."""
@@ -73,6 +77,9 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
         if ":" not in text[line : place.start] and above and ":" not in above[start:]:
             told = "this key has no colon behind it; write key: value"
             return YamlMistake(told, Span(start, len(above)))
+    inside = _quote_inside(what, place, text)
+    if inside is not None:
+        return inside
     for theirs, ours in _TOLD:
         if theirs in what:
             return YamlMistake(ours, place, _quoted(place, text) if "colon stands" in ours else ())
@@ -85,6 +92,33 @@ def _odd_start(place: Span, text: str) -> YamlMistake:
     fix = Fix("Put it in quotes", (TextEdit(Span(place.start, place.start + len(value)),
                                            _in_quotes(value)),))  # fmt: skip
     return YamlMistake(f"a value cannot begin with {odd}; put it in quotes", place, (fix,))
+
+
+def _quote_inside(what: str, place: Span, text: str) -> YamlMistake | None:
+    """A quote within a quoted text, which ends it: `'it's'`."""
+    start, end = text.rfind("\n", 0, place.start) + 1, text.find("\n", place.start)
+    line = text[start : end if end >= 0 else len(text)].rstrip()
+    at = min((line.find(each) for each in "'\"" if each in line), default=-1)
+    if "did not find expected" not in what or at < 0:
+        return None
+    if not (line[:at].strip(" -") == "" or line[:at].rstrip().endswith(":")):
+        return None
+    quote, lone = line[at], _LONE[line[at]]
+    value = line[at + 1 :]
+    said = value[: value.rfind(" #")].rstrip() if " #" in value else value
+    last = len(said if said.endswith(quote) else value)
+    last -= value.startswith(quote, last - 1)
+    value = value[:last]
+    first = lone.search(value)
+    if first is None or start + at + 1 + first.end() > place.start:
+        return None
+    twice = "''" if quote == "'" else '\\"'
+    right = f"{quote}{lone.sub(lambda _: twice, value)}{quote}"
+    closes = at + 1 + last + line.startswith(quote, at + 1 + last)
+    fix = Fix(f"Write {twice} for it", (TextEdit(Span(start + at, start + closes), right),))
+    told = f"the quote {quote} ends this text too early; inside it, write {twice}"
+    found = start + at + 1 + first.start()
+    return YamlMistake(told, Span(found, found + 1), (fix,))
 
 
 def _quoted(place: Span, text: str) -> tuple[Fix, ...]:
