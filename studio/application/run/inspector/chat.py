@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from studio.application.run.cards.timeline import answer_of
+from studio.core.agent.loop.composing import leaves_words
 from studio.core.agent.values.state import RunState, Step
 
 _MOST_STEPS = 500
@@ -34,7 +35,8 @@ def turns_of(state: RunState) -> tuple[ChatTurn, ...]:
     if len(state.steps) <= _MOST_STEPS:
         steps: Sequence[Step] = (*state.steps, state.step)
         for step, after in pairwise(steps):
-            if answer_of(step) is not None and after.number > step.number:
+            is_answered = answer_of(step) is not None and after.number > step.number
+            if is_answered and not leaves_words(state.setup, step.reading):
                 made.append(ChatTurn(question, _answered(step)))
                 question = _asked(after)
     return (*made, ChatTurn(question, state.answer or ""))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from studio.core.agent.values.reading import Final, Reading
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunSetup, RunState, Step
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.parse import parse
@@ -30,8 +30,13 @@ def compose_document(document: PromptDocument) -> PromptDocument:
 
 def must_compose(state: RunState, reading: Reading) -> bool:
     """Whether a reply that ends the run carries no words, and a template is there to find them."""
+    return leaves_words(state.setup, reading) and not state.composing
+
+
+def leaves_words(setup: RunSetup, reading: Reading | None) -> bool:
+    """Whether a step that read this leaves the words of the answer to the step after it."""
     wordless = isinstance(reading, Final) and reading.composed_elsewhere and not reading.answer
-    return wordless and bool(state.setup.compose) and not state.composing
+    return wordless and bool(setup.compose)
 
 
 def tools_output(steps: Iterable[Step]) -> str:

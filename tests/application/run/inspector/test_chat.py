@@ -6,6 +6,7 @@ from studio.application.run.cards.card_text import card_text
 from studio.application.run.cards.timeline import cards_of_step, timeline_of
 from studio.application.run.inspector.chat import thread_markdown, turns_of
 from studio.core.agent.loop.machine import advance
+from studio.core.agent.values.commands import SendBack
 from studio.core.agent.values.events import (
     AnswerChecked,
     AnswerEdited,
@@ -15,12 +16,15 @@ from studio.core.agent.values.events import (
     Rendered,
     TreatedAsFinal,
 )
+from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.runs.run_index import shape_of
 from studio.core.runs.step_summary import step_summary_text, summarized_step
 from tests.application.run import examples as run
+from tests.core.agent.loop.test_composing import END, PROMPT, SEARCH
+from tests.core.agent.runs import Session, run_of
 
 
 def _after(state: RunState, *events: Event) -> RunState:
@@ -66,3 +70,22 @@ def test_an_answer_that_nobody_changed_is_the_models() -> None:
 
     assert turns_of(state)[0].answer == "The answer is **Paris**, and 25."
     assert all(step.answer is None for step in state.steps)
+
+
+async def test_the_step_that_writes_the_answer_is_no_question_of_the_user() -> None:
+    session, _ = run_of(PROMPT, [SEARCH, END, "It is in Rome."], options=RunOptions(headless=True))
+    state = await session.go()
+
+    assert state.answer == "It is in Rome."
+    assert [turn.answer for turn in turns_of(state)] == ["It is in Rome."]
+    assert thread_markdown(state) == ""
+
+
+async def test_a_composed_answer_is_gone_on_from() -> None:
+    options = RunOptions(pause_at=frozenset({PausePoint.ANSWER}))
+    session = Session.over(PROMPT, [END, "First.", END, "Second."], options=options)
+    await session.until_still()
+    await session.send(SendBack("And more?"))
+
+    turns = turns_of(session.run.state)
+    assert [turn.answer for turn in turns] == ["First.", "Second."]
