@@ -19,6 +19,7 @@ from studio.core.runs.store import RunStore
 from studio.core.tools.mock import FixedMock
 from studio.ui.app.workbench import Workbench
 from studio.ui.run.messages_editor import MessagesEditor
+from studio.ui.run.pane import RunPane
 
 Open = Callable[[Path], Workbench]
 
@@ -241,6 +242,17 @@ FORMS = (("Report", "run.html"), ("Journal", "run.jsonl"), ("OpenTelemetry", "ru
          ("Messages", "run.messages.jsonl"), ("Trace", "run.tracy"))  # fmt: skip
 
 
+def _plays_back(qtbot: QtBot, person: Person, pane: RunPane) -> None:
+    """Play the run that is over: the cursor goes through all cards, and the views go along."""
+    shown: list[int] = []
+    pane.views.moved.connect(lambda _: shown.append(pane.scrubber.row))
+    pane.scrubber.setFocus()
+    person.press(pane.scrubber, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: not pane.played.playback.is_playing)
+    assert shown == list(range(len(pane.timeline.cards)))
+    assert len(shown) > 3
+
+
 def test_a_run_leaves_in_every_form_and_comes_back(
     qtbot: QtBot, example: Path, open_workbench: Open, scripted: Callable[..., None], tmp_path: Path
 ) -> None:
@@ -249,6 +261,7 @@ def test_a_run_leaves_in_every_form_and_comes_back(
     person = Person(qtbot, workbench)
     person.press(person.editor(), Qt.Key.Key_F5)
     person.until_over()
+    _plays_back(qtbot, person, workbench.run_pane)
     for start, name in FORMS:
         person.choose(workbench.run_pane.bar.export, start)
         with qtbot.waitSignal(workbench.exchange.exported):

@@ -29,6 +29,7 @@ from studio.ui.run.cursor_views import CursorViews
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.run.head import RunHead
 from studio.ui.run.overview_dialog import RunOverviewDialog
+from studio.ui.run.playback import PlayedScrubber
 from studio.ui.run.scrubber import RunScrubber
 from studio.ui.run.side_panel import SidePanel
 from studio.ui.run.steps_column import StepsColumn
@@ -106,6 +107,7 @@ class RunPane(FollowsTheme, QWidget):
         self.bar = RunBar()
         self.diagram = LoopDiagram()
         self.scrubber = RunScrubber()
+        self.played = PlayedScrubber(self.scrubber)
         self.waterfall = WaterfallView()
         self._wants_waterfall: bool | None = None
         """The user's choice; None shows it where several calls are made at once."""
@@ -155,6 +157,7 @@ class RunPane(FollowsTheme, QWidget):
         self.steps.show_view(view)
         self.head.show_view(view)
         self.views.show_view(view, is_same_run=self._is_same_run(before))
+        self.played.allow(view.state is not None and not view.is_busy and not view.is_waiting)
         self._fit_diagram()
         self._pages.setCurrentIndex(0 if view.state is None else 1)
         words = _STARTING if view.is_starting else _EMPTY
@@ -507,7 +510,7 @@ class RunPane(FollowsTheme, QWidget):
         self.waterfall.setVisible(has_waterfall)
         self.bar.times.setChecked(has_waterfall)
         shown = self.height() >= _LOW and self._view.state is not None
-        self.scrubber.setVisible(shown and not has_waterfall)
+        self.played.setVisible(shown and not has_waterfall)
 
     def _on_times(self, on: bool) -> None:
         self._wants_waterfall = self.views.wants_waterfall = on
@@ -540,7 +543,7 @@ class RunPane(FollowsTheme, QWidget):
         layout.addWidget(self.head)
         layout.addWidget(self.bar)
         layout.addWidget(self.diagram)
-        layout.addWidget(self.scrubber)
+        layout.addWidget(self.played)
         layout.addWidget(self.waterfall)
         self.waterfall.hide()
         layout.addWidget(_line())

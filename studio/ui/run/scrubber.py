@@ -70,6 +70,11 @@ class RunScrubber(QWidget):
             self.update()
 
     @property
+    def cards(self) -> Sequence[StepCard]:
+        """The cards that have bars."""
+        return self._cards
+
+    @property
     def row(self) -> int:
         """Row of the card at the cursor; below 0 for none."""
         return self._row
