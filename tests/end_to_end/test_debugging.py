@@ -244,6 +244,7 @@ FORMS = (("Report", "run.html"), ("Journal", "run.jsonl"), ("OpenTelemetry", "ru
 
 def _plays_back(qtbot: QtBot, person: Person, pane: RunPane) -> None:
     """Play the run that is over: the cursor goes through all cards, and the views go along."""
+    qtbot.waitUntil(pane.played.button.isEnabled)
     shown: list[int] = []
     pane.views.moved.connect(lambda _: shown.append(pane.scrubber.row))
     pane.scrubber.setFocus()
