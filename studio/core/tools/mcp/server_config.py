@@ -45,6 +45,9 @@ class StdioServer:
     folder: Path | None = None
     """Where it is started."""
 
+    is_old: bool = False
+    """Whether the protocols before 2026-07-28 are spoken with it, though it knows that one."""
+
 
 @dataclass(frozen=True, slots=True)
 class HttpLogin:
@@ -85,6 +88,9 @@ class HttpServer:
 
     login: HttpLogin | None = None
     """How to log in by OAuth; None for what the headers say."""
+
+    is_old: bool = False
+    """Whether the protocols before 2026-07-28 are spoken with it, though it knows that one."""
 
 
 ServerAddress: TypeAlias = StdioServer | HttpServer
@@ -155,9 +161,11 @@ def listed_servers(data: Json) -> JsonObject | None:
 
 def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
     """A server's address from an entry of `.mcp.json`, or a document's `connection` block."""
-    command = entry.get("command")
+    command, version = entry.get("command"), entry.get("protocol")
+    is_old = isinstance(version, str) and version < "2026"  # they are dates
     if isinstance(command, str) and command:
-        return StdioServer(command, _texts(entry.get("args")), _text_map(entry.get("env")), folder)
+        given = _text_map(entry.get("env"))
+        return StdioServer(command, _texts(entry.get("args")), given, folder, is_old)
     url = entry.get("url") or entry.get("endpoint")
     if isinstance(url, str) and url:
         headers = dict(_text_map(entry.get("headers")))
@@ -165,7 +173,7 @@ def server_address(entry: JsonObject, folder: Path) -> ServerAddress | None:
         if isinstance(key, str) and key:
             headers.setdefault("Authorization", f"Bearer {key}")
         transport: Literal["http", "sse"] = "sse" if entry.get("type") == "sse" else "http"
-        return HttpServer(url, headers, transport, _login(entry.get("auth")))
+        return HttpServer(url, headers, transport, _login(entry.get("auth")), is_old)
     return None
 
 

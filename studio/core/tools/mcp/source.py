@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -51,6 +52,11 @@ from studio.core.tools.source import (
 )
 from studio.core.tools.traffic import TrafficLog
 
+_CANNOT_ASK = re.compile(r"server-initiated requests", re.IGNORECASE)
+_HOW_TO_BE_ASKED = (
+    '\n(This server asks in the way of older protocols: write "protocol": "2025-11-25" beside its '
+    "command or address in the file that names it.)"
+)
 _LEAVING_SECONDS = 2.0
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
@@ -252,6 +258,8 @@ class McpSource:
         finally:
             self._calls -= 1
         duration = time.perf_counter() - started
+        if status == "error" and _CANNOT_ASK.search(text) and not self._address.is_old:
+            text += _HOW_TO_BE_ASKED
         text, truncated = cut(text, self._limits.characters)
         return ToolOutcome(
             text, status, duration, value=value, truncated=truncated, pictures=pictures
@@ -318,7 +326,7 @@ class McpSource:
             _LOGIN_SECONDS if is_by_user else self._limits.start_seconds,
             self._changed,
             self._time.ask,
-            is_old=is_old,
+            is_old=is_old or self._address.is_old,
             traffic=self.traffic,
         )
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.text.values import JsonObject
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.asking import InputGiven, InputWanted
-from studio.core.tools.mcp.server_config import HttpServer, StdioServer
+from studio.core.tools.mcp.server_config import HttpServer, StdioServer, server_address
 from studio.core.tools.mcp.source import McpSource
 from tests.support import patience
 
@@ -110,4 +111,25 @@ async def test_the_user_is_asked_by_the_newest_protocol(server_file: Path) -> No
     assert (outcome.status, outcome.text) == ("ok", "reserved: row=3 window=False")
     assert (await source.facts()).words["protocol"] == "2026-07-28"
     assert [each.message for each in person.wanted] == ["Which seat?"]
+    await source.close()
+
+
+async def test_a_server_that_asks_in_the_old_way_is_asked_to_speak_the_old_protocol(
+    server_file: Path,
+) -> None:
+    entry: JsonObject = {"command": sys.executable, "args": [str(server_file)]}
+    address = server_address(entry, server_file.parent)
+    assert address is not None
+    source = McpSource("b", address, limits=LIMITS, ask=Person(SEAT))
+    outcome = await source.call("book", {})
+    await source.close()
+    assert outcome.status == "error"
+    assert 'write "protocol": "2025-11-25" beside' in outcome.text
+
+    address = server_address({**entry, "protocol": "2025-11-25"}, server_file.parent)
+    assert address is not None
+    source = McpSource("b", address, limits=LIMITS, ask=Person(SEAT))
+    outcome = await source.call("book", {})
+    assert (outcome.status, outcome.text) == ("ok", "accept: row=3 window=False")
+    assert (await source.facts()).words["protocol"] == "2025-11-25"
     await source.close()
