@@ -18,6 +18,7 @@ from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
+from studio.ui.run.styled_text import StyledText
 from tests.support import patience
 from tests.support.cut_words import cut_words
 from tests.ui.window.test_layout import overlapping, place_in, rows_and_columns
@@ -98,6 +99,10 @@ def test_a_paused_run_has_its_room_at_every_size(bench: Workbench, qtbot: QtBot)
         result = pane.inspector.text_of("tool")
         assert "128 * 46" in result
         assert "5888" in result
+        (text,) = (each for each in pane.inspector.findChildren(StyledText) if each.isVisible())
+        assert text.toPlainText() == result
+        assert text.verticalScrollBar().maximum() == 0, size  # whole, without scrolling
+        assert text.horizontalScrollBar().maximum() == 0, size
         state = pane.state_panel
         if size == (1920, 1080):
             assert place_in(window, state).top() >= place_in(window, diagram).bottom()
