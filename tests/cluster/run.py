@@ -200,13 +200,14 @@ def judge(
     ledger.close()
     done = sum(each.passed for each in totals)
     twice = sum(count - 1 for count in counts.values())
-    good = (code == 0 and not others and done == cells == len(counts)
+    said = (folder / "said.txt").read_text()
+    good = (code == 0 and not others and done == cells == len(counts) and "Traceback" not in said
             and twice <= MOST_TWICE * cells)  # fmt: skip
     print(f"{title} at {at:5} of {cells}: {done} in the ledger, {twice} asked twice "
           f"({twice / cells:.1%}), exit {code}, {took:.1f} s{'' if good else '  FAILED'}",
           flush=True)  # fmt: skip
     if not good:
-        print((folder / "said.txt").read_text()[-3000:])
+        print(said[-3000:])
     return good
 
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.experiments.charts import ChartFigure, ChartLine, ChartPoint
+from studio.application.experiments.run.words import short_number
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.style.in_use import theme_in_use
 
@@ -192,8 +193,8 @@ def _told(value: float, unit: str) -> str:
         case "%":
             return f"{round(100 * value)} %"
         case "$":
-            return f"${value:.2g}"
+            return f"${short_number(value)}"
         case "s" if value < 1:
             return f"{round(1000 * value)} ms"
         case _:
-            return f"{value:.2g} {unit}"
+            return f"{short_number(value)} {unit}"

@@ -8,6 +8,7 @@ once, and few are under way (`dispatch`).
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -144,6 +145,9 @@ class DaskPool:
                 # Without a page Dask still serves HTTP: at a free port, as another may have 8787.
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             )  # fmt: skip
+        else:  # what it logs of a lost connection comes as an exception, too
+            for name in ("distributed", "distributed.client"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
         await self._connect()
 
     async def send(

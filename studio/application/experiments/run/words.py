@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from studio.application.experiments.report import ExperimentReport
@@ -19,7 +20,7 @@ def progress_line(found: ExperimentProgress) -> str:
     if found.errors:
         parts.append(_tr("{count} without an answer").format(count=found.errors))
     if found.rate:
-        parts.append(_tr("{rate} a second").format(rate=f"{found.rate:.2g}"))
+        parts.append(_tr("{rate} a second").format(rate=short_number(found.rate)))
     if found.cost:
         at_end = found.cost_at_end
         words = f"${found.cost:.4f}"
@@ -30,6 +31,13 @@ def progress_line(found: ExperimentProgress) -> str:
     if left and found.over < found.total:
         parts.append(_tr("{time} left").format(time=duration(left)))
     return " · ".join(parts)
+
+
+def short_number(value: float) -> str:
+    """A number in two figures, or all before the point; never as a power of ten."""
+    digits = max(0, 1 - math.floor(math.log10(abs(value)))) if value else 0
+    text = f"{value:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if digits else text
 
 
 def duration(seconds: float) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from studio.application.experiments.run.pace import Pace
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
-from studio.application.experiments.run.words import duration, progress_line
+from studio.application.experiments.run.words import duration, progress_line, short_number
 from studio.core.experiments.results.cells import CellOutcome, CellState
 from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
 
@@ -33,6 +35,15 @@ def test_the_cost_at_the_end_counts_what_will_be_asked() -> None:
         spending.count(CellOutcome(CellState.DONE, cost=cost, is_cached=cached))
     assert (spending.progress.over, spending.progress.cost) == (4, 3.0)
     assert spending.progress.cost_at_end == 6.0  # two more of 1.50 each
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (2.0, "2"), (0.25, "0.25"), (9.97, "10"), (20.0, "20"), (99.7, "100"),
+     (160.4, "160"), (12_345.0, "12,345"), (0.000051, "0.000051")],
+)  # fmt: skip
+def test_a_number_is_short_and_no_power_of_ten(value: float, text: str) -> None:
+    assert short_number(value) == text
 
 
 def test_progress_in_words() -> None:
