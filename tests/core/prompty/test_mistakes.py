@@ -262,6 +262,8 @@ def test_what_is_no_unclosed_picture_is_left_alone(body: str) -> None:
     [
         ("tools:\n  name: a\n  # of its own\n  kind: function\n  description: Finds",
          "tools:\n  - name: a\n    # of its own\n    kind: function\n    description: Finds"),
+        ("tools:\n  name: a\n  kind: function\n  parameters:\n    city: {kind: string}",
+         "tools:\n  - name: a\n    kind: function\n    parameters:\n      city: {kind: string}"),
         ("tools: {name: a, kind: function}", "tools: [{name: a, kind: function}]"),
     ],
 )  # fmt: skip

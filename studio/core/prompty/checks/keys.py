@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from studio.core.prompty.checks.tools import is_lone_tool
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_word
@@ -51,7 +52,7 @@ class _Walker:
             key = table.get(name)
             if key is None:
                 yield from self._unknown(name, shape, (*path, name))
-            else:
+            elif (*path, name) != ("tools",) or not is_lone_tool(item):  # told once, as that
                 yield from self._walk_value(item, key, (*path, name))
 
     def _walk_value(self, value: Json, key: Key, path: KeyPath) -> Iterator[Problem]:

@@ -45,11 +45,7 @@ def check_tools(document: PromptDocument) -> Iterator[Problem]:
 def _lone_tool(document: PromptDocument) -> Problem | None:
     """One tool in the place of the list, its dash forgotten."""
     tools, entry = document.data.get("tools"), document.entry("tools")
-    if not isinstance(tools, Mapping) or entry is None or document.dialect == "legacy":
-        return None
-    if not any(isinstance(tools.get(key), str) for key in _OF_ONE) or any(
-        isinstance(value, Mapping) and key not in _INSIDE for key, value in tools.items()
-    ):
+    if entry is None or document.dialect == "legacy" or not is_lone_tool(tools):
         return None
     text = document.source.text
     written = text[entry.value.start : entry.value.end]
@@ -62,6 +58,13 @@ def _lone_tool(document: PromptDocument) -> Problem | None:
     fix = Fix("Make it a list of one tool", tuple(edits))
     message = "This is one tool where a list of tools is wanted; begin it with a dash: - name: …"
     return Problem("tool-without-dash", Severity.ERROR, message, entry.key, (fix,))
+
+
+def is_lone_tool(tools: Json) -> bool:
+    """Whether a mapping is one tool, where tools by their names would hold a mapping each."""
+    if not isinstance(tools, Mapping) or not any(isinstance(tools.get(k), str) for k in _OF_ONE):
+        return False
+    return all(key in _INSIDE or not isinstance(value, Mapping) for key, value in tools.items())
 
 
 def _names(document: PromptDocument, places: Places) -> Iterator[Problem]:
