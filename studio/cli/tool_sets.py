@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
+from studio.core.tools.arguments import check_arguments
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
@@ -21,6 +22,7 @@ class SourceToolSet:
     def __init__(self, source: ToolSource, secrets: ToolSecrets) -> None:
         self._source = source
         self._secrets = secrets
+        self._schemas: dict[str, JsonObject] = {}
         self.problems: list[str] = []
         """What is wrong with it, in sentences; known after `specs`."""
 
@@ -32,10 +34,11 @@ class SourceToolSet:
         """
         source = self._source
         try:
-            specs = self._secrets.masked(await source.list_tools())
+            listed = await source.list_tools()
         except UnusableToolFileError as error:
             self.problems = [f"{error.path}:{error.line or 1}:1: error {error.message}"]
             return ()
+        self._schemas = {spec.name: spec.parameters for spec in listed}
         if isinstance(source, PythonFileSource):
             self.problems = [
                 f"{source.path}:{each.line or 1}:1: warning {each.message}"
@@ -43,14 +46,17 @@ class SourceToolSet:
             ]
         elif isinstance(source, OpenApiSource):
             self.problems = [f"{source.label}: {each}" for each in source.problems]
-        return specs
+        return self._secrets.masked(listed)
 
     def place_of(self, name: str) -> str:
         """Where a tool is answered."""
         return str(self._secrets.masked(self._source.place_of(name)))
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
-        """Call a tool."""
+        """Call a tool, with arguments that keep its schema (known after `specs`), as a run does."""
+        wrong = check_arguments(self._schemas.get(name, {}), arguments)
+        if wrong:
+            return ToolOutcome("; ".join(wrong), "bad-arguments")
         outcome = self._secrets.outcome(await self._source.call(name, arguments))
         if outcome.is_error and isinstance(self._source, McpSource) and self._source.log:
             self.problems = [str(self._secrets.masked(self._source.log)).rstrip()]

@@ -123,7 +123,7 @@ def test_the_tools_of_a_server(
     printed = capsys.readouterr()
     first, second = (json.loads(line) for line in printed.out.splitlines())
     assert first["text"] == "Oslo: sunny for 2"
-    assert second["status"] == "error"
+    assert second["status"] == "bad-arguments"  # before anything is sent, as in a run
     assert "2 calls, 1 failed" in printed.err
 
 
