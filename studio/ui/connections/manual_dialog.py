@@ -10,7 +10,6 @@ from PySide6.QtGui import (
     QColor,
     QFont,
     QKeySequence,
-    QPalette,
     QShortcut,
     QShowEvent,
     QTextBlockFormat,
@@ -38,7 +37,7 @@ from studio.core.models.manual import ManualQuestion
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.wire.reply import Reply
 from studio.ui.parts.json_view import JsonHighlighter
-from studio.ui.style.colors import paint_text, role_color
+from studio.ui.style.colors import paint_page, paint_text, role_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import mono_font
 
@@ -167,11 +166,8 @@ class ManualDialog(FollowsTheme, QDialog):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
         for field in (self.text, self.arguments):
-            palette = field.palette()
-            palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
-            field.setPalette(palette)
+            paint_page(field)
 
     def end(self) -> None:
         """The question is over elsewhere: the run was stopped."""

@@ -10,7 +10,6 @@ from PySide6.QtGui import (
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
-    QPalette,
     QResizeEvent,
     QSyntaxHighlighter,
     QTextCharFormat,
@@ -19,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.ui.parts.long_text import LongText
-from studio.ui.style.colors import fixed_font
+from studio.ui.style.colors import fixed_font, paint_page
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _TOKEN = re.compile(
@@ -97,13 +96,7 @@ class JsonView(FollowsTheme, LongText):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
-        palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
-        palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
-        self.setPalette(palette)
-        # Its own, too: with a style sheet on the application it kept the colours of its birth.
-        self.viewport().setPalette(palette)
+        paint_page(self)
         if self._highlighter is not None:
             self._highlighter.recolor()
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from html import escape
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 from studio.application.preview.diff import ConversationComparison, ConversationSide, DiffLine, Pair
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
-from studio.ui.style.colors import blend, fixed_font, paint_text
+from studio.ui.style.colors import blend, fixed_font, paint_page, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -108,13 +107,7 @@ class DiffTab(FollowsTheme, QWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
-        palette = self.view.palette()
-        palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
-        palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
-        self.view.setPalette(palette)
-        # Its own, too: with a style sheet on the application it kept the colours of its birth.
-        self.view.viewport().setPalette(palette)
+        paint_page(self.view)
         self._draw()
 
     def _draw(self) -> None:

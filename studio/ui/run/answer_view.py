@@ -20,7 +20,7 @@ from studio.application.run.answer import markdown_parts
 from studio.application.run.text import Blocks
 from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import paint_text
+from studio.ui.style.colors import paint_page, paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import ui_font
 
@@ -100,8 +100,8 @@ class AnswerView(FollowsTheme, QWidget):
             palette.setColor(role, QColor(theme.surface))
         palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
         self.setPalette(palette)
-        self._text.setPalette(palette)
-        self._notes.setPalette(palette)
+        for view in (self._text, self._notes):
+            paint_page(view)
         self._render()
 
     def show_answer(self, answer: str, notes: Blocks, thread: str = "") -> None:

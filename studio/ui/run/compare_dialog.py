@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt
-from PySide6.QtGui import QBrush, QColor, QKeyEvent, QPalette
+from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -26,7 +26,7 @@ from studio.application.run.past.compare import CompareRow, RunComparison, Sides
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.run.styled_text import StyledText
-from studio.ui.style.colors import blend, paint_text
+from studio.ui.style.colors import blend, paint_page, paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
@@ -185,13 +185,8 @@ class RunComparisonDialog(FollowsTheme, QDialog):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
         for text in (self.left, self.right):
-            palette = text.palette()
-            palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
-            palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
-            palette.setColor(QPalette.ColorRole.PlaceholderText, QColor(theme.muted))
-            text.setPalette(palette)
+            paint_page(text)
 
     def show_comparison(self, comparison: RunComparison) -> None:
         """Show two ways through, at the place where they part."""

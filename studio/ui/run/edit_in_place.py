@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPalette, QShortcut, QTextCursor
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -20,8 +20,8 @@ from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.messages_editor import MessagesEditor
-from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.colors import paint_page, paint_text
+from studio.ui.style.in_use import FollowsTheme
 from studio.ui.style.theme import mono_font, ui_font
 
 _CODE: tuple[EditKind, ...] = ("arguments", "reply", "observation", "answer_call")
@@ -112,11 +112,7 @@ class EditInPlace(FollowsTheme, QWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
-        palette = self._text.palette()
-        palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
-        palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
-        self._text.setPalette(palette)
+        paint_page(self._text)
         self._set_font()
 
     def open_spec(self, spec: EditSpec) -> None:

@@ -31,7 +31,7 @@ from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
 from studio.ui.run.watch_table import WatchTable
-from studio.ui.style.colors import paint_text
+from studio.ui.style.colors import paint_page, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, RowTable
@@ -207,15 +207,8 @@ class Inspector(FollowsTheme, QWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
-        palette = self.palette()
-        palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
-        palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
-        palette.setColor(QPalette.ColorRole.PlaceholderText, QColor(theme.muted))
         for text in self._texts.values():
-            text.setPalette(palette)
-            # Said to it too: under a style sheet it kept the white of the theme before.
-            text.viewport().setPalette(palette)
+            paint_page(text)
         self._show_legend()
 
     def show_inspector(self, view: InspectorView) -> None:

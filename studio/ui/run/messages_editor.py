@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.edits.in_place import new_message, with_role, with_text, without
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
 from studio.core.runs.step_summary import one_line
-from studio.ui.style.colors import paint_text, role_color
+from studio.ui.style.colors import paint_page, paint_text, role_color
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import mono_font
@@ -83,11 +83,7 @@ class MessagesEditor(FollowsTheme, QWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        theme = theme_in_use()
-        palette = self._text.palette()
-        palette.setColor(QPalette.ColorRole.Base, QColor(theme.surface))
-        palette.setColor(QPalette.ColorRole.Text, QColor(theme.text))
-        self._text.setPalette(palette)
+        paint_page(self._text)
         for row in range(self._list.count()):
             self._label(row)
 

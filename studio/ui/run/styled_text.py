@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
-from studio.ui.style.colors import blend, role_color
+from studio.ui.style.colors import blend, paint_page, role_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme, mono_font, ui_font
 
@@ -63,8 +63,7 @@ class StyledText(FollowsTheme, QTextEdit):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        # Said to it too: under a style sheet it kept the white of the theme before.
-        self.viewport().setPalette(self.palette())
+        paint_page(self)
         blocks, self._blocks = self._blocks, ()
         place = self.verticalScrollBar().value()
         self.show_blocks(blocks)

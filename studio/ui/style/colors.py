@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QColor, QFont
-from PySide6.QtWidgets import QLabel
+from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtWidgets import QAbstractScrollArea, QLabel
 
+from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme, mono_font
 
 
@@ -51,3 +52,17 @@ def paint_text(label: QLabel, color: str) -> None:
         label.setProperty("tone", tone)
         label.style().unpolish(label)
         label.style().polish(label)
+
+
+def paint_page(view: QAbstractScrollArea) -> None:
+    """Give a view of text the theme's colors.
+
+    Its viewport too: with a style sheet on the application that keeps the colors of its birth.
+    """
+    theme, palette, role = theme_in_use(), view.palette(), QPalette.ColorRole
+    for each in (role.Base, role.Window):
+        palette.setColor(each, QColor(theme.surface))
+    palette.setColor(role.Text, QColor(theme.text))
+    palette.setColor(role.PlaceholderText, QColor(theme.muted))
+    view.setPalette(palette)
+    view.viewport().setPalette(palette)

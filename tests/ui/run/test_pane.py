@@ -5,7 +5,14 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QToolButton,
+)
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.past.record import RunRecord
@@ -392,13 +399,15 @@ def test_the_only_changes_switch_folds_and_a_click_on_a_fold_opens(bench: Bench)
     assert bench.pane.inspector.text_of("messages") == whole
 
 
-def test_both_themes_keep_what_is_shown(bench: Bench, qapp: QApplication) -> None:
+def test_both_themes_keep_what_is_shown(bench: Bench) -> None:
     bench.controller.start(plan([LOOKUP, FINAL]))
     bench.until_over()
     before = bench.pane.inspector.text_of("answer")
-    apply_theme(qapp, DARK)
     wear(DARK)
     picture = bench.pane.grab().toImage()
+    for view in bench.pane.findChildren(QAbstractScrollArea):
+        ground = view.viewport().palette().color(view.viewport().backgroundRole())
+        assert ground.lightness() < 90, view
 
     assert bench.pane.inspector.text_of("answer") == before
     assert picture.pixelColor(600, 470).lightness() < 90

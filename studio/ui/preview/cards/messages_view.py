@@ -127,6 +127,7 @@ class MessagesView(FollowsTheme, QScrollArea):
         palette = self.palette()
         palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
         self.setPalette(palette)
+        self.viewport().setPalette(palette)
 
     def light(self, offset: int) -> None:
         """Mark the card whose source holds `offset`, and bring it into view."""
