@@ -177,6 +177,10 @@
       <translation>Schreibmarke darunter</translation>
     </message>
     <message>
+      <source>Add folder…</source>
+      <translation>Ordner hinzufügen…</translation>
+    </message>
+    <message>
       <source>Add the next match to the carets</source>
       <translation>Nächsten Treffer zu den Cursorn nehmen</translation>
     </message>
@@ -607,6 +611,10 @@
     <message>
       <source>Show all problems</source>
       <translation>Alle Probleme zeigen</translation>
+    </message>
+    <message>
+      <source>Show one more folder in Files</source>
+      <translation>Einen weiteren Ordner in Dateien zeigen</translation>
     </message>
     <message>
       <source>Show or hide the column on the right</source>
@@ -1436,6 +1444,10 @@
     <message>
       <source>A run stops before a tool's call, or with a message in its request: put the caret on the tool or the role. Other places are in the Run pane's diagram.</source>
       <translation>Ein Lauf hält vor dem Aufruf eines Werkzeugs oder mit einer Nachricht in seiner Anfrage: setzen Sie die Schreibmarke auf das Werkzeug oder die Rolle. Andere Stellen stehen im Diagramm des Laufs.</translation>
+    </message>
+    <message>
+      <source>Add folder</source>
+      <translation>Ordner hinzufügen</translation>
     </message>
     <message>
       <source>It is opened where it is; save it under another name to change it.</source>
@@ -4155,14 +4167,6 @@ Und {count} davor.</translation>
       <translation>Dateien nach Namen filtern</translation>
     </message>
     <message>
-      <source>New folder in this folder</source>
-      <translation>Neuer Ordner in diesem Ordner</translation>
-    </message>
-    <message>
-      <source>New prompt in this folder</source>
-      <translation>Neuer Prompt in diesem Ordner</translation>
-    </message>
-    <message>
       <source>Open a folder to see its prompts and the files they refer to.</source>
       <translation>Öffnen Sie einen Ordner, um seine Prompts und deren Dateien zu sehen.</translation>
     </message>
@@ -4180,10 +4184,6 @@ Und {count} davor.</translation>
     <message>
       <source>Duplicate</source>
       <translation>Duplizieren</translation>
-    </message>
-    <message>
-      <source>Files of the folder</source>
-      <translation>Dateien des Ordners</translation>
     </message>
     <message>
       <source>Move to the bin</source>
@@ -4208,6 +4208,10 @@ Und {count} davor.</translation>
     <message>
       <source>Show in the file manager</source>
       <translation>In der Dateiverwaltung zeigen</translation>
+    </message>
+    <message>
+      <source>Take {name} out of the pane</source>
+      <translation>{name} aus dem Bereich nehmen</translation>
     </message>
   </context>
   <context>
@@ -4369,6 +4373,25 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>FolderSection</name>
+    <message>
+      <source>Files of {name}</source>
+      <translation>Dateien von {name}</translation>
+    </message>
+    <message>
+      <source>New folder in this folder</source>
+      <translation>Neuer Ordner in diesem Ordner</translation>
+    </message>
+    <message>
+      <source>New prompt in this folder</source>
+      <translation>Neuer Prompt in diesem Ordner</translation>
+    </message>
+    <message>
+      <source>Take this folder out of the pane</source>
+      <translation>Diesen Ordner aus dem Bereich nehmen</translation>
+    </message>
+  </context>
+  <context>
     <name>Folding</name>
     <message>
       <source>1 input</source>
@@ -4488,6 +4511,14 @@ Und {count} davor.</translation>
       <translation>Prompt</translation>
     </message>
     <message>
+      <source>Prompty 1 declares tools under model: write it in the text.</source>
+      <translation>Prompty 1 nennt Werkzeuge unter model: schreiben Sie es in den Text.</translation>
+    </message>
+    <message>
+      <source>There is a tool {name!r} already.</source>
+      <translation>Es gibt schon ein Werkzeug {name!r}.</translation>
+    </message>
+    <message>
       <source>There is an input {name!r} already.</source>
       <translation>Eine Eingabe {name!r} gibt es schon.</translation>
     </message>
@@ -4498,6 +4529,14 @@ Und {count} davor.</translation>
     <message>
       <source>true or false is wanted here.</source>
       <translation>Hier wird true oder false gebraucht.</translation>
+    </message>
+    <message>
+      <source>{key} is written in a form of its own: change it in the text.</source>
+      <translation>{key} ist in einer eigenen Form geschrieben: ändern Sie es im Text.</translation>
+    </message>
+    <message>
+      <source>{name!r} is no name of a tool: letters, digits, _ and -.</source>
+      <translation>{name!r} ist kein Name eines Werkzeugs: Buchstaben, Ziffern, _ und -.</translation>
     </message>
     <message>
       <source>{name!r} is no name: letters, digits and _ only.</source>
@@ -4515,6 +4554,10 @@ Und {count} davor.</translation>
       <translation>Eingabe hinzufügen</translation>
     </message>
     <message>
+      <source>Add tool</source>
+      <translation>Werkzeug hinzufügen</translation>
+    </message>
+    <message>
       <source>Front matter</source>
       <translation>Kopf des Prompts</translation>
     </message>
@@ -4523,8 +4566,16 @@ Und {count} davor.</translation>
       <translation>Eingabe</translation>
     </message>
     <message>
+      <source>Kind of the new tool</source>
+      <translation>Art des neuen Werkzeugs</translation>
+    </message>
+    <message>
       <source>Name of a new input</source>
       <translation>Name einer neuen Eingabe</translation>
+    </message>
+    <message>
+      <source>Name of a new tool</source>
+      <translation>Name eines neuen Werkzeugs</translation>
     </message>
     <message>
       <source>Name of the input {name}</source>
@@ -6703,6 +6754,29 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>{kind}, {size}: cannot be shown</source>
       <translation>{kind}, {size}: kann nicht gezeigt werden</translation>
+    </message>
+  </context>
+  <context>
+    <name>PlayedScrubber</name>
+    <message>
+      <source>How much faster than it was</source>
+      <translation>Wie viel schneller als es war</translation>
+    </message>
+    <message>
+      <source>Play the run back</source>
+      <translation>Den Lauf abspielen</translation>
+    </message>
+    <message>
+      <source>Speed of playing back</source>
+      <translation>Geschwindigkeit der Wiedergabe</translation>
+    </message>
+    <message>
+      <source>Stop playing</source>
+      <translation>Wiedergabe anhalten</translation>
+    </message>
+    <message>
+      <source>{words}  (Space at the steps)</source>
+      <translation>{words}  (Leertaste bei den Schritten)</translation>
     </message>
   </context>
   <context>
@@ -10988,6 +11062,10 @@ zu  {after}</translation>
     <message>
       <source>Select all</source>
       <translation>Alles auswählen</translation>
+    </message>
+    <message>
+      <source>Show it whole</source>
+      <translation>Ganz zeigen</translation>
     </message>
     <message>
       <source>Tools</source>

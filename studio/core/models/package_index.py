@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import configparser
 import hashlib
-import json
 import os
 import re
 import sys
@@ -17,11 +16,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from studio.core.models.base import ModelError
 from studio.core.models.proxies import transport_to
+from studio.core.text.foreign_json import parse_json
 
 if TYPE_CHECKING:
     import httpx2
@@ -133,9 +133,10 @@ async def files_of(project: str, index: str) -> tuple[IndexFile, ...]:
 
 
 def _of_json(text: str, page: str) -> tuple[IndexFile, ...]:
+    listed: Any = parse_json(text)
     return tuple(
         IndexFile(each["filename"], urljoin(page, each["url"]), bool(each.get("yanked")))
-        for each in json.loads(text)["files"]
+        for each in listed["files"]
     )
 
 

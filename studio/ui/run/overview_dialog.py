@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.past.overview import OverviewRow, RunOverview
-from studio.ui.style.theme import LIGHT, Theme
+from studio.ui.style.in_use import theme_in_use
 from studio.viewmodels.app.row_table import DISPLAY, TIP, RowTable
 
 
 class _OverviewModel(RowTable[OverviewRow]):
-    def __init__(self, shown: RunOverview, theme: Theme, parent: QObject) -> None:
+    def __init__(self, shown: RunOverview, parent: QObject) -> None:
         super().__init__(1 + len(shown.sides), parent)
-        self._shown, self._theme = shown, theme
+        self._shown = shown
         self.show_rows(shown.rows)
 
     def head(self, column: int, role: int) -> object:
@@ -33,12 +33,13 @@ class _OverviewModel(RowTable[OverviewRow]):
         return self._shown.sides[column - 1].title
 
     def cell(self, row: OverviewRow, column: int, role: int) -> object:
+        theme = theme_in_use()
         if role in (DISPLAY, TIP):
             return row.cells[column - 1] if column else row.name
         if role == int(Qt.ItemDataRole.ForegroundRole):
             if not column:
-                return QColor(self._theme.muted)
-            return QColor(self._theme.accent) if row.differs[column - 1] else None
+                return QColor(theme.muted)
+            return QColor(theme.accent) if row.differs[column - 1] else None
         return None
 
 
@@ -47,13 +48,11 @@ class RunOverviewDialog(QDialog):
 
     request_compare = Signal(int, int)  # places of two sides, from 0
 
-    def __init__(
-        self, shown: RunOverview, theme: Theme = LIGHT, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, shown: RunOverview, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Compare {count} runs").format(count=len(shown.sides)))
         self.table = QTableView()
-        self.table.setModel(_OverviewModel(shown, theme, self))
+        self.table.setModel(_OverviewModel(shown, self))
         self.table.setAccessibleName(self.tr("Figures of the runs"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectColumns)
         self.table.setWordWrap(True)

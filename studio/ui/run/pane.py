@@ -189,7 +189,7 @@ class RunPane(FollowsTheme, QWidget):
 
     def show_overview(self, shown: RunOverview) -> None:
         """Show several ways or runs in one table; two of them are compared from there."""
-        dialog = RunOverviewDialog(shown, self.theme, self)
+        dialog = RunOverviewDialog(shown, self)
 
         def compare_two(left: int, right: int) -> None:
             self.show_comparison(compare(shown.sides[left], shown.sides[right]))
