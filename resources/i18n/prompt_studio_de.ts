@@ -9720,6 +9720,10 @@ zu  {after}</translation>
       <translation>Als {name!r} in {file} gesichert.</translation>
     </message>
     <message>
+      <source>Turn to the prompt of these calls first.</source>
+      <translation>Wechseln Sie zuerst zum Prompt dieser Aufrufe.</translation>
+    </message>
+    <message>
       <source>Write the answers</source>
       <translation>Antworten schreiben</translation>
     </message>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -52,7 +53,8 @@ def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
 def _differs(path: Path, held: str) -> bool:
     """Whether a file's bytes are others than those of a blob, but for its line ends."""
     try:
-        if path.stat().st_size > _LARGEST or path.is_symlink():
+        facts = path.lstat()
+        if facts.st_size > _LARGEST or not stat.S_ISREG(facts.st_mode):
             return False
         data = path.read_bytes()
     except OSError:

@@ -6,6 +6,7 @@ They stand in a file beside the prompt, one a line, as `prompt-studio tools reco
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +23,7 @@ from studio.core.tools.source import ToolOutcome
 _tr = partial(translate, "SavedCalls")
 
 CALLS_SUFFIX = ".calls.jsonl"
+_LARGEST = 20_000_000
 
 Comparison: TypeAlias = Literal["answer", "shape", "status"]
 """What of a new answer must be as it was: all of it; its names and kinds of values, where it is
@@ -73,6 +75,9 @@ def read_calls(path: Path) -> tuple[SavedCall, ...]:
         SavedCallsError: it cannot be read, or a line of it is no call.
     """
     try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST:
+            raise SavedCallsError(f"{path.name} is no file of calls, or larger than 20 MB")
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return ()

@@ -168,6 +168,12 @@ def _result_to_run(
         raise LedgerError(f"#{newest.id} is being run by another process; experiment attach watches"
                           " it, experiment stop ends it")  # fmt: skip
     if not runner.resumable(newest.id):
+        if ledger.batches.under_way(newest.id):
+            raise LedgerError(
+                f"the experiment has changed, and #{newest.id} has batches under way, which would "
+                "be asked and paid for again; put the file back to read them, cancel them by "
+                "experiment batches --cancel, or run without --resume"
+            )
         print("prompt-studio: the experiment has changed; answers to equal requests are taken over",
               file=sys.stderr)  # fmt: skip
         return runner.begin()

@@ -25,7 +25,7 @@ from studio.core.models.faults import (
 )
 from studio.core.models.proxies import Proxy, transport_to
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
-from studio.core.text.foreign_json import parse_json
+from studio.core.text.foreign_json import parse_json, within_depth
 from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
 from studio.core.wire.server_events import EventSplitter, LineSplitter, ServerEvent
@@ -348,6 +348,9 @@ class OpenAIClient:
                         answer = await client.post(
                             path, cast_to=object, body=dict(body), options=options
                         )
+            within_depth(answer)
+        except RecursionError:
+            raise self.bad_reply("it is nested too deeply") from None
         except _raised() as error:
             raise self.fault(error) from None
         if not isinstance(answer, Mapping):

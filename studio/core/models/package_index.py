@@ -103,7 +103,10 @@ def _in_file(path: Path) -> str:
 
 def shown_address(address: str) -> str:
     """An address without a user's name and password."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "the address that pip is given"  # it may hold a password
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
@@ -207,7 +210,11 @@ async def _copied(file: IndexFile, write: Callable[[bytes], object], progress: P
 async def _asked(address: str, accept: str) -> AsyncIterator[httpx2.Response]:
     import httpx2
 
-    if urlsplit(address).scheme not in ("http", "https"):
+    try:
+        scheme = urlsplit(address).scheme
+    except ValueError:
+        raise _unreachable(address, "it is no address") from None
+    if scheme not in ("http", "https"):
         raise _unreachable(address, "only http and https are asked")
     transport, _ = transport_to(address)
     headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": "prompt-studio"}

@@ -155,17 +155,19 @@ class RemoteModel:
             self._price, self._look_up_price = self._look_up_price(), None
         return self._price
 
+    def whole_body(self, request: ModelRequest) -> JsonObject:
+        """The body with all of it, also what the server was found not to take."""
+        return request_body(
+            request,
+            model_id=self._model_id,
+            capabilities=self._capabilities,
+            provider=self.provider,
+            media=self._media,
+        )
+
     def request_body(self, request: ModelRequest) -> JsonObject:
         """The exact body, without what the server was found not to take."""
-        body = dict(
-            request_body(
-                request,
-                model_id=self._model_id,
-                capabilities=self._capabilities,
-                provider=self.provider,
-                media=self._media,
-            )
-        )
+        body = dict(self.whole_body(request))
         for parameter, instead in self._not_taken.items():
             if parameter in body:
                 value = body.pop(parameter)

@@ -137,6 +137,10 @@ class SecretStore:
         self._session[owner] = secret
         return SecretLookup(secret, "session", reason)
 
+    async def let_go(self, owner: str) -> None:
+        """Remove a connection's key from this session; what the keyring holds stays there."""
+        self._session.pop(owner, None)
+
     async def forget(self, owner: str) -> None:
         """Remove a connection's key from the keyring and from the session."""
         self._session.pop(owner, None)

@@ -19,6 +19,7 @@ from studio.application.tools.saved_calls import (
     with_own_names,
     write_calls,
 )
+from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.ui.tools.calls_dialog import CallsDialog
 from studio.ui.tools.pane import ToolsPane
@@ -32,6 +33,9 @@ class SavedCallsCoordinator(QObject):
     def __init__(self, pane: ToolsPane, tools: ToolsController, window: WindowParts) -> None:
         super().__init__(window.widget)
         self._pane, self._tools, self._window = pane, tools, window
+        self._dialog: CallsDialog | None = None
+        self._held: Path | None = None
+        """The list that is open, and the file whose calls it shows."""
         pane.request_saved_calls.connect(self._show)
         pane.request_save_call.connect(self._save)
         pane.request_calls.connect(self._open)
@@ -82,10 +86,26 @@ class SavedCallsCoordinator(QObject):
         fresh = saved(SavedCall("", trial.name, trial.arguments), trial.outcome)
         calls = with_own_names((*before, fresh))
         self._write(path, calls)
+        if self._dialog is not None and path is not None and path == self._held:
+            self._dialog.add_saved(calls[-1:])
         if path is not None:
             self._window.services.messages.info(
                 self.tr("Saved as {name!r} in {file}.").format(name=calls[-1].name, file=path.name)
             )
+
+    def _make(
+        self, dialog: CallsDialog, path: Path | None, calls: tuple[tuple[str, JsonObject], ...]
+    ) -> None:
+        """Make calls, with the tools of the prompt that they were saved beside."""
+        if path != self._file:
+            self._window.services.messages.info(self.tr("Turn to the prompt of these calls first."))
+            dialog.show_all_ended()
+            return
+        self._tools.calls.make(calls)
+
+    def _let_go(self, dialog: CallsDialog) -> None:
+        if self._dialog is dialog:
+            self._dialog = self._held = None
 
     def _open(self, tool: str) -> None:
         """Show the saved calls, to be made again, and rows of a file."""
@@ -101,10 +121,14 @@ class SavedCallsCoordinator(QObject):
         except SavedCallsError as error:
             self._window.services.messages.error(str(error), where=str(path))
             return
+        if self._dialog is not None:  # all lists hear the same signals: one at a time
+            self._dialog.close()
         dialog = CallsDialog(tool, found, changing, self._pane.window())
-        dialog.request_make.connect(self._tools.calls.make)
+        self._dialog, self._held = dialog, path
+        dialog.request_make.connect(lambda calls: self._make(dialog, path, calls))
         dialog.request_cancel.connect(self._tools.calls.cancel)
         dialog.finished.connect(self._tools.calls.cancel)
+        dialog.finished.connect(lambda: self._let_go(dialog))
         dialog.request_write.connect(partial(self._write, path))
         dialog.request_rows.connect(lambda name: self._take_rows(dialog, name))
         dialog.request_export.connect(lambda ended: self._export(dialog, ended))

@@ -247,6 +247,7 @@ class Workbench(QObject):
         pane.watches_changed.connect(self.debugging.set_watches)
         self.debugging.watches_changed.connect(pane.show_watches)
         self.debugging.failed.connect(coordinator.refuse)
+        window.tabs.path_moved.connect(run.follow_prompt)
         window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
         window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
         run.breakpoints.changed.connect(self._mark_breakpoints)

@@ -50,7 +50,6 @@ class ProviderDialog(QDialog):
         Args:
             controller: keeps the connections and tries them.
             environment: variables that may hold keys and addresses.
-            theme: the colors.
             parent: the window.
         """
         super().__init__(parent)
@@ -61,8 +60,9 @@ class ProviderDialog(QDialog):
         self.starts = provider_starts(environment, controller.connections)
         self._start: ProviderStart | None = None
         self._tried: Connection | None = None
-        self._pasted: set[str] = set()
-        """Names under which a key was kept here, for connections that may come to nothing."""
+        self._tried_key = ""
+        self._pasted: dict[str, str] = {}
+        """Keys that are tried here, by connection; they are kept with it, and not before."""
         self.choices = {start.id: _Choice(start) for start in self.starts}
         self.fields = ProviderFields()
         self.trial = TrialBar()
@@ -100,9 +100,9 @@ class ProviderDialog(QDialog):
             return
         connection = connection_of(self._start, answers)
         if answers.key:
-            self._controller.keys.keep(connection.name, answers.key, only_session=False)
-            self._pasted.add(connection.name)
-        self._tried = connection
+            self._controller.keys.keep(connection.name, answers.key, only_session=True)
+            self._pasted[connection.name] = answers.key
+        self._tried, self._tried_key = connection, answers.key
         self._controller.trials.start(connection)
 
     # -- slots ----------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class ProviderDialog(QDialog):
     def _save(self) -> bool:
         """Keep the connection with its model, as the one that answers from now on."""
         model, tried = self.fields.answers().model, self._tried
-        if tried is None or not model:
+        if tried is None or not model or not self._is_as_tried():
             return False
         made = replace(tried, model=model)
         controller = self._controller
@@ -153,8 +153,17 @@ class ProviderDialog(QDialog):
         except (OSError, ValueError) as error:
             self.fields.say(self.tr("This cannot be saved: {reason}.").format(reason=error))
             return False
-        self._pasted.discard(made.name)
+        key = self._pasted.pop(made.name, "")
+        if key:
+            controller.keys.keep(made.name, key, only_session=False)
         return True
+
+    def _is_as_tried(self) -> bool:
+        """Whether the lines still say what was tried, but for the model."""
+        start, tried, answers = self._start, self._tried, self.fields.answers()
+        if start is None or tried is None or answers.key != self._tried_key:
+            return False
+        return replace(connection_of(start, answers), model=tried.model) == tried
 
     def _on_settings(self) -> None:
         if self._save():
@@ -163,12 +172,11 @@ class ProviderDialog(QDialog):
             self.request_settings.emit(name)
 
     def done(self, result: int) -> None:
-        """Break a try off; a key of what came to nothing is forgotten."""
+        """Break a try off; keys that were only tried are forgotten, what was kept stays."""
         for start in self.starts:
             self._controller.trials.cancel(start.connection.name)
         for name in self._pasted:
-            if self._controller.connections.named(name) is None:
-                self._controller.keys.forget(name)
+            self._controller.keys.let_go(name)
         super().done(result)
 
     # -- what is shown --------------------------------------------------------------------------
@@ -180,7 +188,7 @@ class ProviderDialog(QDialog):
     def _show_ready(self) -> None:
         tried = self._tried
         works = tried is not None and self._controller.trials.of(tried).state == "works"
-        is_ready = works and bool(self.fields.answers().model)
+        is_ready = works and bool(self.fields.answers().model) and self._is_as_tried()
         for button in (self.run, self.take, self.settings):
             button.setEnabled(is_ready)
         self.trial.test.setEnabled(self._start is not None)

@@ -37,7 +37,6 @@ from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import theme_in_use
-from studio.ui.style.theme import Theme
 from studio.ui.tools.try_panel import duration_words, status_words
 
 _WIDTH, _HEIGHT = 860, 600
@@ -72,7 +71,6 @@ class CallsDialog(QDialog):
             tool: the tool that rows are for.
             calls: what the file holds.
             changing: tools that change something outside.
-            theme: the colours.
             parent: the window.
         """
         super().__init__(parent)
@@ -86,7 +84,7 @@ class CallsDialog(QDialog):
         self.setWindowTitle(self.tr("Saved calls and rows"))
         self.resize(_WIDTH, _HEIGHT)
         self._make_table()
-        self._make_views(theme_in_use())
+        self._make_views()
         self._make_buttons()
         self._arrange()
         self._add(calls, kept=True)
@@ -114,7 +112,7 @@ class CallsDialog(QDialog):
         self.table.itemSelectionChanged.connect(self._allow)
         self.table.itemChanged.connect(self._rename)
 
-    def _make_views(self, theme: Theme) -> None:
+    def _make_views(self) -> None:
         self.before, self.now = JsonView(self), JsonView(self)
         self.before.setAccessibleName(self.tr("The answer that was saved"))
         self.now.setAccessibleName(self.tr("The answer now"))
@@ -190,6 +188,11 @@ class CallsDialog(QDialog):
     def add_rows(self, calls: Sequence[SavedCall]) -> None:
         """List the rows of a file after what is there."""
         self._add(calls, kept=False)
+        self._sum_up()
+
+    def add_saved(self, calls: Sequence[SavedCall]) -> None:
+        """List calls that were saved elsewhere meanwhile."""
+        self._add(calls, kept=True)
         self._sum_up()
 
     def show_began(self, number: int) -> None:

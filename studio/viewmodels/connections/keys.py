@@ -50,6 +50,10 @@ class ConnectionKeys(QObject):
         secret = Secret(key.strip())
         self._start(owner, self._secrets.keep(owner, secret, only_session=only_session))
 
+    def let_go(self, owner: str) -> None:
+        """Remove a key from this session alone; what the key store holds stays there."""
+        self._start(owner, self._let_go(owner))
+
     def forget(self, owner: str) -> None:
         """Remove a key from the key store and from this session."""
         self._start(owner, self._forget(owner))
@@ -62,6 +66,10 @@ class ConnectionKeys(QObject):
         """Wait until what was begun is done; runs in the loop. A new name's key moves meanwhile."""
         waiting = [asyncio.wrap_future(each) for each in tuple(self._pending)]
         await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def _let_go(self, owner: str) -> SecretLookup:
+        await self._secrets.let_go(owner)
+        return await self._secrets.read(KEYRING, owner)
 
     async def _forget(self, owner: str) -> SecretLookup:
         await self._secrets.forget(owner)

@@ -51,6 +51,7 @@ class DocumentController(QObject):
     parsed = Signal(PromptDocument)  # PromptDocument of the newest text
     dirty_changed = Signal(bool)
     path_changed = Signal(Path)
+    path_moved = Signal(str, str)  # the path before, empty where it was never saved, and now
     changed_on_disk = Signal(FileText)  # FileText as it is now on disk
     gone_from_disk = Signal()
     disk_settled = Signal()  # it was decided which text counts: the one here, or the one on disk
@@ -230,7 +231,7 @@ class DocumentController(QObject):
             return False
         self._messages.withdraw(f"encoding:{self.id}")
         if target != self._path:
-            self._set_path(target)
+            self._move_to(target)
             self._parse_timer.start(0)
         self._watch()
         self.set_modified(False)
@@ -242,7 +243,7 @@ class DocumentController(QObject):
 
     def follow_rename(self, path: Path) -> None:
         """The file has another name now; its text stays as it is."""
-        self._set_path(path)
+        self._move_to(path)
         self._parse_timer.start(0)
 
     def _offer_utf8(self, what: str, target: Path) -> None:
@@ -309,6 +310,10 @@ class DocumentController(QObject):
         if dirty != self._dirty:
             self._dirty = dirty
             self.dirty_changed.emit(dirty)
+
+    def _move_to(self, path: Path) -> None:
+        self.path_moved.emit(str(self._path or ""), str(path))
+        self._set_path(path)
 
     def _set_path(self, path: Path) -> None:
         self._path = path

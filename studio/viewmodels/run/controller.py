@@ -177,6 +177,25 @@ class RunController(QObject):
             self._slot = self._slot_of(path)
             self._show(self._slot)
 
+    def follow_prompt(self, old: str, new: str) -> None:
+        """A prompt has another file name: its run goes along.
+
+        Args:
+            old: the path before; empty for one that was never saved.
+            new: the path now.
+        """
+        there = self._slots.get(new)
+        is_shown = self._prompt == old
+        if old not in self._slots or (there is not None and there.is_live) or not (old or is_shown):
+            return
+        slot = self._slots.pop(old)
+        slot.path, self._slots[new] = new, slot
+        if self._slot is there:
+            self._slot = slot
+        if is_shown:
+            self._prompt = new
+        self._tell_marks()
+
     def open_record(self, record: RunRecord) -> None:
         """Show a run of the past; nothing is asked or called, and no run that goes on is ended."""
         run = record.state.setup.run if record.state is not None else ""
@@ -188,7 +207,11 @@ class RunController(QObject):
             return
         path = record.state.setup.path if record.state is not None else ""
         slot = self._slot_of(path)
-        self._slot = slot = self._slot_of(_BESIDE) if slot.is_live else slot
+        beside = ""
+        while slot.is_live:  # the prompt's, or one of its past that was gone on with
+            beside += _BESIDE
+            slot = self._slot_of(beside)
+        self._slot = slot
         slot.session = None
         slot.announced, slot.against, slot.here = "", None, None
         slot.shown = DisplayedRun.of_record(record)
@@ -461,7 +484,8 @@ class RunController(QObject):
         state = slot.shown.state
         came = any(isinstance(each, Arrived) for each in arrivals)
         if state is not None and came and (state.is_over or state.pause is not None):
-            self.stood_elsewhere.emit(slot.path, sentence_of(state))
+            path = state.setup.path if slot.path.startswith(_BESIDE) else slot.path
+            self.stood_elsewhere.emit(path, sentence_of(state))
 
     def _read_said(self) -> None:
         """Show what the calls under way have said by now."""

@@ -219,6 +219,8 @@ class ToolsController(QObject):
             self._document.source.path if self._document else None
         )
         self._document, self._hoisted = document, fresh
+        if other_file:
+            self.calls.cancel()  # their tools are those of the prompt that was shown
         if document is None:
             self._timer.stop()
             self._session.leave()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,3 +126,10 @@ def test_rows_without_an_argument_are_refused(tmp_path: Path) -> None:
         calls_of_rows(path, "weather", SCHEMA)
     with pytest.raises(SavedCallsError, match="no such file"):
         calls_of_rows(tmp_path / "none.csv", "weather", SCHEMA)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "chat.calls.jsonl")
+    with pytest.raises(SavedCallsError, match="no file of calls"):
+        read_calls(tmp_path / "chat.calls.jsonl")

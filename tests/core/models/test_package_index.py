@@ -94,3 +94,9 @@ def test_pips_files_on_each_system(
     found = [str(path) for path in pip_files(system, environ, "/venv")]
     assert found[-1] == strongest
     assert others in found
+
+
+async def test_an_address_that_is_none_is_said_without_its_words() -> None:
+    with pytest.raises(ModelError, match="it is no address") as caught:
+        await files_of("prompt-studio", "http://user:secret@[x/simple")
+    assert "secret" not in str(caught.value)

@@ -123,6 +123,22 @@ def test_a_run_of_the_past_ends_none_that_goes_on(
     assert controller.view.is_waiting
 
 
+def test_a_prompt_with_another_file_name_keeps_its_run(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    controller.show_prompt(ONE)
+    controller.start(_plan("one.prompty", ScriptedModel([LOOKUP, FINAL])), at_entry=True)
+    qtbot.waitUntil(lambda: controller.view.is_waiting)
+
+    controller.follow_prompt(ONE, OTHER)
+    controller.show_prompt(OTHER)
+
+    assert controller.marks == {OTHER: "waiting"}
+    assert controller.view.is_waiting
+    controller.send(Continue())
+    qtbot.waitUntil(lambda: not controller.is_live)
+
+
 def test_closing_ends_all_of_them(
     qtbot: QtBot, controller: RunController, journals: Journals
 ) -> None:

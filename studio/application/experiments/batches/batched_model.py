@@ -84,7 +84,10 @@ class BatchedModel:
                 raise nothing_asked()
             began = time.monotonic()
             name = f"{self._name}{self._step}"
-            reply = await self._waves.ask(self._line, self._cell, name, unstreamed(body))
+            whole = self._model.whole_body(request)
+            reply = await self._waves.ask(
+                self._line, self._cell, name, unstreamed(body), unstreamed(whole)
+            )
             self.waited += time.monotonic() - began
             try:
                 deltas = self._deltas(reply)

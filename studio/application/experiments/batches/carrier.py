@@ -83,10 +83,13 @@ class CellRequest:
     sent: BatchRequest
     """What is sent."""
 
-    @property
-    def hash(self) -> bytes:
-        """Of all that is sent."""
-        return sha256(self.sent.line).digest()[:16]
+    hash: bytes
+    """Of all that would be sent, with what the server was found not to take."""
+
+
+def hash_of(request: BatchRequest) -> bytes:
+    """The hash of a request."""
+    return sha256(request.line).digest()[:16]
 
 
 def request_name(identity: bytes, key: CellKey, name: str) -> str:
@@ -164,6 +167,10 @@ class BatchCarrier:
                     future = self._promises.pop(name, None)
                     if future is not None and not future.done():
                         future.set_exception(error)
+            except Exception as error:  # noqa: BLE001 - else the cells would wait for ever
+                fault = ModelError("crashed", f"{type(error).__name__}: {error}")
+                for name in tuple(names):
+                    self._keep_promise(name, BatchReply(name, fault=fault))
 
         task = asyncio.create_task(guarded())
         self._tasks.add(task)
@@ -251,10 +258,10 @@ class BatchCarrier:
 
     async def _found(self, line: BatchLine, kept: KeptBatch) -> RemoteBatch | None:
         """The batch that was sent when nobody could note it any more; None where it was not."""
-        members = set(self._store.members(kept.id))
+        members = {request_name(*each) for each in self._store.members(kept.id)}
         noted = NotedBatch(
             kept.mark, kept.noted, kept.requests,
-            lambda name: cell_of(name) in members, self._store.remotes(),
+            members.__contains__, self._store.remotes(),
         )  # fmt: skip
         for attempt in count():
             try:

@@ -15,6 +15,7 @@ from studio.application.experiments.batches.carrier import (
     BatchCarrier,
     BatchLine,
     CellRequest,
+    hash_of,
     request_name,
 )
 from studio.application.experiments.turns import LeasedCell
@@ -48,7 +49,12 @@ class BatchWaves:
         self._look()
 
     async def ask(
-        self, line: BatchLine, cell: LeasedCell, name: str, body: JsonObject
+        self,
+        line: BatchLine,
+        cell: LeasedCell,
+        name: str,
+        body: JsonObject,
+        whole: JsonObject,
     ) -> BatchReply:
         """What comes of a request; what was sent before is not sent again.
 
@@ -57,9 +63,12 @@ class BatchWaves:
             cell: who asks.
             name: which of the cell's requests it is.
             body: what is sent.
+            whole: the body before anything was left out that its server does not take.
         """
-        sent = line.api.request(request_name(cell.identity, cell.key, name), body)
-        request = CellRequest(cell.key, name, sent)
+        custom_id = request_name(cell.identity, cell.key, name)
+        sent = line.api.request(custom_id, body)
+        asked = hash_of(line.api.request(custom_id, whole))
+        request = CellRequest(cell.key, name, sent, asked)
         self._asking += 1
         try:
             kept = self._store.request(self._result, cell.key, name)

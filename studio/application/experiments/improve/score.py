@@ -69,6 +69,8 @@ class _LastingAsker(Asker):
         """Ask with another text of the one variant from now on."""
         self._plan = plan
         self._contexts.clear()
+        self._setups.clear()
+        self._drafts.clear()
 
     async def open(self) -> None:
         """Open what is not open yet."""

@@ -65,6 +65,7 @@ def start_detached(
     """
     log = ledger.path.with_name(f"{ledger.path.stem}-run-{result}.log")
     own = [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "studio"]
+    ledger.end(result, "running")  # a state from before would pass for the end of this run
     flags = 0
     if sys.platform == "win32":
         flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP

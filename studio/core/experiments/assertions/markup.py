@@ -195,8 +195,10 @@ def _close(stack: list[_OpenTag], end: int) -> None:
 _LONGEST_HTML = 10_485_760
 _OPENING = regex.compile(r"<[a-zA-Z][a-zA-Z0-9\-]*+(?:\s[^>]*+)?+>")
 _CLOSING = regex.compile(r"</[a-zA-Z][a-zA-Z0-9\-]*+\s*+>")
+_EMPTY = regex.compile(r"<[a-zA-Z][a-zA-Z0-9\-]*+(?:/\Z|\s)")
+"""In a piece of text that ends with `/` before a `>`: a tag that closes itself."""
+
 _SIGNS: tuple[tuple[int, regex.Pattern[str]], ...] = (
-    (1, regex.compile(r"<[a-zA-Z][a-zA-Z0-9\-]*+(?:/>|\s[^>]*+(?<=/)>)")),
     (1, regex.compile(r"&(?:[a-zA-Z]++|#[0-9]++|#x[0-9a-fA-F]++);")),
     (2, regex.compile(r"(?i)<!DOCTYPE\s++html")),
     (1, regex.compile(r"<!--[^\-]*+(?:-[^\-]++)*+-->")),
@@ -214,8 +216,11 @@ def decide_contains_html(spec: AssertionSpec, value: Json, answer: CellAnswer) -
     text = answer.text
     if len(text) > _LONGEST_HTML:
         return Verdict(False, "The answer is too long to look for HTML in it.")
-    tags = [each.search(text) for each in (_OPENING, _CLOSING)]
+    # Up to the last `>` alone: each `<a ` without one would be looked through to the text's end.
+    tags = [_OPENING.search(text, 0, text.rfind(">") + 1), _CLOSING.search(text)]
     found = sum(tag is not None for tag in tags)
+    pieces = text.split(">")[:-1]
+    found += any(each.endswith("/") and _EMPTY.search(each) is not None for each in pieces)
     found += sum(weight for weight, sign in _SIGNS if sign.search(text))
     if found < 2:
         return Verdict(False, "The answer contains no HTML.")

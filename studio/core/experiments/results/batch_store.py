@@ -151,18 +151,31 @@ class BatchStore:
         found = self._database.read("SELECT remote FROM batch WHERE remote <> ''")
         return {remote for (remote,) in found}
 
-    def members(self, batch: int) -> list[tuple[CellKey, str]]:
-        """Cell and name of each request of a batch whose cell is not over."""
+    def members(self, batch: int) -> list[tuple[bytes, CellKey, str]]:
+        """Identity, cell and name of each request of a batch whose cell is not over."""
         return [
-            (CellKey(repeat, row, variant), name)
-            for repeat, row, variant, name in self._database.read(
-                "SELECT repeat, row, variant, name FROM batch_request WHERE batch = ?", batch
+            (bytes(identity), CellKey(repeat, row, variant), name)
+            for identity, repeat, row, variant, name in self._database.read(
+                "SELECT c.identity, r.repeat, r.row, r.variant, r.name FROM batch_request r"
+                " JOIN cell c USING (experiment, repeat, row, variant) WHERE r.batch = ?",
+                batch,
             )
         ]
 
 
-def forget_requests(run: sqlite3.Connection, where: tuple[int, int, int, int]) -> None:
-    """Forget the requests of a cell that is over, within the transaction that finishes it."""
+def forget_requests(
+    run: sqlite3.Connection, where: tuple[int, int, int, int], *, is_error: bool
+) -> None:
+    """Forget the requests of a cell that is over, within the transaction that finishes it.
+
+    Those of a cell without an answer stay while a batch may still answer one of them.
+    """
+    if is_error and run.execute(
+        "SELECT 1 FROM batch_request r JOIN batch b ON b.id = r.batch WHERE r.experiment = ?"
+        " AND r.repeat = ? AND r.row = ? AND r.variant = ? AND r.response IS NULL"
+        " AND b.state <> 'over' LIMIT 1", where,
+    ).fetchone():  # fmt: skip
+        return
     run.execute(
         "DELETE FROM batch_request WHERE experiment = ? AND repeat = ? AND row = ?"
         " AND variant = ?", where,

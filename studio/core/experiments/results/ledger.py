@@ -280,7 +280,7 @@ class ExperimentLedger:
                 )
             if journal is not None:
                 keep_journal(run, where, journal)
-            forget_requests(run, where)
+            forget_requests(run, where, is_error=outcome.state is CellState.ERROR)
             if before >= CellState.DONE:  # somebody else finished it too
                 sum_up(run, experiment)
             else:

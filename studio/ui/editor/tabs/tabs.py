@@ -33,6 +33,7 @@ class EditorTabs(QStackedWidget):
     parsed = Signal(PromptDocument)
     caret_moved = Signal(int)  # offset
     title_changed = Signal(str)
+    path_moved = Signal(str, str)  # a prompt's path before, empty where it had none, and now
     opened = Signal(Path)
     saved_over = Signal(Path, str)  # a file, and the text that it held before
     view_closed = Signal(QWidget)  # of a file that is no prompt
@@ -405,6 +406,7 @@ class EditorTabs(QStackedWidget):
     def _page(self, twin: EditorPage | None = None) -> EditorPage:
         page = EditorPage(self._messages, self._swaps, self._settings.value, twin=twin)
         page.title_changed.connect(lambda: self._on_title(page))
+        page.controller.path_moved.connect(self.path_moved)
         page.parsed.connect(lambda document: self._on_parsed(page, document))
         if twin is None:
             page.controller.saved_over.connect(self.saved_over)
