@@ -20,5 +20,8 @@ def is_motion_reduced() -> bool:
     if application is None or application.property(_REDUCED):
         return True
     # A hint of Qt versions after 6.11; without it the system's wish is not known.
-    wish = getattr(QGuiApplication.styleHints().accessibility(), "motionPreference", None)
+    # Both are held: where the first goes, PySide takes the second for gone too.
+    style = QGuiApplication.styleHints()
+    hints = style.accessibility()
+    wish = getattr(hints, "motionPreference", None)
     return wish is not None and "Reduced" in str(wish())

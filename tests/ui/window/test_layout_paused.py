@@ -101,7 +101,10 @@ def test_a_paused_run_has_its_room_at_every_size(bench: Workbench, qtbot: QtBot)
         assert "5888" in result
         (text,) = (each for each in pane.inspector.findChildren(StyledText) if each.isVisible())
         assert text.toPlainText() == result
-        assert text.verticalScrollBar().maximum() == 0, size  # whole, without scrolling
+        # Laid out after the window is: waited for, not taken at this moment.
+        qtbot.waitUntil(
+            lambda text=text: text.verticalScrollBar().maximum() == 0
+        )  # whole, without scrolling
         assert text.horizontalScrollBar().maximum() == 0, size
         state = pane.state_panel
         if size == (1920, 1080):
