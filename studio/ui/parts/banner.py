@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from studio.ui.style.colors import blend, paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
 
 
 class Banner(FollowsTheme, QWidget):
@@ -87,7 +87,7 @@ class Banner(FollowsTheme, QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """A breath of the tone's colour, with a bar of it at the left."""
         painter = QPainter(self)
-        color = self._color()
+        color = color_of(self._color())
         share = 0.22 if self.hasFocus() else 0.12
         painter.fillRect(self.rect(), QColor(blend(color, theme_in_use().surface, share)))
         painter.fillRect(0, 0, 3, self.height(), QColor(color))

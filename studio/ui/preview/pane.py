@@ -39,7 +39,7 @@ from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
+from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
 
 
 class _Bar(QWidget):
@@ -64,7 +64,7 @@ class _Bar(QWidget):
         painter.drawRoundedRect(box, 3, 3)
         share = min(1.0, self.meter.share or 0.0)
         if share > 0:
-            painter.setBrush(QColor(self.color()))
+            painter.setBrush(QColor(color_of(self.color())))
             painter.drawRoundedRect(QRectF(0, 0, max(6.0, box.width() * share), 6), 3, 3)
 
 

@@ -10,14 +10,14 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
-from studio.application.preview.meter import Meter
+from studio.application.preview.meter import Fullness, Meter
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Fix, apply_edits
 from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.text_body import TextBody
-from studio.ui.preview.pane import PreviewPane
+from studio.ui.preview.pane import PreviewPane, TokenMeter
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import DARK, LIGHT
 from studio.viewmodels.preview.controller import PreviewController
@@ -634,3 +634,16 @@ def test_copying_messages(desk: Desk, qapp: object) -> None:
     assert QGuiApplication.clipboard().text().endswith("user: Hi")
     actions["As Markdown"]()
     assert "## user (name: Mina)" in QGuiApplication.clipboard().text()
+
+
+def test_the_filled_part_of_the_meter_has_the_color_of_its_tone(qtbot: QtBot) -> None:
+    wear(LIGHT)
+    meter = TokenMeter()
+    qtbot.addWidget(meter)
+    meter.bar.resize(40, 6)
+    shown: tuple[tuple[Fullness, str], ...] = (
+        ("free", LIGHT.accent), ("close", LIGHT.warning), ("over", LIGHT.error),
+    )  # fmt: skip
+    for fullness, color in shown:
+        meter.show_meter(Meter("≈12,345 tokens", "", 0.9, fullness))
+        assert meter.bar.grab().toImage().pixelColor(8, 3).name() == color
