@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
@@ -175,6 +176,8 @@ class ToolsController(QObject):
         self._hoisted: tuple[HoistedTool, ...] = ()
         self._inputs: dict[str, Json] = {}
         self._loads = 0
+        self._changes = 0
+        """Changes asked for that the loop has not made yet."""
         self._load: Future[ToolRegistry] | None = None
         self._trial: ToolTrial | None = None
         self._call: Future[ToolOutcome] | None = None
@@ -252,7 +255,7 @@ class ToolsController(QObject):
         async def change() -> ToolRegistry:
             return self._session.change(name, **changes)
 
-        self._background.start(change(), self._changed)
+        self._make_change(change())
 
     def change_all(self, names: Iterable[str], changes: Mapping[str, object]) -> None:
         """Set the same of many tools, told as one change."""
@@ -263,7 +266,7 @@ class ToolsController(QObject):
                 self._session.change(name, **changes)
             return self._session.registry
 
-        self._background.start(change(), self._changed)
+        self._make_change(change())
 
     def trust_folder(self, folder: Path) -> None:
         """The user trusts a folder: its tools may run from now on, as they were shown."""
@@ -284,7 +287,7 @@ class ToolsController(QObject):
         async def allow() -> ToolRegistry:
             return self._session.allow_tools(name)
 
-        self._background.start(allow(), self._changed)
+        self._make_change(allow())
 
     def forget_folder(self, folder: Path) -> None:
         """The user trusts a folder no more: what runs of it is ended."""
@@ -299,7 +302,7 @@ class ToolsController(QObject):
         async def approve() -> ToolRegistry:
             return self._session.approve_folder(approval)
 
-        self._background.start(approve(), self._changed)
+        self._make_change(approve())
 
     def restart(self, key: str) -> None:
         """End a source's processes and load again."""
@@ -432,9 +435,15 @@ class ToolsController(QObject):
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._session.close()).result(_CLOSE_SECONDS)
 
+    def _make_change(self, change: Coroutine[Any, Any, ToolRegistry]) -> None:
+        self._changes += 1
+        self._background.start(change, self._changed)
+
     def _changed(self, future: Future[ToolRegistry]) -> None:
+        self._changes -= 1
         if not future.cancelled():
-            self._show(future.result())
+            future.result()
+            self._show(self._session.registry)
 
     def _loaded(self, future: Future[ToolRegistry]) -> None:
         self._loads -= 1
@@ -450,6 +459,8 @@ class ToolsController(QObject):
             self._show(self._session.registry)
 
     def _show(self, registry: ToolRegistry) -> None:
+        if self._changes:
+            return  # older than what the user chose last; that is shown once it is made
         self.registry_changed.emit(registry)
         folders = (status.folder for status in registry.sources if status.state == "untrusted")
         untrusted = next((folder for folder in folders if folder), None)
@@ -470,4 +481,4 @@ class ToolsController(QObject):
         except CancelledError:
             outcome = ToolOutcome(self.tr("Stopped by you."), "cancelled")
         self.trial_changed.emit(replace(trial, outcome=outcome))
-        self.registry_changed.emit(self._session.registry)
+        self._show(self._session.registry)

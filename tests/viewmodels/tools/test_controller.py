@@ -115,6 +115,21 @@ def test_a_mock_answers_instead_and_gives_way_again(
     assert real.outcome.text == "7"
 
 
+def test_what_the_user_changed_since_is_never_shown_as_it_was_before(
+    qtbot: QtBot, controller: ToolsController, folder: Path
+) -> None:
+    """Each key of a mock's text is a change; an older one shown late would take the text back."""
+    load(qtbot, controller, folder)
+    trust(qtbot, controller, folder)
+    shown: list[object] = []
+    controller.registry_changed.connect(lambda registry: shown.append(registry.entry("add").mock))
+    for value in (1, 10, 100):
+        controller.change("add", {"mock": FixedMock(value)})
+    controller.change("add", {"mock": None})
+    qtbot.waitUntil(lambda: bool(shown))
+    assert shown == [None]
+
+
 def test_a_hanging_tool_is_cancelled(
     qtbot: QtBot, controller: ToolsController, folder: Path
 ) -> None:
