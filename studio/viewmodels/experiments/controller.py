@@ -100,6 +100,7 @@ class ExperimentController(QObject):
         self._has_ended = False
         self._work: Future[str] | None = None
         self._result: int | None = None
+        self._loads = self._plans = 0  # how often asked for: only what the newest finds is shown
         self._shown: CellKey | None = None
         self._waits: str | None = None
         self._is_read = False
@@ -132,14 +133,19 @@ class ExperimentController(QObject):
                 self.failed.emit(str(error))
                 self.reload_plan()
                 return
-        self._background.start(asyncio.to_thread(self._read, self._ledger, result), self._on_loaded)
+        self._loads += 1
+        self._background.start(
+            asyncio.to_thread(self._read, self._ledger, result),
+            partial(self._on_loaded, self._loads),
+        )
         self.reload_plan()
 
     def reload_plan(self) -> None:
         """Read the file again, as it is saved."""
+        self._plans += 1
         self._background.start(
             asyncio.to_thread(plan_experiment, self.path, self._services()),
-            self._on_planned,
+            partial(self._on_planned, self._plans),
         )
 
     def _read(self, ledger: ExperimentLedger, result: int | None) -> _Loaded:
@@ -150,7 +156,9 @@ class ExperimentController(QObject):
         is_live = ledger.is_run(wanted)
         return _Loaded(heads, grid_of(ledger, wanted), report_of(ledger, wanted), is_live)
 
-    def _on_loaded(self, ended: Future[_Loaded]) -> None:
+    def _on_loaded(self, number: int, ended: Future[_Loaded]) -> None:
+        if number != self._loads:
+            return  # another result was chosen since
         try:
             found = ended.result()
         except (LedgerError, OSError) as error:
@@ -178,7 +186,9 @@ class ExperimentController(QObject):
         if only is not None:
             self.run(only)
 
-    def _on_planned(self, ended: Future[ExperimentPlan]) -> None:
+    def _on_planned(self, number: int, ended: Future[ExperimentPlan]) -> None:
+        if number != self._plans:
+            return  # the file was saved again since
         try:
             self.plan = ended.result()
         except ExperimentError as error:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import pytest
 import yaml
@@ -12,9 +14,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from studio.application.experiments.grid import DotState, GridCell
+from studio.application.experiments.grid import DotState, ExperimentGrid, GridCell, grid_of
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.experiments.results.cells import CellKey
+from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.view import ExperimentView
@@ -62,6 +65,22 @@ def ran(qtbot: QtBot, view: ExperimentView) -> None:
         and view.controller.report is not None and view.controller.report.is_whole,
         timeout=patience.MS,
     )  # fmt: skip
+
+
+def settle(qtbot: QtBot, workbench: Workbench) -> None:
+    """Wait until all that threads read for the window is read, and told."""
+
+    async def others() -> None:
+        reading = [
+            task for task in asyncio.all_tasks()
+            if getattr(task.get_coro(), "__name__", "") == "to_thread"
+        ]  # fmt: skip
+        if reading:
+            await asyncio.wait(reading)
+
+    told: list[object] = []
+    workbench.background.start(others(), told.append)
+    qtbot.waitUntil(lambda: bool(told), timeout=patience.MS)
 
 
 def cell(view: ExperimentView, row: int, variant: int) -> GridCell:
@@ -290,3 +309,33 @@ def test_after_an_edit_only_the_rows_that_failed_are_asked_and_the_cell_flips(
     )  # fmt: skip
     assert view.controller.model.rowCount() == 1
     assert cell(view, 1, 1).dots == (DotState.PASSED,)
+
+
+def test_the_result_chosen_last_is_shown_whichever_is_read_first(
+    qtbot: QtBot,
+    open_workbench: Callable[[], Workbench],
+    experiment: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, experiment)
+    ran(qtbot, view)
+    first = view.controller.result
+    ran(qtbot, view)
+    second = view.controller.result
+    assert first is not None
+    assert second is not None
+    is_read = Event()
+
+    def slow(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
+        if result == first:
+            is_read.wait(patience.SECONDS)
+        return grid_of(ledger, result)
+
+    monkeypatch.setattr("studio.viewmodels.experiments.controller.grid_of", slow)
+    view.controller.load(first)
+    with qtbot.waitSignal(view.controller.loaded, timeout=patience.MS):
+        view.controller.load(second)
+    is_read.set()
+    settle(qtbot, workbench)
+    assert view.controller.result == second
