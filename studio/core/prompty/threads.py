@@ -17,7 +17,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.text.span import Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, objects_of
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -90,7 +90,7 @@ def _read_message(
     calls = item["tool_calls"] if "tool_calls" in item else own.pop("tool_calls", None)
     if isinstance(calls, list):
         parts = [part for part in parts if not (isinstance(part, TextPart) and not part.text)]
-        parts += (read_call(call, None) for call in calls if isinstance(call, Mapping))
+        parts += (read_call(call, None) for call in objects_of(calls))
     own |= {key: value for key, value in item.items() if key not in _OWN_KEYS}
     return Message(role, tuple(parts), {**attributes, **own}, origin)
 

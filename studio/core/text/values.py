@@ -10,3 +10,10 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 
 JsonObject: TypeAlias = Mapping[str, Json]
 """A JSON object."""
+
+
+def objects_of(value: object) -> list[JsonObject]:
+    """The objects of a list; none of anything else."""
+    if not isinstance(value, list | tuple):
+        return []
+    return [item for item in value if isinstance(item, Mapping)]

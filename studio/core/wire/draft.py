@@ -12,7 +12,7 @@ from studio.core.prompty.threads import read_call
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, objects_of
 from studio.core.wire.media import MediaSource
 from studio.core.wire.origins import OriginNotes, ValueOrigin
 from studio.core.wire.schema import sent_parameters
@@ -201,9 +201,7 @@ def tool_calls(message: Message) -> list[ToolCallPart]:
     """The calls of a message, also where a thread gave them as an attribute in chat form."""
     calls = [part for part in message.parts if isinstance(part, ToolCallPart)]
     held = message.attributes.get("tool_calls")
-    if not calls and isinstance(held, list | tuple):
-        calls = [read_call(call, None) for call in held if isinstance(call, Mapping)]
-    return calls
+    return calls or [read_call(call, None) for call in objects_of(held)]
 
 
 def result_id(message: Message) -> str:

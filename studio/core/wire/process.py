@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject, objects_of
 from studio.core.wire.chunks import ChatChunks, ChunkReader, chunk_error, content_text
 from studio.core.wire.gemini import GeminiChunks
 from studio.core.wire.ollama import OllamaChunks
@@ -66,7 +66,7 @@ def _read_output(response: JsonObject) -> Reply:
     refusals: list[str] = []
     thoughts: list[str] = []
     calls: list[ToolCall] = []
-    for item in _mappings(response["output"]):
+    for item in objects_of(response["output"]):
         match item.get("type"):
             case "function_call":
                 call_id = item.get("call_id") or item.get("id") or ""
@@ -74,13 +74,13 @@ def _read_output(response: JsonObject) -> Reply:
                 text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
                 calls.append(ToolCall(str(call_id), str(item.get("name", "")), text))
             case "message":
-                for part in _mappings(item.get("content")):
+                for part in objects_of(item.get("content")):
                     if part.get("type") == "refusal":
                         refusals.append(str(part.get("refusal", "")))
                     else:
                         texts.append(content_text(part.get("text")))
             case "reasoning":
-                parts = (*_mappings(item.get("summary")), *_mappings(item.get("content")))
+                parts = (*objects_of(item.get("summary")), *objects_of(item.get("content")))
                 thoughts += (content_text(part.get("text")) for part in parts)
             case _:
                 pass
@@ -112,7 +112,7 @@ def _read_blocks(response: JsonObject) -> Reply:
     texts: list[str] = []
     thoughts: list[str] = []
     calls: list[ToolCall] = []
-    for block in _mappings(response["content"]):
+    for block in objects_of(response["content"]):
         match block.get("type"):
             case "text":
                 texts.append(content_text(block.get("text")))
@@ -137,9 +137,3 @@ def _read_blocks(response: JsonObject) -> Reply:
         read_usage(response.get("usage")),
         finish_reason(response.get("stop_reason")),
     )
-
-
-def _mappings(value: Json) -> list[Mapping[str, Json]]:
-    if not isinstance(value, list | tuple):
-        return []
-    return [item for item in value if isinstance(item, Mapping)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject, objects_of
 from studio.core.wire.chunks import chunk_error, content_text
 from studio.core.wire.events import chunk_reader
 from studio.core.wire.process import BadReplyError
@@ -52,9 +52,9 @@ def _events(provider: Provider, response: JsonObject) -> Iterator[JsonObject]:
 
 
 def _of_responses(response: JsonObject) -> Iterator[JsonObject]:
-    for index, item in enumerate(_mappings(response.get("output"))):
+    for index, item in enumerate(objects_of(response.get("output"))):
         yield {"type": "response.output_item.added", "output_index": index, "item": item}
-        for part in (*_mappings(item.get("summary")), *_mappings(item.get("content"))):
+        for part in (*objects_of(item.get("summary")), *objects_of(item.get("content"))):
             refused = part.get("type") == "refusal"
             if item.get("type") == "reasoning":
                 kind = "response.reasoning_summary_text.delta"
@@ -67,12 +67,8 @@ def _of_responses(response: JsonObject) -> Iterator[JsonObject]:
 
 
 def _of_anthropic(message: JsonObject) -> Iterator[JsonObject]:
-    for index, block in enumerate(_mappings(message.get("content"))):
+    for index, block in enumerate(objects_of(message.get("content"))):
         yield {"type": "content_block_start", "index": index, "content_block": block}
         yield {"type": "content_block_stop", "index": index}
     yield {"type": "message_delta", "delta": message, "usage": message.get("usage")}
     yield {"type": "message_stop"}
-
-
-def _mappings(value: Json) -> list[Mapping[str, Json]]:
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []

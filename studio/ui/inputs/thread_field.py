@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QWheelEvent
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.inputs.check import read_json
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
-from studio.core.text.values import Json
+from studio.core.text.values import Json, objects_of
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.style.colors import paint_text, role_color
@@ -136,7 +136,7 @@ class ThreadField(FieldEditor):
         self._given = value is not ABSENT
         for turn in tuple(self.turns):
             self._drop(turn)
-        for message in _messages(value):
+        for message in objects_of(value):
             self._append(message)
         self._describe()
 
@@ -175,7 +175,7 @@ class ThreadField(FieldEditor):
         self.changed.emit()
 
     def _describe(self) -> None:
-        sample = len(_messages(self.spec.fallback))
+        sample = len(objects_of(self.spec.fallback))
         if self._given:
             text = "" if self.turns else self.tr("Empty conversation")
         elif sample:
@@ -196,9 +196,3 @@ class ThreadField(FieldEditor):
         return self.tr(
             "A sample conversation of {sample} messages is shown in the preview."
         ).format(sample=count)
-
-
-def _messages(value: FieldValue) -> list[Mapping[str, Json]]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return []
-    return [item for item in value if isinstance(item, Mapping)]

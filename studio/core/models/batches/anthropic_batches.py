@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import datetime
 
 from studio.core.models.base import ModelError
+from studio.core.models.batches.remote_batches import BatchHost, RemoteBatches
 from studio.core.models.batches.values import (
     BatchBounds,
     BatchPart,
@@ -18,14 +19,12 @@ from studio.core.models.batches.values import (
     RemoteBatch,
     as_line,
 )
-from studio.core.models.faults import Endpoint, status_fault
-from studio.core.models.openai_client import OpenAIClient
+from studio.core.models.faults import status_fault
 from studio.core.text.values import Json, JsonObject
 
 _BOUNDS = BatchBounds(100_000, 240 * 1024**2)
 """Anthropic takes 100,000 requests and 256 MB in one batch."""
 
-_MOST_PAGES = 20
 _CLOCKS_DIFFER = 600.0
 _STATUS_OF_ERROR: Mapping[str, int] = {
     "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402,
@@ -35,18 +34,16 @@ _STATUS_OF_ERROR: Mapping[str, int] = {
 """The kinds of errors in results, by the status that they have elsewhere."""
 
 
-class AnthropicBatches:
+class AnthropicBatches(RemoteBatches):
     """The batches of one account."""
 
-    def __init__(self, client: OpenAIClient, target: Endpoint) -> None:
+    def __init__(self, server: BatchHost) -> None:
         """Take where; nothing is opened yet.
 
         Args:
-            client: sends; closed by `close`.
-            target: who answers.
+            server: closed by `close`.
         """
-        self._client = client
-        self._target = target
+        super().__init__(server, "/messages/batches", "after_id")
 
     @property
     def bounds(self) -> BatchBounds:
@@ -60,7 +57,7 @@ class AnthropicBatches:
     async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
         """Begin a batch; there is no file before it. See `BatchApi`."""
         data = b'{"requests":[' + b",".join(each.line for each in part.requests) + b"]}"
-        return self._read(await self._client.exchange("post", "/messages/batches", data))
+        return self._read(await self._client.exchange("post", self._path, data))
 
     async def find(self, noted: NotedBatch) -> RemoteBatch | None:
         """Look for a batch of that time and size that holds the names; see `BatchApi`.
@@ -68,25 +65,18 @@ class AnthropicBatches:
         A batch carries no mark here, and shows the names of its requests only when it is over: one
         that goes on and may be it is taken for it, and looked at again then.
         """
-        path, after = "/messages/batches?limit=100", ""
-        for _ in range(_MOST_PAGES):
-            page = await self._client.exchange("get", path + after)
-            items = page.get("data")
-            batches = [each for each in items if isinstance(each, Mapping)] if isinstance(
-                items, list) else []  # fmt: skip
-            for each in batches:
-                if _seconds(each.get("created_at")) < noted.noted - _CLOCKS_DIFFER:
-                    return None
-                found = self._read(each)
-                if found.id in noted.known or found.total != noted.requests:
-                    continue
-                if found.status == "going":
-                    return replace(found, is_guess=True)
-                if await self._holds(found, noted):
-                    return found
-            if not batches or page.get("has_more") is not True:
-                return None
-            after = f"&after_id={batches[-1].get('id')}"
+        async with aclosing(self._listed()) as pages:
+            async for batches in pages:
+                for each in batches:
+                    if _seconds(each.get("created_at")) < noted.noted - _CLOCKS_DIFFER:
+                        return None
+                    found = self._read(each)
+                    if found.id in noted.known or found.total != noted.requests:
+                        continue
+                    if found.status == "going":
+                        return replace(found, is_guess=True)
+                    if await self._holds(found, noted):
+                        return found
         return None
 
     async def _holds(self, batch: RemoteBatch, noted: NotedBatch) -> bool:
@@ -95,30 +85,8 @@ class AnthropicBatches:
                 return noted.holds(reply.name)
         return False
 
-    async def look(self, batch: str) -> RemoteBatch:
-        """How far a batch is; see `BatchApi`."""
-        return self._read(await self._client.exchange("get", f"/messages/batches/{batch}"))
-
-    async def cancel(self, batch: str) -> None:
-        """Let the provider begin no more of its requests; see `BatchApi`."""
-        await self._client.exchange("post", f"/messages/batches/{batch}/cancel")
-
-    async def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
-        """The lines of the results; see `BatchApi`."""
-        for path in batch.results:
-            async for line in self._client.lines(path):
-                reply = self._reply(line)
-                if reply is not None:
-                    yield reply
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
-
     def _read(self, batch: JsonObject) -> RemoteBatch:
-        found = batch.get("id")
-        if not isinstance(found, str) or not found:
-            raise self._client.bad_reply("its batch has no id")
+        found = self._id(batch)
         counts = batch.get("request_counts")
         count = counts if isinstance(counts, Mapping) else {}
         numbers = {key: each for key, each in count.items() if isinstance(each, int)}
@@ -132,7 +100,7 @@ class AnthropicBatches:
                 status = "expired"
         # The address of the results is the server's; the path is the same and stays with its host.
         return RemoteBatch(
-            found, status, total - waiting, total, (f"/messages/batches/{found}/results",)
+            found, status, total - waiting, total, (f"{self._path}/{found}/results",)
         )
 
     def _reply(self, line: JsonObject) -> BatchReply | None:
@@ -156,7 +124,7 @@ class AnthropicBatches:
         held = error.get("error", error) if isinstance(error, Mapping) else error
         kind = str(held.get("type")) if isinstance(held, Mapping) else ""
         status = _STATUS_OF_ERROR.get(kind, 500)
-        return status_fault(status, {}, held, self._target, self._client.mask)
+        return status_fault(status, {}, held, self._server.target, self._server.downloads.mask)
 
 
 def _seconds(text: Json) -> float:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from studio.core.models.base import ModelError
 from studio.core.models.batches.anthropic_batches import AnthropicBatches
 from studio.core.models.batches.openai_batches import BatchEndpoint, OpenAIBatches
+from studio.core.models.batches.remote_batches import BatchHost
 from studio.core.models.batches.values import BatchApi
 from studio.core.models.connections import Connection, provider_at
 from studio.core.models.faults import Endpoint
@@ -15,7 +16,7 @@ from studio.core.models.remote import shown_address
 from studio.core.models.secrets import SecretStore
 
 _MEGABYTES = 8192.0
-"""The most that is read of the replies of a batch, which are read line by line."""
+"""The most that is read of a file of replies, which is read line by line."""
 
 
 def has_batches(connection: Connection) -> bool:
@@ -39,12 +40,16 @@ def open_batches(connection: Connection, secrets: SecretStore) -> BatchApi:
         )
     target = Endpoint(connection.name, shown_address(connection), connection.model)
     wide = replace(connection, reply_megabytes=_MEGABYTES)
-    client = OpenAIClient(wide, lambda: secrets.read(connection.key, connection.name), target)
+    client, downloads = (
+        OpenAIClient(each, lambda: secrets.read(connection.key, connection.name), target)
+        for each in (connection, wide)
+    )
+    server = BatchHost(client, downloads, target)
     if provider_at(connection) == "anthropic":
-        return AnthropicBatches(client, target)
+        return AnthropicBatches(server)
     endpoint: BatchEndpoint = "/v1/chat/completions"
     if provider_at(connection) == "openai-responses":
         endpoint = "/v1/responses"
     elif connection.kind == "azure":
         endpoint = "/chat/completions"
-    return OpenAIBatches(client, target, endpoint)
+    return OpenAIBatches(server, endpoint)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from contextlib import aclosing, suppress
 from typing import Literal
 
 from studio.core.models.base import ModelError
+from studio.core.models.batches.remote_batches import BatchHost, RemoteBatches
 from studio.core.models.batches.values import (
     BatchBounds,
     BatchPart,
@@ -18,9 +19,8 @@ from studio.core.models.batches.values import (
     Unanswered,
     as_line,
 )
-from studio.core.models.faults import Endpoint, status_fault
-from studio.core.models.openai_client import OpenAIClient
-from studio.core.text.values import Json, JsonObject
+from studio.core.models.faults import status_fault
+from studio.core.text.values import Json, JsonObject, objects_of
 
 BatchEndpoint = Literal["/v1/chat/completions", "/v1/responses", "/chat/completions"]
 """Where each request would go; the last is what Azure calls it."""
@@ -31,7 +31,6 @@ MARK = "prompt_studio"
 _BOUNDS = BatchBounds(50_000, 190 * 1024**2)
 """OpenAI takes 50,000 requests and 200 MB in one file."""
 
-_MOST_PAGES = 20
 _CLOCKS_DIFFER = 3600.0
 """Seconds by which the clocks of both sides may differ."""
 
@@ -44,19 +43,17 @@ _UNANSWERED: Mapping[str, Unanswered] = {
 _FULL = ("token_limit_exceeded", "token_limit", "request_limit_exceeded", "rate_limit_exceeded")
 
 
-class OpenAIBatches:
+class OpenAIBatches(RemoteBatches):
     """The batches of one server for one path."""
 
-    def __init__(self, client: OpenAIClient, target: Endpoint, endpoint: BatchEndpoint) -> None:
+    def __init__(self, server: BatchHost, endpoint: BatchEndpoint) -> None:
         """Take where; nothing is opened yet.
 
         Args:
-            client: sends; closed by `close`.
-            target: who answers.
+            server: closed by `close`.
             endpoint: where each request of a batch would go.
         """
-        self._client = client
-        self._target = target
+        super().__init__(server, "/batches", "after")
         self._endpoint = endpoint
 
     @property
@@ -95,58 +92,27 @@ class OpenAIBatches:
 
     async def find(self, noted: NotedBatch) -> RemoteBatch | None:
         """Look for the hash in the list of batches; see `BatchApi`."""
-        path, after = "/batches?limit=100", ""
-        for _ in range(_MOST_PAGES):
-            page = await self._client.exchange("get", path + after)
-            items = page.get("data")
-            batches = [each for each in items if isinstance(each, Mapping)] if isinstance(
-                items, list) else []  # fmt: skip
-            for each in batches:
-                marks = each.get("metadata")
-                if isinstance(marks, Mapping) and marks.get(MARK) == noted.mark:
-                    return self._read(each)
-            created = [each.get("created_at") for each in batches]
-            times = [float(each) for each in created if isinstance(each, int | float)]
-            is_past = bool(times) and min(times) < noted.noted - _CLOCKS_DIFFER
-            if not batches or is_past or page.get("has_more") is not True:
-                return None
-            after = f"&after={batches[-1].get('id')}"
+        async with aclosing(self._listed()) as pages:
+            async for batches in pages:
+                for each in batches:
+                    marks = each.get("metadata")
+                    if isinstance(marks, Mapping) and marks.get(MARK) == noted.mark:
+                        return self._read(each)
+                created = [each.get("created_at") for each in batches]
+                times = [float(each) for each in created if isinstance(each, int | float)]
+                if times and min(times) < noted.noted - _CLOCKS_DIFFER:
+                    return None
         return None
 
-    async def look(self, batch: str) -> RemoteBatch:
-        """How far a batch is; see `BatchApi`."""
-        return self._read(await self._client.exchange("get", f"/batches/{batch}"))
-
-    async def cancel(self, batch: str) -> None:
-        """Let the provider begin no more of its requests; see `BatchApi`."""
-        await self._client.exchange("post", f"/batches/{batch}/cancel")
-
-    async def replies(self, batch: RemoteBatch) -> AsyncGenerator[BatchReply, None]:
-        """The lines of both files, whatever the batch ended by; see `BatchApi`."""
-        for path in batch.results:
-            async for line in self._client.lines(path):
-                reply = self._reply(line)
-                if reply is not None:
-                    yield reply
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
-
     def _read(self, batch: JsonObject) -> RemoteBatch:
-        found = batch.get("id")
-        if not isinstance(found, str) or not found:
-            raise self._client.bad_reply("its batch has no id")
         counts = batch.get("request_counts")
         count = counts if isinstance(counts, Mapping) else {}
         # An id may be there and empty; expired and cancelled batches have answers too.
         files = [batch.get("output_file_id"), batch.get("error_file_id")]
         errors = batch.get("errors")
-        listed = errors.get("data") if isinstance(errors, Mapping) else None
-        said = [each for each in listed if isinstance(each, Mapping)] if isinstance(
-            listed, list) else []  # fmt: skip
+        said = objects_of(errors.get("data")) if isinstance(errors, Mapping) else []
         return RemoteBatch(
-            found,
+            self._id(batch),
             _STATUS.get(str(batch.get("status")), "going"),
             _number(count.get("completed")) + _number(count.get("failed")),
             _number(count.get("total")),
@@ -176,7 +142,7 @@ class OpenAIBatches:
         return BatchReply(name, body)
 
     def _fault(self, status: int, error: object) -> ModelError:
-        return status_fault(status, {}, error, self._target, self._client.mask)
+        return status_fault(status, {}, error, self._server.target, self._server.downloads.mask)
 
 
 def _number(value: Json) -> int:

@@ -29,7 +29,7 @@ from studio.core.prompty.reference_values import (
 )
 from studio.core.prompty.runtimes.shape import trust_faults
 from studio.core.prompty.yaml.reader import write_yaml
-from studio.core.text.values import Json
+from studio.core.text.values import Json, objects_of
 
 LEGACY_HOME = ("metadata", "legacy")
 """Where keys without a Prompty 2 home are kept."""
@@ -213,8 +213,7 @@ def _option_tools(draft: ConversionDraft, files: Files) -> None:
     entry = draft.document.entry(*path)
     if entry is not None and _COMMENT.search(draft.document.source.slice(entry.value)):
         draft.notes.append("model.options.tools: comments inside it are not carried over")
-    tools = [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
-    draft.add_items(("tools",), [function_tool(item) for item in tools])
+    draft.add_items(("tools",), [function_tool(item) for item in objects_of(value)])
     draft.remove(*path)
 
 
