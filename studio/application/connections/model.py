@@ -10,7 +10,7 @@ from pathlib import Path
 
 from studio.application.trust import is_trusted
 from studio.application.words import translate
-from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
+from studio.core.models.base import ChatModel, ModelError, ModelRequest, WrappingModel
 from studio.core.models.choice import ModelChoice, choose_connection
 from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.model import EmbeddedModel, Speed
@@ -117,38 +117,24 @@ class Answerers:
         )
 
 
-class SwitchedModel:
+class SwitchedModel(WrappingModel[ChatModel]):
     """Answers by another model, and says so in the reply once that one was changed."""
 
     def __init__(self, model: ChatModel) -> None:
-        self._model = model
+        super().__init__(model)
         self._used: list[ChatModel] = []
         self._is_new = False
 
     @property
-    def label(self) -> str:
-        """The model's name for people."""
-        return self._model.label
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What may be sent to it."""
-        return self._model.capabilities
-
-    @property
     def speed(self) -> Speed | None:
         """How fast the last reply of the embedded model was; `None` for any other."""
-        return self._model.speed if isinstance(self._model, EmbeddedModel) else None
+        return self._inner.speed if isinstance(self._inner, EmbeddedModel) else None
 
     def switch(self, model: ChatModel) -> None:
         """Answer by another one from the next request on; a reply under way is not touched."""
-        self._used.append(self._model)
-        self._is_new = self._is_new or model.label != self._model.label
-        self._model = model
-
-    def request_body(self, request: ModelRequest) -> JsonObject:
-        """The exact body that would be sent now."""
-        return self._model.request_body(request)
+        self._used.append(self._inner)
+        self._is_new = self._is_new or model.label != self._inner.label
+        self._inner = model
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer.
@@ -156,7 +142,7 @@ class SwitchedModel:
         Raises:
             ModelError: the model cannot answer.
         """
-        model = self._model
+        model = self._inner
         if self._is_new:
             self._is_new = False
             yield ReplyNotice(_tr("{model} answers from here on.").format(model=model.label))
@@ -172,6 +158,6 @@ class SwitchedModel:
 
     async def close(self) -> None:
         """Let go of every model that answered."""
-        for model in (*self._used, self._model):
+        for model in (*self._used, self._inner):
             await model.close()
         self._used.clear()

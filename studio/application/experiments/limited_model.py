@@ -9,14 +9,13 @@ from contextlib import aclosing
 
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.models.base import (
-    Capabilities,
     ChatModel,
     EmbeddingModel,
     ModelError,
     ModelRequest,
+    WrappingModel,
 )
 from studio.core.models.faults import RetryLaterError
-from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta, ReplyNotice
 
 _REFUSALS, _APART, _GROWTH = 15, 0.01, 1.5
@@ -27,7 +26,7 @@ _BACKOFF = 0.5
 _LONGEST = 60.0
 
 
-class LimitedModel:
+class LimitedModel(WrappingModel[ChatModel]):
     """One for each cell, around the model that its variant shares."""
 
     def __init__(self, model: ChatModel, limiter: ConnectionLimiter, retries: int) -> None:
@@ -38,30 +37,11 @@ class LimitedModel:
             limiter: the room at its connection.
             retries: how often a call is tried again that fails for now; 0 means never.
         """
-        self._model = model
+        super().__init__(model)
         self._limiter = limiter
         self._retries = retries
         self.waited = 0.0
         """Seconds that were spent on waiting and on calls that were refused: no latency."""
-
-    @property
-    def label(self) -> str:
-        """The model's name for people."""
-        return self._model.label
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What may be sent to it."""
-        return self._model.capabilities
-
-    @property
-    def inner(self) -> ChatModel:
-        """The model that answers."""
-        return self._model
-
-    def request_body(self, request: ModelRequest) -> JsonObject:
-        """The exact body."""
-        return self._model.request_body(request)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer once there is room.
@@ -76,7 +56,7 @@ class LimitedModel:
             self.waited += began - started
             said, failed = False, None
             try:
-                async with _closing(self._model.stream(request)) as deltas:
+                async with _closing(self._inner.stream(request)) as deltas:
                     async for delta in deltas:
                         said = said or not isinstance(delta, ReplyNotice)
                         yield delta
@@ -112,13 +92,13 @@ class LimitedModel:
         Raises:
             ModelError: the server gives none, also when asked again.
         """
-        if not isinstance(self._model, EmbeddingModel):
+        if not isinstance(self._inner, EmbeddingModel):
             raise ModelError("no-embeddings", "The connection gives no embeddings.")
         for attempt in range(self._retries + 1):
             began = await self._limiter.take()
             refused = False
             try:
-                return await self._model.embed(texts, model)
+                return await self._inner.embed(texts, model)
             except ModelError as error:
                 refused = error.kind == "rate-limited"
                 if not error.retryable or attempt == self._retries:
@@ -128,9 +108,6 @@ class LimitedModel:
                 await self._limiter.give(began, refused=refused)
             await asyncio.sleep(wait)
         raise AssertionError("the last attempt returns or raises")
-
-    async def close(self) -> None:
-        """The model is closed by who opened it."""
 
 
 def _asked_to_wait(error: ModelError | None) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Generic, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
@@ -146,20 +146,48 @@ class PlacedModel(Protocol):
         ...
 
 
-@runtime_checkable
-class WrappingModel(Protocol):
-    """A model that has another one answer."""
+InnerModel = TypeVar("InnerModel", bound=ChatModel)
+
+
+class WrappingModel(Generic[InnerModel]):
+    """A model that has another one answer; what is no answer is the inner model's."""
+
+    def __init__(self, inner: InnerModel) -> None:
+        self._inner = inner
 
     @property
-    def inner(self) -> ChatModel:
+    def inner(self) -> InnerModel:
         """The model that answers."""
-        ...
+        return self._inner
+
+    @property
+    def label(self) -> str:
+        """The model's name for people."""
+        return self._inner.label
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What may be sent to it."""
+        return self._inner.capabilities
+
+    def request_body(self, request: ModelRequest) -> JsonObject:
+        """The exact body."""
+        return self._inner.request_body(request)
+
+    async def close(self) -> None:
+        """The inner model is closed by who opened it."""
+
+
+def answering_model(model: object) -> object:
+    """The innermost model of those that have another one answer."""
+    while isinstance(model, WrappingModel):
+        model = model.inner
+    return model
 
 
 def place_of(model: object) -> ModelPlace:
     """Which model answers, and where; empty of one that is on no server."""
-    while isinstance(model, WrappingModel):
-        model = model.inner
+    model = answering_model(model)
     return model.place if isinstance(model, PlacedModel) else ModelPlace()
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from studio.core.models.base import answering_model
 from studio.core.models.connections import Connection, ConnectionKind, address_of
 from studio.core.models.price_table import price_table
 from studio.core.wire.reply import Usage
@@ -185,6 +186,7 @@ class PricedModel(Protocol):
 
 def price_source(model: object) -> str:
     """Where a model's price comes from; empty for a model that costs nothing."""
+    model = answering_model(model)
     if not isinstance(model, PricedModel):
         return ""
     return model.price.source if model.price is not None else "unknown"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.masking.masker import Masker
-from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
+from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest, WrappingModel
 from studio.core.models.bodies import request_body
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
@@ -64,7 +64,7 @@ def comparable(request: ModelRequest) -> JsonObject:
     return request_body(request, model_id="", capabilities=Capabilities(vision=True))
 
 
-class RecordingModel:
+class RecordingModel(WrappingModel[ChatModel]):
     """Answers by another model and writes down every call that it ended."""
 
     def __init__(self, model: ChatModel, path: Path, masker: Masker | None = None) -> None:
@@ -76,27 +76,13 @@ class RecordingModel:
             masker: knows the secrets that are not written into it.
         """
         self._masker = masker if masker is not None else Masker()
-        self._model = model
+        super().__init__(model)
         self._path = path
 
     @property
     def label(self) -> str:
         """The model's name for people."""
-        return f"{self._model.label} (recording)"
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What may be sent to the model that answers."""
-        return self._model.capabilities
-
-    @property
-    def inner(self) -> ChatModel:
-        """The model that answers."""
-        return self._model
-
-    def request_body(self, request: ModelRequest) -> JsonObject:
-        """The body that the answering model sends."""
-        return self._model.request_body(request)
+        return f"{self._inner.label} (recording)"
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer; a call that was cancelled leaves no record.
@@ -107,7 +93,7 @@ class RecordingModel:
         deltas: list[ReplyDelta] = []
         mask = ReplyMask(self._masker)
         try:
-            async for delta in self._model.stream(request):
+            async for delta in self._inner.stream(request):
                 deltas += mask.feed(delta)
                 yield delta
         except ModelError as error:
@@ -120,7 +106,7 @@ class RecordingModel:
 
     async def close(self) -> None:
         """Let go of the answering model."""
-        await self._model.close()
+        await self._inner.close()
 
     def _write(
         self,

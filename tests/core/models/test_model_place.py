@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from studio.application.connections.model import SwitchedModel
 from studio.core.models.base import ModelPlace, place_of
 from studio.core.models.connections import Connection, ConnectionKind
+from studio.core.models.prices import price_source
 from studio.core.models.remote import RemoteModel
+from studio.core.models.replay import RecordingModel
 from studio.core.models.scripted import ScriptedModel
 
 
@@ -28,3 +33,12 @@ def test_a_remote_model_is_named_as_tracing_back_ends_know_it(
 
 def test_a_model_on_no_server_has_no_place() -> None:
     assert place_of(ScriptedModel(["ok"])) == ModelPlace()
+
+
+def test_what_answers_in_place_of_another_model_keeps_its_place_and_its_price() -> None:
+    model = RemoteModel(Connection("mine", "openai"), "gpt-4o", None)
+
+    for outer in (SwitchedModel(model), RecordingModel(SwitchedModel(model), Path("calls.jsonl"))):
+        assert place_of(outer) == model.place
+        assert price_source(outer) == "unknown"
+    assert price_source(SwitchedModel(ScriptedModel(["ok"]))) == ""

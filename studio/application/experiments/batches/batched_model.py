@@ -11,12 +11,11 @@ from studio.application.experiments.batches.carrier import BatchLine
 from studio.application.experiments.batches.waves import BatchWaves
 from studio.application.experiments.turns import LeasedCell
 from studio.application.words import translate
-from studio.core.models.base import Capabilities, ModelError, ModelRequest, nothing_asked
+from studio.core.models.base import ModelError, ModelRequest, WrappingModel, nothing_asked
 from studio.core.models.batches.values import PRICE_SHARE, BatchReply, unstreamed
 from studio.core.models.faults import RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote import RemoteModel
 from studio.core.models.sending import as_sent
-from studio.core.text.values import JsonObject
 from studio.core.wire.process import BadReplyError
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import holds_message
@@ -25,7 +24,7 @@ from studio.core.wire.whole import deltas_of_response
 _tr = partial(translate, "ExperimentBatches")
 
 
-class BatchedModel:
+class BatchedModel(WrappingModel[RemoteModel]):
     """One for each run of a cell, around the model that its variant shares."""
 
     def __init__(
@@ -40,7 +39,7 @@ class BatchedModel:
             cell: who asks.
             name: begins the names of the requests.
         """
-        self._model = model
+        super().__init__(model)
         self._line = line
         self._waves = waves
         self._cell = cell
@@ -48,25 +47,6 @@ class BatchedModel:
         self._step = 0
         self.waited = 0.0
         """Seconds until waves were answered."""
-
-    @property
-    def label(self) -> str:
-        """The model's name for people."""
-        return self._model.label
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """What may be sent to it."""
-        return self._model.capabilities
-
-    @property
-    def inner(self) -> RemoteModel:
-        """The model that makes the bodies."""
-        return self._model
-
-    def request_body(self, request: ModelRequest) -> JsonObject:
-        """The body as it is sent without batches: the same, but for what asks for a stream."""
-        return self._model.request_body(request)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer once the wave was answered.
@@ -79,12 +59,12 @@ class BatchedModel:
         self._step += 1
         attempt = 0
         while True:
-            body = self._model.request_body(request)
+            body = self._inner.request_body(request)
             if not holds_message(body):
                 raise nothing_asked()
             began = time.monotonic()
             name = f"{self._name}{self._step}"
-            whole = self._model.whole_body(request)
+            whole = self._inner.whole_body(request)
             reply = await self._waves.ask(
                 self._line, self._cell, name, unstreamed(body), unstreamed(whole)
             )
@@ -92,7 +72,7 @@ class BatchedModel:
             try:
                 deltas = self._deltas(reply)
             except UnsupportedParameterError as error:
-                notice = self._model.do_without(error, body)
+                notice = self._inner.do_without(error, body)
                 if notice is None:
                     raise
                 yield ReplyNotice(notice)
@@ -133,18 +113,15 @@ class BatchedModel:
                 _tr("Ask cells without an answer again."),
             )
         try:
-            deltas = deltas_of_response(self._model.provider, reply.response)
+            deltas = deltas_of_response(self._inner.provider, reply.response)
         except BadReplyError as error:
             raise ModelError("bad-reply", str(error)) from None
         return tuple(self._priced(delta) for delta in deltas)
 
     def _priced(self, delta: ReplyDelta) -> ReplyDelta:
-        price = self._model.price
+        price = self._inner.price
         if price is None or not isinstance(delta, UsageDelta) or delta.usage.cost is not None:
             return delta
         cost = price.of(delta.usage)
         half = None if cost is None else cost * PRICE_SHARE
         return UsageDelta(replace(delta.usage, cost=half))
-
-    async def close(self) -> None:
-        """The model is closed by who opened it."""

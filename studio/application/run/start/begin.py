@@ -15,7 +15,7 @@ from studio.core.agent.run.reply_keeper import KeepReply
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.events import Rendered, Started
 from studio.core.agent.values.state import RunSetup
-from studio.core.models.base import EmbeddingModel, ModelError
+from studio.core.models.base import EmbeddingModel, ModelError, WrappingModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.prepare import prepare
@@ -84,10 +84,10 @@ async def tool_scores_of(plan: RunPlan, toolbox: RunToolbox) -> ToolScores:
     if wish is None or plan.past is not None:
         return BY_WORDS
     model: object = plan.model
-    while not isinstance(model, EmbeddingModel):
-        model = getattr(model, "inner", None)  # one that records, or waits for others
-        if model is None:
-            return wish.failed(f"{plan.model.label} gives no vectors")
+    while isinstance(model, WrappingModel) and not isinstance(model, EmbeddingModel):
+        model = model.inner
+    if not isinstance(model, EmbeddingModel):
+        return wish.failed(f"{plan.model.label} gives no vectors")
     try:
         return wish.scores(await model.embed(wish.texts, wish.model))
     except ModelError as error:

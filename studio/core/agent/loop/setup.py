@@ -17,7 +17,6 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import Limits, RunSetup
 from studio.core.models.base import ChatModel, ProtocolName, place_of
 from studio.core.models.prices import price_source
-from studio.core.models.replay import RecordingModel
 from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import output_schema
@@ -84,7 +83,7 @@ def make_setup(
         model_id=place.model,
         provider=place.provider,
         server=place.server,
-        price=price_source(model.inner if isinstance(model, RecordingModel) else model),
+        price=price_source(model),
         options=sent_options(document, document.model.options),
         stop=stop,
         response_schema=output_schema(document.outputs),
