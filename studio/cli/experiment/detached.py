@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -21,6 +20,7 @@ from studio.application.experiments.run.detached import (
 )
 from studio.application.experiments.run.words import ended_words
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UNFINISHED
+from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, exit_code, write_report
 from studio.cli.experiment.results import add_result, with_result
@@ -86,8 +86,7 @@ async def _watch(options: argparse.Namespace, ledger: ExperimentLedger, head: Re
     watched = WatchedRun(ledger, head.id)
     progress = RunProgress()
     work = asyncio.ensure_future(watched.watch(progress.show))
-    with suppress(NotImplementedError):  # Windows
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, work.cancel)
+    Interruption(work.cancel)
     try:
         state = await work
     except asyncio.CancelledError:

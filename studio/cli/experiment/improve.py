@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import signal
 import sys
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,6 +38,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
 from studio.cli.arguments import add_trust
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UNFINISHED, USAGE
+from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.plan import open_ledger, services_of
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -138,15 +137,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
         await search.close()
         print("prompt-studio: nothing was sent", file=sys.stderr)
         return PROBLEMS
-    interrupted = False
-
-    def interrupt() -> None:
-        nonlocal interrupted
-        interrupted = True
-        search.stop()
-
-    with suppress(NotImplementedError):  # Windows
-        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+    interruption = Interruption(search.stop)
     try:
         found = await search.run()
     finally:
@@ -154,7 +145,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
         if task.services.embedded is not None:
             await task.services.embedded.stop()
     code = _tell(options, found)
-    return INTERRUPTED if interrupted else code
+    return INTERRUPTED if interruption.has_come else code
 
 
 def _tell(options: argparse.Namespace, found: Improvement) -> int:

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import signal
 import sys
-from contextlib import suppress
 
 from studio.application.experiments.asking import CellAsker
 from studio.application.experiments.batches.asker import BatchAsker
@@ -20,6 +19,7 @@ from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.cluster import add_workers, asker_of
 from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
 from studio.cli.experiment.detached import BATCHES_GO_ON, add_detach, detach, notify
+from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.plan import open_ledger, planned, services_of
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, exit_code, write_report
@@ -79,17 +79,7 @@ async def _drive(
         on_cell=lambda _key, _outcome: progress.show(runner.progress),
         asker=_asker(options, plan, services, ledger),
     )  # fmt: skip
-    interrupted = False
-
-    def interrupt() -> None:
-        nonlocal interrupted
-        interrupted = True
-        runner.stop()
-
-    loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # Windows
-        for each in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(each, interrupt)
+    interruption = Interruption(runner.stop, signal.SIGINT, signal.SIGTERM)
     try:
         estimate = await runner.prepare()
         _tell_estimate(estimate)
@@ -113,7 +103,7 @@ async def _drive(
     write_report(options, ledger, report)
     if options.notify:
         notify(report)
-    if interrupted and state == "cancelled":
+    if interruption.has_come and state == "cancelled":
         print(f"prompt-studio: stopped; {_how_to_go_on(options)}", file=sys.stderr)
         return INTERRUPTED
     if state == "cancelled":
