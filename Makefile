@@ -9,6 +9,11 @@ SOAK ?= 900
 JOBS ?= 2
 ORDER ?=
 
+# $(call each,PARTS,BEFORE): run each part with Python, also after one that failed; say which failed, and how long each took.
+each = failed=""; for part in $(1); do echo "== $$part"; began=$$(date +%s); \
+	  $(BIN)/python $(2)$$part || failed="$$failed $$part"; echo "-- $$part: $$(($$(date +%s) - began)) s"; done; \
+	  test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format bench chaos cluster fuzz interop soak shots tour i18n dist workflows clean setup setup-dev
 
@@ -36,9 +41,7 @@ format: setup-dev ## put the code into its standard form
 bench: setup-dev ## measure speed as ratios, each beside its target
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --group bench \
 	  || echo "bench: the peers of bench_loop are not installed; it is skipped"
-	@missed=""; for script in tests/benches/bench_*.py; do echo "== $$script"; \
-	  QT_QPA_PLATFORM=offscreen $(BIN)/python $$script || missed="$$missed $$script"; done; \
-	  test -z "$$missed" || { echo "targets missed in:$$missed"; exit 1; }
+	@export QT_QPA_PLATFORM=offscreen; $(call each,$(wildcard tests/benches/bench_*.py),)
 
 fuzz: setup-dev ## draw the property tests anew, then throw texts at the format engine (SECONDS=1200)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=free
@@ -60,28 +63,14 @@ dist: setup-dev ## build all that people install, check it and start it, into di
 	@$(BIN)/python packaging/distribution.py
 
 interop: setup-dev ## let every program that reads an export read it: Prompty 1 and 2, AgentSchema, LangChain, promptfoo, …
-	@$(BIN)/python -m tests.interop.interop $(FILE)
-	@$(BIN)/python -m tests.interop.promptfoo_verdicts
-	@$(BIN)/python -m tests.interop.mcp_clients
-	@$(BIN)/python -m tests.interop.hooks
-	@$(BIN)/python -m tests.interop.vscode
-	@$(BIN)/python -m tests.interop.neovim
-	@$(BIN)/python -m tests.interop.servers
-	@$(BIN)/python -m tests.interop.fastmcp_servers
-	@$(BIN)/python -m tests.interop.descriptions
-	@$(BIN)/python -m tests.interop.portability
-	@$(BIN)/python -m tests.interop.traces
+	@$(call each,"interop $(FILE)" promptfoo_verdicts mcp_clients hooks vscode neovim servers fastmcp_servers \
+	  descriptions portability traces,-m tests.interop.)
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs, kill an experiment 50 times and batches at each step; print it
-	@$(BIN)/python -m tests.chaos.run
-	@$(BIN)/python -m tests.chaos.kills
-	@$(BIN)/python -m tests.chaos.batch_kills
+	@$(call each,run kills batch_kills,-m tests.chaos.)
 
 cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; a slow network that is cut; embedded models; a thousand virtual workers
-	@$(BIN)/python tests/cluster/run.py
-	@$(BIN)/python tests/cluster/far.py
-	@$(BIN)/python tests/cluster/embedded.py
-	@$(BIN)/python tests/cluster/simulate.py
+	@$(call each,run far embedded simulate,-m tests.cluster.)
 
 soak: setup-dev ## use the studio at random for 15 minutes, with faults thrown in (SOAK=900)
 	@$(BIN)/python tests/soak/soak.py $(SOAK)

@@ -43,6 +43,8 @@ def one_kill(kind: str, step: str) -> bool:
         ) as run:
             wait_for(server.reached[step])
             run.send_signal(signal.SIGKILL)
+            run.wait()
+        wait_for(server.held[step].client_left)
         server.hold.pop(step).set()
         done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
         return _judge(f"{kind}: {_STEPS[step]}", server, path, done)

@@ -25,12 +25,12 @@ from tests.cluster.network import Network, slow_network  # noqa: E402
 from tests.cluster.run import (  # noqa: E402
     Supervisor,
     asked,
-    free_port,
     judge,
     model_server,
     start_leader,
     write_experiment,
 )
+from tests.support.ports import free_port  # noqa: E402
 
 LEAST, MOST = 0.05, 0.3
 STALL_SECONDS = 6.0

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 from studio.application.experiments.report import ledger_path  # noqa: E402
 from studio.core.experiments.results.ledger import ExperimentLedger  # noqa: E402
+from tests.support.ports import free_port  # noqa: E402
 
 MOST_TWICE = 0.05
 """Share of cells that a kill may cost a second request."""
@@ -65,12 +65,6 @@ async def main():
     await server.serve_forever()
 asyncio.run(main())
 """
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @dataclass

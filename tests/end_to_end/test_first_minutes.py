@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +28,7 @@ from tests.support.chat_server import (
     streamed,
 )
 from tests.support.memory_keyring import memory_keyring
+from tests.support.ports import refusing_port
 
 KEY = "sk-pasted-in-the-first-minute-13579"
 MOST_CLICKS = 6
@@ -117,8 +117,15 @@ def server() -> Iterator[ChatServer]:
 
 
 @pytest.fixture
+def nothing() -> Iterator[str]:
+    """An address of this machine at which nothing answers."""
+    with refusing_port() as port:
+        yield f"127.0.0.1:{port}"
+
+
+@pytest.fixture
 def user(
-    qtbot: QtBot, user_home: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, user_home: Path, monkeypatch: pytest.MonkeyPatch, nothing: str
 ) -> Iterator[Callable[..., User]]:
     """The studio as it starts for the first time, with these variables in its environment."""
     made: list[Workbench] = []
@@ -127,7 +134,7 @@ def user(
         for name in _VARIABLES:
             monkeypatch.delenv(name, raising=False)
         # Nothing answers there, whatever runs on the machine of the tests.
-        monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{closed_port()}")
+        monkeypatch.setenv("OLLAMA_HOST", nothing)
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
         bench = Workbench(build_services(user_paths()))
@@ -143,12 +150,6 @@ def user(
         bench.window.close()
         bench.close()
         bench.window.deleteLater()
-
-
-def closed_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 def test_a_key_in_the_environment_needs_four_clicks(
@@ -256,8 +257,8 @@ def test_another_server_lists_nothing_and_the_model_is_typed(
     assert "authorization" not in server.requests[-1].headers or KEY not in str(server.requests)
 
 
-def test_what_is_not_there_is_said_with_what_to_do(user: Callable[..., User]) -> None:
-    person = user(ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=f"http://127.0.0.1:{closed_port()}")
+def test_what_is_not_there_is_said_with_what_to_do(user: Callable[..., User], nothing: str) -> None:
+    person = user(ANTHROPIC_API_KEY=KEY, ANTHROPIC_BASE_URL=f"http://{nothing}")
     dialog = person.begin("ollama")
     person.qtbot.waitUntil(lambda: "not running" in dialog.choices["ollama"].accessibleName())
     person.qtbot.waitUntil(lambda: "Start the server" in dialog.trial.hint.text())

@@ -24,6 +24,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.values import Json
 from studio.core.wire.request import Provider
+from tests.interop.environments import LIMIT
 
 _TYPES = """
 import collections.abc, importlib, json, pkgutil, sys, typing
@@ -87,7 +88,7 @@ def type_faults(python: Path, bodies: list[tuple[Provider, Any]]) -> list[str]:
     """What the types of `openai` and `anthropic` refuse of each body; empty where nothing."""
     done = subprocess.run(
         [str(python), "-W", "ignore", "-c", _TYPES],
-        input=json.dumps(bodies), capture_output=True, text=True, check=False, timeout=300,
+        input=json.dumps(bodies), capture_output=True, text=True, check=False, timeout=LIMIT,
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(done.stderr.strip().rpartition("\n")[2])
@@ -211,7 +212,7 @@ def _run(script: Path, folder: Path) -> tuple[Asked | None, str]:
     with recorder(folder) as (asked, environment):
         done = subprocess.run(
             ["sh", str(script)], env={"PATH": os.environ["PATH"], **environment, **keys},
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=LIMIT,
         )  # fmt: skip
     if done.returncode or len(asked) != 1:
         told = f"the shell ends with {done.returncode} after {len(asked)} requests: {done.stderr}"

@@ -28,7 +28,7 @@ from studio.core.prompty.messages import (
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, accumulate
-from tests.interop.environments import build
+from tests.interop.environments import LIMIT, build
 from tests.support.chat_server import Answer, ChatServer, Exchange, chat_server, chunk, events
 
 _PIXEL = (
@@ -207,7 +207,7 @@ def _differs(client: ApiClient, server: ChatServer, python: Path) -> str:
     given = {"address": server.url, "body": server.requests[0].body, "model": "m-1"}
     done = subprocess.run(
         [str(python), "-I", "-c", _HEAD + client.code],
-        input=json.dumps(given), capture_output=True, text=True, check=False, timeout=120,
+        input=json.dumps(given), capture_output=True, text=True, check=False, timeout=LIMIT,
         encoding="utf-8",
     )  # fmt: skip
     if done.returncode:

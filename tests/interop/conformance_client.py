@@ -14,10 +14,10 @@ from typing import Any
 
 import httpx2
 
-from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import HttpLogin, HttpServer
 from studio.core.tools.mcp.source import McpSource
+from tests.interop.environments import PATIENT
 
 SCENARIO = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
 CONTEXT: dict[str, Any] = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}") or "{}")
@@ -47,7 +47,7 @@ def login() -> HttpLogin | None:
 async def main(url: str) -> int:
     """List the tools, call each, and leave."""
     server = HttpServer(url, login=login())
-    source = McpSource("suite", server, limits=ToolLimits(seconds=20), ask=answer)
+    source = McpSource("suite", server, limits=PATIENT, ask=answer)
     try:
         for spec in await source.list_tools():
             required: Any = spec.parameters.get("required", [])

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -25,15 +24,14 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 
-from studio.core.tools.limits import ToolLimits
 from studio.core.tools.openapi.description import JSON_TYPE
 from studio.core.tools.openapi.operation import Operation
 from studio.core.tools.openapi.request import build_request
 from studio.core.tools.openapi.source import OpenApiSource
 from tests.interop.body_judge import BodyJudge
-from tests.interop.environments import build, node_of, npm_file
+from tests.interop.environments import LIMIT, PATIENT, build, node_of, npm_file
 from tests.interop.samples import sample
-from tests.support import patience
+from tests.support.ports import free_port
 
 PRISM, GITHUB = "@stoplight/prism-cli@5.16.0", "@octokit/openapi@23.0.2"
 REFUSED = (400, 401, 403, 404, 405, 413, 415, 422)
@@ -42,13 +40,6 @@ REFUSED = (400, 401, 403, 404, 405, 413, 415, 422)
 MOST_SHOWN = 8
 MOST_SENT = 200
 """Operations of one description that Prism answers: it takes a third of a second for each."""
-
-
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def descriptions(python: Path) -> list[Path]:
@@ -63,7 +54,7 @@ def descriptions(python: Path) -> list[Path]:
 
 async def until_it_listens(port: int, prism: subprocess.Popen[bytes]) -> None:
     """Wait for Prism, which takes its time with a large description."""
-    end = time.monotonic() + 20 * patience.SECONDS
+    end = time.monotonic() + LIMIT
     while time.monotonic() < end and prism.poll() is None:
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -110,7 +101,7 @@ async def meet(path: Path, prism: list[str], log: Path) -> list[str]:
     """Call every operation of a description; what was refused, in sentences."""
     port = free_port()
     connection: dict[str, Any] = {"endpoint": f"http://127.0.0.1:{port}", "apiKey": "key"}
-    source = OpenApiSource(path.stem, path, connection, ToolLimits(seconds=60))
+    source = OpenApiSource(path.stem, path, connection, PATIENT)
     began = time.perf_counter()
     operations = (await source.list_tools(), source.operations)[1]
     took = time.perf_counter() - began

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from studio.core.tools.limits import ToolLimits
+
 ROOT = Path(__file__).resolve().parents[2]
-FOLDER = Path(os.environ.get("INTEROP_ENVIRONMENTS", ROOT / "build" / "interop"))
+FOLDER = Path(os.environ.get("INTEROP_ENVIRONMENTS", ROOT / "build" / "interop")).resolve()
+
+LIMIT = 1800.0
+"""Seconds for one program, and for what it does; only ends what hangs, also on a busy machine."""
+
+PATIENT = ToolLimits(seconds=LIMIT, start_seconds=LIMIT)
+"""The same for tools and their servers."""
 
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "prompty2": ("prompty[jinja2,mustache,openai]>=2.1,<2.2",),
@@ -34,33 +43,55 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
 """What each environment holds."""
 
 
+_MARK = ".made-of"
+"""In an environment that is whole: what is in it."""
+
 PROMPTFOO = "promptfoo@0.123.1"
 """What npm installs beside the Node of its environment, which is newer than Debian's."""
 
 
 def python_of(name: str) -> Path | None:
-    """The Python of an environment; None where it is not built."""
-    places = (FOLDER / name / "bin" / "python", FOLDER / name / "Scripts" / "python.exe")
-    return next((place for place in places if place.is_file()), None)
+    """The Python of an environment; None where it is not built, or with other packages."""
+    folder = FOLDER / name
+    mark = folder / _MARK
+    is_whole = mark.is_file() and mark.read_text(encoding="utf-8") == _wanted(name)
+    return _interpreter(folder) if is_whole else None
+
+
+def _interpreter(folder: Path) -> Path:
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def _wanted(name: str) -> str:
+    """What an environment is made of."""
+    return f"{platform.python_version()} {' '.join(PACKAGES[name])}"
 
 
 def build(name: str) -> Path | None:
     """Build an environment where it is missing; None where its packages cannot be had."""
-    there = python_of(name)
-    if there is not None:
-        return there if name != "promptfoo" or _npm_install(there) else None
-    subprocess.run([sys.executable, "-m", "venv", str(FOLDER / name)], check=True)
     python = python_of(name)
-    assert python is not None
+    if python is None:
+        python = _made(name)
+    if python is not None and name == "promptfoo" and not _npm_install(python):
+        return None
+    return python
+
+
+def _made(name: str) -> Path | None:
+    """A new environment, in place of one that was broken off or holds other packages."""
+    folder = FOLDER / name
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     done = subprocess.run(
-        [str(python), "-m", "pip", "install", "-q", *PACKAGES[name]],
+        [str(_interpreter(folder)), "-m", "pip", "install", "-q", *PACKAGES[name]],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if done.returncode == 0:
-        return python if name != "promptfoo" or _npm_install(python) else None
-    print(f"{name}: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
-    subprocess.run([sys.executable, "-c", _REMOVE, str(FOLDER / name)], check=True)
-    return None
+    if done.returncode:
+        print(f"{name}: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
+        shutil.rmtree(folder)
+        return None
+    (folder / _MARK).write_text(_wanted(name), encoding="utf-8")
+    return python_of(name)
 
 
 def promptfoo_command(python: Path) -> list[str]:
@@ -118,7 +149,8 @@ def _npm_install(python: Path) -> bool:
 def _install(python: Path, folder: str, *packages: str) -> bool:
     """Install packages of npm beside a Python whose wheel carries Node."""
     modules = _modules(python)
-    if (modules / folder).is_dir():
+    mark = modules.parent / f"{_MARK}-{folder.replace('/', '-')}"
+    if mark.is_file() and mark.read_text(encoding="utf-8") == " ".join(packages):
         return True
     node = _node(python)
     root = Path(node[0]).parents[1] if Path(node[0]).parent.name == "bin" else Path(node[0]).parent
@@ -130,13 +162,12 @@ def _install(python: Path, folder: str, *packages: str) -> bool:
     )  # fmt: skip
     if done.returncode:
         print(f"{folder}: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
-    return done.returncode == 0
+        return False
+    mark.write_text(" ".join(packages), encoding="utf-8")
+    return True
 
 
 def _database() -> str:
     machine = "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
     kinds = {"linux": f"linux-{machine}-gnu", "darwin": f"darwin-{machine}"}
     return f"@libsql/{kinds.get(sys.platform, 'win32-x64-msvc')}"
-
-
-_REMOVE = "import shutil, sys; shutil.rmtree(sys.argv[1])"

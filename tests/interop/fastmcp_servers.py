@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import httpx2
 
-from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import (
     HttpLogin,
@@ -22,7 +20,8 @@ from studio.core.tools.mcp.server_config import (
 )
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.source import ToolSourceError
-from tests.interop.environments import build
+from tests.interop.environments import PATIENT, build
+from tests.support.ports import free_port
 
 SERVER = Path(__file__).with_name("fastmcp_server.py")
 REFUSED = "HTTP 401 Unauthorized: it asks for a login"
@@ -40,9 +39,7 @@ async def answer(wanted: InputWanted) -> InputGiven:
 @asynccontextmanager
 async def served(python: Path, kind: str) -> AsyncIterator[str]:
     """The server's address, while it serves by HTTP."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         str(python), str(SERVER), kind, str(port),
         stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE,
@@ -63,7 +60,7 @@ async def meet(name: str, address: ServerAddress) -> list[str]:
     wrong: list[str] = []
     for is_old, tool, said in ((False, "work", "worked on 4"), (True, "book", "accept: row 3")):
         spoken = replace(address, is_old=is_old)
-        source = McpSource(name, spoken, limits=ToolLimits(seconds=30), ask=answer)
+        source = McpSource(name, spoken, limits=PATIENT, ask=answer)
         try:
             outcome = await source.call(tool, {"steps": 4} if tool == "work" else {})
         finally:
@@ -75,7 +72,7 @@ async def meet(name: str, address: ServerAddress) -> list[str]:
 
 async def refused(address: ServerAddress) -> list[str]:
     """What is wrong with the sentence of a refusal."""
-    source = McpSource("refused", address)
+    source = McpSource("refused", address, limits=PATIENT)
     try:
         await source.list_tools()
     except ToolSourceError as error:

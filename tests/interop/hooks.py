@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from tests.interop.environments import ROOT, build
+from tests.interop.environments import FOLDER, ROOT, build
 
 GOOD = "---\nname: good\n---\nuser:\nHello.\n"
 BAD = "---\nnmae: bad\n---\nuser:\nHello.\n"
@@ -94,6 +94,7 @@ def try_hook(work: Path) -> Iterator[tuple[str, bool]]:
         return subprocess.run(
             [str(python), "-m", "pre_commit", "run", "--all-files"],
             cwd=work, capture_output=True, text=True, check=False,
+            env={**os.environ, "PRE_COMMIT_HOME": str(FOLDER / "pre-commit-home")},
         )  # fmt: skip
 
     first = run()

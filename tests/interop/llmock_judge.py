@@ -6,6 +6,7 @@ import asyncio
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from studio.core.agent.loop.toolbox import NoTools
@@ -17,10 +18,18 @@ from studio.core.models.secrets import Secret
 from studio.core.prompty.parse import parse
 from tests.interop.environments import build
 from tests.support.patience import wait_until
+from tests.support.ports import free_port
 from tests.support.start_run import start_run
 
 _CALLS = 12
 """Of each API."""
+
+_RETRIES = 9
+"""Where a call is given up at last, the verdict cannot tell that from half an answer taken for a
+whole one; more than ten attempts are a storm for it."""
+
+_SEEDED = "import random; from llmock.cli import app; random.seed(7); app()"
+"""It draws its faults with Python's own `random`; so they are the same in each call."""
 
 _FAULTS = (
     "--error-rate", "400=0.05", "--error-rate", "429=0.1", "--error-rate", "503=0.1",
@@ -58,11 +67,9 @@ def main() -> int:
         print("llmock               not installed here")
         return 0
     tool = python.parent / "llmock"
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [str(tool), "serve", "-h", "127.0.0.1", "-p", str(port), "--log-level", "error"]
-    with subprocess.Popen([*command, *_FAULTS]) as server:
+    port = free_port()
+    serve = ["serve", "-h", "127.0.0.1", "-p", str(port), "--log-level", "error", *_FAULTS]
+    with subprocess.Popen([str(python), "-c", _SEEDED, *serve]) as server:
         try:
             wait_until(lambda: _answers(port), "llmock answering")
             asyncio.run(_ask_all(f"http://127.0.0.1:{port}"))
@@ -89,7 +96,8 @@ async def _ask_all(address: str) -> None:
         for number in range(_CALLS):
             # Each another question: the server takes an equal request for a further try.
             question = f"Say a sentence, number {number} by {name}."
-            state = await _run(RemoteModel(connection, model_id, Secret("test-key")), question)
+            patient = replace(connection, retries=_RETRIES)
+            state = await _run(RemoteModel(patient, model_id, Secret("test-key")), question)
             if state.status == "done" and state.answer:
                 whole += 1
             elif state.error is not None:

@@ -3,13 +3,15 @@
 vim.opt.runtimepath:prepend(vim.env.FOLDER)
 dofile(vim.env.SETTINGS)
 
+local PATIENCE = 600000 -- milliseconds; only ends what hangs
+
 local function check(is_well, what)
   io.stdout:write((is_well and "ok     " or "FAILED ") .. "neovim: " .. what .. "\n")
   if not is_well then vim.cmd("cquit 1") end
 end
 
 local function wait(what, condition)
-  check(vim.wait(20000, condition, 20), what)
+  check(vim.wait(PATIENCE, condition, 20), what)
 end
 
 local ok, fault = pcall(function()
@@ -29,7 +31,7 @@ local ok, fault = pcall(function()
   wait("and the finding goes", function() return #vim.diagnostic.get(0) == 0 end)
 
   local at = { textDocument = vim.lsp.util.make_text_document_params(), position = { line = 6, character = 12 } }
-  local hover = client:request_sync("textDocument/hover", at, 20000, 0)
+  local hover = client:request_sync("textDocument/hover", at, PATIENCE, 0)
   check(vim.inspect(hover.result.contents):find("city") ~= nil, "hover tells of the input")
 
   vim.api.nvim_win_set_cursor(0, { 7, 12 })

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.interop.environments import ROOT, build
+from tests.interop.environments import LIMIT, ROOT, build
 
 PROMPT = """\
 ---
@@ -39,7 +39,7 @@ def try_neovim() -> bool:
         script = Path(__file__).with_name("neovim.lua")
         done = subprocess.run(
             [python.with_name("nvim"), "--headless", "--clean", "-c", f"luafile {script}"],
-            cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+            cwd=folder, capture_output=True, text=True, check=False, timeout=LIMIT,
             env={
                 **os.environ, "FOLDER": made, "SETTINGS": str(folder / "settings.lua"),
                 "XDG_STATE_HOME": made, "XDG_CACHE_HOME": made,

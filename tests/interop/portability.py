@@ -19,7 +19,7 @@ from typing import Any
 from studio.core.prompty.checks.portability import differences
 from studio.core.prompty.parse import parse
 from tests.core.prompty.checks.test_portability import CASES, VALUES, head_of
-from tests.interop.environments import FOLDER, build
+from tests.interop.environments import FOLDER, LIMIT, build
 
 NODE_PACKAGES = ("nunjucks@3.2.4", "mustache@4.2.0")
 MUSTACHE = (
@@ -93,7 +93,7 @@ def _same(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
 
 def _asked(command: Sequence[str], given: Sequence[object]) -> Any:
     done = subprocess.run(
-        command, input=json.dumps(given), capture_output=True, text=True, check=True, timeout=120
+        command, input=json.dumps(given), capture_output=True, text=True, check=True, timeout=LIMIT
     )
     return json.loads(done.stdout)
 
@@ -104,7 +104,7 @@ def _script(python: Path) -> str:
     where.mkdir(exist_ok=True)
     environment = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}"}
     command = ["npm", "install", "--silent", "--no-save", "--prefix", str(where), *NODE_PACKAGES]
-    subprocess.run(command, env=environment, check=True, timeout=300)
+    subprocess.run(command, env=environment, check=True, timeout=LIMIT)
     script = where / "nunjucks.mjs"
     script.write_text(
         (Path(__file__).parent / "nunjucks.mjs").read_text(encoding="utf-8"), encoding="utf-8"

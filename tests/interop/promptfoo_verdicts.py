@@ -25,7 +25,7 @@ from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED
 from studio.core.models.secrets import secret_store
 from studio.core.tools.trust.store import TrustStore
-from tests.interop.environments import build, promptfoo_command
+from tests.interop.environments import LIMIT, build, promptfoo_command
 
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "number"}}}
 
@@ -158,7 +158,8 @@ def theirs(python: Path, path: Path) -> list[tuple[bool, float]]:
     subprocess.run(
         [*promptfoo_command(python), "eval", "-c", str(path), "-o", "out.json", "--no-cache",
          "--no-table", "-j", "1"],
-        capture_output=True, text=True, check=False, timeout=300, cwd=path.parent, env=environment,
+        capture_output=True, text=True, check=False, timeout=LIMIT, cwd=path.parent,
+        env=environment,
     )  # fmt: skip
     found = json.loads((path.parent / "out.json").read_text(encoding="utf-8"))["results"]
     results = sorted(found["results"], key=lambda each: int(each["testIdx"]))

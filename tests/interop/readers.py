@@ -17,7 +17,7 @@ from studio.core.export.write import write_bytes_atomically
 from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import TextPart
 from studio.core.prompty.threads import read_thread
-from tests.interop.environments import promptfoo_command
+from tests.interop.environments import LIMIT, promptfoo_command
 
 Reader = Callable[[Path, ExportSource, ExportResult, Path], str]
 """Python of the environment, what was exported, the result, and an empty folder."""
@@ -85,15 +85,16 @@ def langchain(python: Path, source: ExportSource, made: ExportResult, folder: Pa
 def script(python: Path, source: ExportSource, made: ExportResult, folder: Path) -> str:
     """The script is sound for ruff and mypy, and tells its usage."""
     path = folder / "script.py"
+    known = str(python.parents[1] / "mypy")  # the packages that the scripts use are read once
     write_bytes_atomically(path, made.content)
     checks: Mapping[str, tuple[str, ...]] = {
         "ruff": ("-m", "ruff", "check", "--isolated", "-q", str(path)),
-        "mypy": ("-m", "mypy", "--ignore-missing-imports", "--no-incremental", str(path)),
+        "mypy": ("-m", "mypy", "--ignore-missing-imports", "--cache-dir", known, str(path)),
         "help": (str(path), "--help"),
     }
     for name, arguments in checks.items():
         done = subprocess.run(
-            [str(python), *arguments], capture_output=True, text=True, check=False, timeout=120,
+            [str(python), *arguments], capture_output=True, text=True, check=False, timeout=LIMIT,
             cwd=folder,
         )  # fmt: skip
         if done.returncode:
@@ -115,7 +116,7 @@ def promptfoo(python: Path, source: ExportSource, made: ExportResult, folder: Pa
 
     def ask(*arguments: str) -> str:
         done = subprocess.run(
-            [*command, *arguments], capture_output=True, text=True, check=False, timeout=120,
+            [*command, *arguments], capture_output=True, text=True, check=False, timeout=LIMIT,
             cwd=folder, env=environment,
         )  # fmt: skip
         return "" if done.returncode in (0, 100) else (done.stdout + done.stderr).strip()
@@ -157,7 +158,7 @@ def _failure(python: Path, code: str, path: Path, given: str) -> str:
 def _run(python: Path, code: str, path: Path, given: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(python), "-I", "-c", code, str(path)],
-        input=given, capture_output=True, text=True, check=False, timeout=60,
+        input=given, capture_output=True, text=True, check=False, timeout=LIMIT,
     )  # fmt: skip
 
 

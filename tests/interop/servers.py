@@ -19,6 +19,8 @@ from studio.core.tools.mcp.server_config import StdioServer
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.source import ToolSourceError
 from tests.interop.environments import (
+    LIMIT,
+    PATIENT,
     ROOT,
     build,
     mcp_server_command,
@@ -61,6 +63,10 @@ NOT_HAD = {
 }
 """What is not done, and why."""
 
+LATE, MOST_LATE = "reconnected very late", 9
+"""Said where half a second was missed by another half, which a busy machine does. The part is then
+played again: a client that keeps to a time of its own is late each time."""
+
 WORDS = {"string": "a@example.org", "integer": 3, "number": 1.5, "boolean": True}
 
 
@@ -96,7 +102,7 @@ def servers(folder: Path) -> dict[str, StdioServer]:
 
 async def meet(name: str, server: StdioServer, folder: Path) -> list[str]:
     """What is wrong with a server, or our client; empty where all is well."""
-    source = McpSource(name, server, ask=fill_in)
+    source = McpSource(name, server, limits=PATIENT, ask=fill_in)
     wrong: list[str] = []
     try:
         tools = await source.list_tools()
@@ -125,14 +131,24 @@ def conform(python: Path) -> Iterator[tuple[str, str]]:
     if script is None:
         return
     client = f"{sys.executable} -m tests.interop.conformance_client"
+    command = [str(node_of(python)), str(script), "client", "--command", client,
+               "--timeout", str(int(LIMIT * 1000)), "--scenario"]  # fmt: skip
     for part in PARTS:
-        done = subprocess.run(
-            [str(node_of(python)), str(script), "client", "--command", client, "--scenario", part],
-            capture_output=True, text=True, check=False, timeout=120, cwd=ROOT,
-        )  # fmt: skip
-        said = done.stdout + done.stderr
+        said = _played(command, part)
+        for _ in range(MOST_LATE):
+            if LATE not in said:
+                break
+            said = _played(command, part)
         wrong = [line.strip() for line in said.splitlines() if line.startswith("  - ")]
-        yield part, "" if done.returncode == 0 else "; ".join(wrong) or said[-300:]
+        yield part, "; ".join(wrong) or said[-300:]
+
+
+def _played(command: list[str], part: str) -> str:
+    """What the suite says of a part that our client failed; empty where it passed."""
+    done = subprocess.run(
+        [*command, part], capture_output=True, text=True, check=False, timeout=LIMIT, cwd=ROOT
+    )
+    return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
 async def main() -> int:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.interop.environments import FOLDER, ROOT, build
+from tests.interop.environments import FOLDER, LIMIT, ROOT, build
 
 SOURCE = ROOT / "editors" / "vscode"
 WHERE = FOLDER / "vscode"
@@ -36,7 +36,7 @@ def main() -> int:
     for name, command in steps.items():
         done = subprocess.run(
             command, cwd=WHERE, env=environment, capture_output=True, text=True, check=False,
-            timeout=300,
+            timeout=LIMIT,
         )  # fmt: skip
         is_well = done.returncode == 0
         told = "" if is_well else f": {(done.stdout + done.stderr)[-800:]}"

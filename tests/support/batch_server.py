@@ -18,7 +18,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.support import patience
-from tests.support.chat_server import ChatServer, Exchange, Received, chat_server, json_body, raw
+from tests.support.chat_server import (
+    ChatServer,
+    Exchange,
+    Received,
+    chat_server,
+    json_body,
+    raw,
+    watch_client,
+)
 
 Body = dict[str, Any]
 
@@ -76,6 +84,8 @@ class BatchServer(ChatServer):
         """Steps at which it does not answer: `upload`, `create`, `created`, `look`, `results`."""
         self.reached = {step: threading.Event() for step in
                         ("upload", "create", "created", "look", "results")}  # fmt: skip
+        self.held: dict[str, Received] = {}
+        """The request that is held at a step; given up once its client leaves."""
         self.faults: dict[str, list[tuple[int, bool]]] = {}
         """Status of the next answers of a step; True: it is done all the same. 0 cuts."""
 
@@ -83,7 +93,11 @@ class BatchServer(ChatServer):
         try:
             request = await _read(reader)
             self.requests.append(request)
-            await self._batch(Exchange(request, writer))
+            watch = asyncio.create_task(watch_client(reader, request))
+            try:
+                await self._batch(Exchange(request, writer))
+            finally:
+                watch.cancel()
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:
@@ -96,7 +110,7 @@ class BatchServer(ChatServer):
             case "POST", ["files"]:
                 await self._step("upload", exchange, self._upload)
             case "POST", ["batches"] | ["messages", "batches"]:
-                await self._stopped("create")
+                await self._stopped("create", request)
                 await self._step("created", exchange, self._create)
             case "GET", ["batches"] | ["messages", "batches"]:
                 held = [self._shown(each) for each in reversed(self.batches.values())]
@@ -119,16 +133,24 @@ class BatchServer(ChatServer):
             case _:
                 await json_body({"error": {"message": "no such path"}}, 404)(exchange)
 
-    async def _stopped(self, step: str) -> None:
-        self.reached[step].set()
+    async def _stopped(self, step: str, request: Received) -> None:
+        """Hold a request where that is wanted; what its client no longer waits for goes no further.
+
+        Else a batch would be made for a client that is gone, while the next one looks for it.
+        """
         held = self.hold.get(step)
+        if held is not None:
+            self.held[step] = request
+        self.reached[step].set()
         while held is not None and not held.is_set():
+            if request.client_left.is_set():
+                raise ConnectionResetError(f"the client left at {step}")
             await asyncio.sleep(0.005)
 
     async def _step(self, step: str, exchange: Exchange, act: Callable[[Received], Body]) -> None:
         status, is_done = (self.faults.get(step) or [(200, True)]).pop(0)
         made = act(exchange.request) if is_done else {}
-        await self._stopped(step)
+        await self._stopped(step, exchange.request)
         if status == 0:
             return
         if status != 200:
@@ -139,7 +161,7 @@ class BatchServer(ChatServer):
         half = len(data) // 2 if "results" in self.hold else len(data)
         head = f"HTTP/1.1 200 OK\r\ncontent-type: application/jsonl\r\ncontent-length: {len(data)}"
         await raw(f"{head}\r\nconnection: close\r\n\r\n".encode() + data[:half])(exchange)
-        await self._stopped("results")
+        await self._stopped("results", exchange.request)
         cut = self.faults.get("results")
         if not cut or cut.pop(0)[0] != 0:
             await exchange.send(data[half:])

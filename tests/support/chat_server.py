@@ -96,7 +96,7 @@ class ChatServer:
             return
         self.requests.append(request)
         self.arrived.set()
-        watch = asyncio.create_task(_watch(reader, request))
+        watch = asyncio.create_task(watch_client(reader, request))
         answer = self._answer(request)
         task = asyncio.create_task(answer(Exchange(request, writer)))
         try:
@@ -258,7 +258,7 @@ async def _read(reader: asyncio.StreamReader) -> Received:
     return Received(method, path, headers, json.loads(data) if data else None)
 
 
-async def _watch(reader: asyncio.StreamReader, request: Received) -> None:
+async def watch_client(reader: asyncio.StreamReader, request: Received) -> None:
     """See the client go; it sends nothing more on this connection."""
     with suppress(ConnectionError):
         await reader.read()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import socket
 import ssl
 import threading
 import time
@@ -39,6 +38,7 @@ from tests.support.chat_server import (
     streamed,
     text_chunks,
 )
+from tests.support.ports import refusing_port
 
 KEY = "sk-test-9f31c7d2aa-very-secret"
 HELLO = ModelRequest((Message("user", (TextPart("Hello"),)),))
@@ -349,10 +349,8 @@ async def test_a_parameter_that_is_needed_is_not_left_out(server: ChatServer) ->
 
 
 async def test_nothing_there_is_refused() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    error, _ = await failing(model_at(f"http://127.0.0.1:{port}/v1"))
+    with refusing_port() as port:
+        error, _ = await failing(model_at(f"http://127.0.0.1:{port}/v1"))
     assert error.kind == "refused"
     assert str(port) in error.message
 

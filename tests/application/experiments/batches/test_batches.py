@@ -25,7 +25,7 @@ from tests.application.experiments.batches.conftest import (
     BatchBench,
     openai_only,
 )
-from tests.support.batch_server import Ending
+from tests.support.batch_server import Ending, wait_for
 
 
 def passed(ledger: ExperimentLedger, result: int) -> list[int]:
@@ -227,7 +227,7 @@ def test_nothing_is_asked_twice_after_a_crash(
     server.hold[step] = threading.Event()
     ledger = ExperimentLedger(tmp_path / "crashed.db")
     batches.crash(step, ledger)
-    assert server.reached[step].is_set()
+    wait_for(server.held[step].client_left)
     ledger.close()  # its lock goes, as that of a killed process does
     server.hold.pop(step).set()
     ledger = ExperimentLedger(tmp_path / "crashed.db")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, server_address
 from studio.core.tools.mcp.source import McpSource
 from tests.support import patience
+from tests.support.ports import free_port
 
 SERVER = """
 import sys
@@ -71,16 +71,14 @@ def server_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def address(server_file: Path) -> AsyncIterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(server_file), str(port), stderr=asyncio.subprocess.PIPE
     )
     try:
         assert process.stderr is not None
-        while b"running on" not in await process.stderr.readline():
-            assert process.returncode is None
+        while b"running on" not in (line := await process.stderr.readline()):
+            assert line, "the server did not start"
         yield f"http://127.0.0.1:{port}/sse"
     finally:
         process.kill()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -20,6 +19,7 @@ from studio.core.tools.source import ToolSourceError
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt, gone, written
 from tests.support import patience
+from tests.support.ports import free_port
 
 SERVER = '''
 import os, sys, time
@@ -206,9 +206,7 @@ async def test_a_server_that_cannot_be_used_says_why(
 
 
 async def test_streamable_http(server_file: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server_file.write_text(
         f"{SERVER}\nserver.run('streamable-http', port={port})\n", encoding="utf-8"
     )
@@ -217,8 +215,8 @@ async def test_streamable_http(server_file: Path) -> None:
     )
     try:
         assert process.stderr is not None
-        while b"running on" not in await process.stderr.readline():
-            assert process.returncode is None
+        while b"running on" not in (line := await process.stderr.readline()):
+            assert line, "the server did not start"
         source = McpSource("web", HttpServer(f"http://127.0.0.1:{port}/mcp"))
         assert "forecast" in [spec.name for spec in await source.list_tools()]
         outcome = await source.call("forecast", {"city": "Oslo"})
