@@ -269,7 +269,6 @@ class CommandLine:
         self.said += [(f"output of {place}", out), (f"errors of {place}", err)]
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("planted")
 def test_the_command_line_leaves_no_key_behind(
     prompt: Path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -79,7 +80,7 @@ name: task
 metadata:
   agent:
     tools: [tools.py]
-    tool_seconds: 2
+    tool_seconds: 600
 ---
 system:
 You may use tools.
@@ -351,8 +352,6 @@ def test_a_call_is_saved_called_again_tested_and_stands_in(
 def test_cancel_ends_the_process_of_the_tool(
     qtbot: QtBot, prompt: Path, open_workbench: Open, tmp_path: Path
 ) -> None:
-    text = prompt.read_text(encoding="utf-8").replace("tool_seconds: 2", "tool_seconds: 600")
-    prompt.write_text(text, encoding="utf-8")
     workbench = open_workbench(prompt)
     trust(qtbot, workbench)
     choose(qtbot, workbench, "spin")
@@ -373,6 +372,21 @@ def test_cancel_ends_the_process_of_the_tool(
     assert not panel.cancel_button.isVisible()
 
 
+def bound_calls(qtbot: QtBot, workbench: Workbench, seconds: str) -> None:
+    """Write another `tool_seconds` into the prompt, and wait until the tools have it."""
+    page = workbench.window.tabs.current
+    assert page is not None
+    text = re.sub(r"tool_seconds: \S+", f"tool_seconds: {seconds}", page.editor.text())
+    page.editor.selectAll()
+    page.editor.insertPlainText(text)
+
+    def is_read() -> bool:
+        document = workbench.window.tabs.document
+        return document is not None and document.source.text == text and workbench.is_settled
+
+    qtbot.waitUntil(is_read)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 def test_hostile_tools_end_in_named_states(
     qtbot: QtBot, prompt: Path, open_workbench: Open
@@ -380,16 +394,20 @@ def test_hostile_tools_end_in_named_states(
     workbench = open_workbench(prompt)
     trust(qtbot, workbench)
     endings = {
-        "hang": "Stopped: it took too long",
         "leave": "The tool's process crashed",
         "flood": "Done",
         "chatter": "Done",
         "multiply_self": "Done",
         "listen": "The tool failed",
+        "hang": "Stopped: it took too long",
         "add": "Done",
     }
     panel = workbench.tools_pane.detail.try_panel
     for name, words in endings.items():
+        if name == "hang":  # only this is waited out: a busy machine takes its time
+            bound_calls(qtbot, workbench, "0.5")
+        elif name == "add":
+            bound_calls(qtbot, workbench, "600")
         choose(qtbot, workbench, name)
         if name == "add":
             panel.form.set_values({"a": 1})

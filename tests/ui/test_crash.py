@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from studio.viewmodels.document.swap import SwapFolder
+from tests.support import patience
 
 IS_MEASURE = "STUDIO_CRASHES" in os.environ
 KILLS = int(os.environ.get("STUDIO_CRASHES", "5"))
@@ -76,7 +77,9 @@ def typed_until_killed(
     ) as child:
         assert child.stdout is not None
         try:
-            assert select.select([child.stdout], [], [], 60)[0], "the child never typed"
+            assert select.select([child.stdout], [], [], patience.SECONDS)[0], (
+                "the child never typed"
+            )
             lines.append(child.stdout.readline())
             end = time.monotonic() + seconds
             while time.monotonic() < end or kept_of(folder) < letters:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.core.export.conftest import Make
+from tests.support import patience
 
 HEAD = "---\nname: x\nmodel:\n  id: m\n"
 
@@ -57,7 +58,7 @@ def ask(
     script.write_bytes(made.content)
     environment = {**os.environ, "MY_KEY": "k1", "OPENAI_API_KEY": "k2", "ANTHROPIC_API_KEY": "k3"}
     environment |= {"WHERE": address + "/v1/", "no_proxy": "*"}
-    subprocess.run(["sh", str(script)], check=True, env=environment, timeout=30)
+    subprocess.run(["sh", str(script)], check=True, env=environment, timeout=patience.SECONDS)
     path, headers, body = server.asked[0]
     return path, {key.lower(): value for key, value in headers.items()}, body
 

@@ -126,9 +126,11 @@ async def test_retries_count_for_every_cause(server: ChatServer, retries: int) -
 
     server.always(silent)
     model = model_at(server.url, retries=retries, first_byte_seconds=0.05)
-    _, error = await ask(model)
+    reply, error = await ask(model)
     assert error is not None
     assert error.kind == "timeout"
-    assert error is not None
     assert error.is_exhausted
-    assert len(server.requests) == retries + 1
+    tries = [notice for notice in reply.notices if "Try " in notice]
+    assert len(tries) == retries
+    # So short a time may be over before a busy machine has sent the request.
+    assert len(server.requests) <= retries + 1

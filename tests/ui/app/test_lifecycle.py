@@ -29,6 +29,7 @@ from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import Services, build_services
 from studio.ui.dialogs.crash import CrashDialog
 from studio.viewmodels.app.instance import MARK, InstanceServer, hand_over, socket_name
+from tests.support import patience
 
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123"
 
@@ -327,7 +328,7 @@ def test_the_first_place_is_free_when_its_process_died(tmp_path: Path) -> None:
         assert child.stdout.readline() == "True\n"
         assert not place.take()
         child.kill()
-        child.wait(20)
+        child.wait(patience.SECONDS)
     assert place.take()
     assert not PrimaryInstance(tmp_path / "data").take()
     place.leave()

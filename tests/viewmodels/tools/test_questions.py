@@ -16,6 +16,7 @@ from studio.core.tools.toolbox import Toolbox
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.questions import Question, ToolQuestions
 from tests.application.run.world import spec
+from tests.support import patience
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_the_answer_is_the_result(
     with qtbot.waitSignal(questions.settled) as settled:
         questions.answer(question.id, "Paris", is_error=False)
     assert settled.args == [question.id]
-    outcome = call.result(30)
+    outcome = call.result(patience.SECONDS)
     assert (outcome.text, outcome.status) == ("Paris", "ok")
     assert outcome.duration > 0
     questions.answer(question.id, "too late", is_error=False)
@@ -61,7 +62,7 @@ def test_no_answer_is_a_failure_of_the_tool(
 ) -> None:
     question, call = ask(qtbot, background, questions)
     questions.answer(question.id, "The user gave no answer.", is_error=True)
-    assert call.result(30).status == "error"
+    assert call.result(patience.SECONDS).status == "error"
 
 
 def test_a_call_that_is_stopped_withdraws_its_question(
@@ -81,7 +82,10 @@ def test_several_wait_at_once_and_each_gets_its_own_answer(
     assert first.id != second.id
     questions.answer(second.id, "two", is_error=False)
     questions.answer(first.id, "one", is_error=False)
-    assert (first_call.result(30).text, second_call.result(30).text) == ("one", "two")
+    assert (
+        first_call.result(patience.SECONDS).text,
+        second_call.result(patience.SECONDS).text,
+    ) == ("one", "two")
 
 
 def test_what_a_server_wants_to_know_comes_from_the_user(
@@ -93,5 +97,5 @@ def test_what_a_server_wants_to_know_comes_from_the_user(
     assert question.wanted.message == "Which seat?"
     with qtbot.waitSignal(questions.settled):
         questions.give_input(question.id, InputGiven("accept", {"row": 3}))
-    assert waiting.result(30) == InputGiven("accept", {"row": 3})
+    assert waiting.result(patience.SECONDS) == InputGiven("accept", {"row": 3})
     questions.give_input(question.id, InputGiven("decline"))

@@ -14,6 +14,7 @@ from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.runtimes.prompty1 import RuntimeRefusal, prepare_as_runtime
 from tests.interop.environments import python_of
+from tests.support import patience
 
 PYTHON = python_of("prompty1")
 MODEL = "model: {api: chat}\n"
@@ -92,7 +93,7 @@ def test_the_rules_are_those_of_the_package(tmp_path: Path) -> None:
         paths[name].write_text(text, encoding="utf-8")
     done = subprocess.run(
         [str(PYTHON), "-I", "-c", SCRIPT], input=json.dumps([str(p) for p in paths.values()]),
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True, timeout=patience.SECONDS,
     )  # fmt: skip
     theirs = json.loads(done.stdout.strip().rpartition("\n")[2])
     wrong = {
