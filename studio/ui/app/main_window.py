@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QElapsedTimer, QMimeData, QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -82,8 +82,8 @@ class MainWindow(QMainWindow):
         self._fonts = fonts_of(services.settings.value)
         apply_theme(_application(), theme_for(services.settings.value.theme), self._fonts)
         self._extra: tuple[Problem, ...] = ()
-        self._escaped = QElapsedTimer()
-        """Since the Esc that was the first of two."""
+        self._escaped_at: int | None = None
+        """When the Esc was pressed that may be the first of two, by the keyboard's clock."""
         self._recovery = QTimer(self)
         self._recovery.setSingleShot(True)
         self.setObjectName("window")
@@ -351,11 +351,13 @@ class MainWindow(QMainWindow):
             return
         page = self.tabs.current
         is_typing = page is not None and page.editor.hasFocus()
-        if not is_typing or (self._escaped.isValid() and self._escaped.elapsed() < _TWICE_MS):
-            self._escaped.invalidate()
+        # When it was pressed, not when it comes to its turn: a busy window takes its time.
+        before, now = self._escaped_at, event.timestamp()
+        if not is_typing or (before is not None and 0 <= now - before < _TWICE_MS):
+            self._escaped_at = None
             self.docks.write()
         else:
-            self._escaped.start()
+            self._escaped_at = now
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped anywhere on the window."""
