@@ -13,7 +13,11 @@ from functools import partial
 from studio.application.connections.model import Answerers
 from studio.application.experiments.limited_model import LimitedModel
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
-from studio.application.experiments.prompts import ExperimentError
+from studio.application.experiments.prompts import (
+    ExperimentError,
+    documents_of,
+    inputs_read,
+)
 from studio.application.experiments.providers import choice_for, with_options, without_retries
 from studio.application.experiments.turns import LeasedCell, Limiters, Turns
 from studio.application.run.start.begin import begin_run
@@ -30,7 +34,7 @@ from studio.core.experiments.assertions.result import (
     Verdict,
 )
 from studio.core.experiments.assertions.structure import objects_in
-from studio.core.experiments.values import AssertionSpec, ProviderEntry
+from studio.core.experiments.values import AssertionSpec, PromptEntry, ProviderEntry
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
@@ -66,6 +70,7 @@ class PromptJudge:
         self._limiters = limiters
         self._answerers = Answerers(services.connections, services.secrets, services.embedded)
         self._models: dict[str, tuple[ChatModel, ModelChoice]] = {}
+        self._prompts: dict[str, PromptDocument] = {}
         self._vectors: dict[tuple[str, str], tuple[float, ...]] = {}
 
     def of(self, cell: LeasedCell) -> CellJudge:
@@ -81,9 +86,9 @@ class PromptJudge:
         entry = self._provider(spec)
         document = with_options(document, entry.config)
         model = self._turns.model(*self._opened(entry, document), cell, name)
+        read = inputs_read(document)
         inputs: dict[str, Json] = {
-            **{name: item for name, item in context.variables.items()
-               if document.input(name) is not None},
+            **{name: item for name, item in context.variables.items() if name in read},
             "output": answer.text, "rubric": rubric, "input": context.prompt,
             "expected": str(context.variables.get("expected", rubric)),
         }  # fmt: skip
@@ -130,7 +135,8 @@ class PromptJudge:
     def _prompt(self, spec: AssertionSpec, value: Json) -> tuple[PromptDocument, str]:
         """The judge's prompt, and the rubric that it goes by."""
         named = spec.rubric if isinstance(spec.rubric, str) else ""
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        given = "" if value is None else value
+        text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
         if isinstance(value, list) and spec.type == "g-eval":
             text = "\n".join(f"{number}. {each}" for number, each in enumerate(value, 1))
         try:
@@ -144,10 +150,25 @@ class PromptJudge:
                 return parse(self._plan.folder.read(named), path), text
         except ExperimentError as error:
             raise UndecidedError(str(error)) from None
-        if spec.rubric is not None:
-            raise NotRunError(_tr("A judge's own prompt stands in a file: file://judge.prompty."))
+        if spec.rubric:
+            return self._own_prompt(spec.rubric), text
         path = resource("rubrics", _RUBRICS[spec.type])
         return parse(path.read_text(encoding="utf-8"), path), text
+
+    def _own_prompt(self, rubric: Json) -> PromptDocument:
+        """Promptfoo's `rubricPrompt`: a text, a list of messages, or a file of either."""
+        text = rubric if isinstance(rubric, str) else json.dumps(rubric, ensure_ascii=False)
+        if text not in self._prompts:
+            entry = PromptEntry(text, "rubricPrompt", text=text)
+            if text.startswith("file://"):
+                entry = PromptEntry(text.removeprefix("file://"), "rubricPrompt")
+            try:
+                self._prompts[text] = next(
+                    found for _, found in documents_of(entry, self._plan.folder)
+                )
+            except ExperimentError as error:
+                raise UndecidedError(str(error)) from None
+        return self._prompts[text]
 
     def _provider(self, spec: AssertionSpec, use: str = "text") -> ProviderEntry:
         for named in (spec.provider, self._plan.file.default.options.get("provider")):

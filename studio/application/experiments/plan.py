@@ -18,8 +18,12 @@ from studio.application.experiments.providers import choice_for, with_options
 from studio.application.experiments.report import GIT
 from studio.application.run.start.readiness import refusal_of
 from studio.application.words import translate
+from studio.core.experiments.assertions.marking import judged_by, lacks_judge
 from studio.core.experiments.datasets import DatasetError, read_dataset, unread_columns
+from studio.core.experiments.file.cases import DATA_SUFFIXES
+from studio.core.experiments.file.nodes import ExperimentFindings, read_nodes
 from studio.core.experiments.file.read import read_experiment
+from studio.core.experiments.file.variants import is_provider_file, read_providers
 from studio.core.experiments.rows import expand_rows
 from studio.core.experiments.values import (
     DatasetReference,
@@ -191,6 +195,14 @@ def plan_experiment(
     baseline = chosen.baseline or file.baseline
     if baseline.startswith(GIT):
         variants = _with_revision(baseline, variants, file, folder)
+    without = next(filter(None, (
+        lacks_judge(judged_by(row.case.assertions, row.case.options)) for row in rows
+    )), "")  # fmt: skip
+    if without:
+        warnings.append(
+            _tr("No judge is named for {type!r}, so it is not run: give it a `provider`, or "
+                "defaultTest.options one.").format(type=without)
+        )  # fmt: skip
     values = _checked_values(variants, rows)
     repeats = chosen.repeat or file.options.repeat
     if not rows:
@@ -213,17 +225,19 @@ def _variants(
 ) -> list[PlannedVariant]:
     made: list[PlannedVariant] = []
     reasons: list[str] = []
-    for entry in file.variants:
+    for entry in _with_provider_files(file, folder, reasons):
+        place = entry.prompt.span
         try:
             for label, found in documents_of(entry.prompt, folder):
                 name = entry.name.replace(entry.prompt.label, label, 1)
                 document = with_options(found, entry.provider.config)
+                place = entry.provider.span if entry.provider.id else place
                 choice = choice_for(
                     entry.provider, document, services.connections, trusted=folder.trusted
                 )
                 made.append(PlannedVariant(name, entry, document, choice))
         except ExperimentError as error:
-            reasons.append(_told(file, entry.prompt.span.start, str(error)))
+            reasons.append(_told(file, place.start, str(error)))
     if reasons:
         raise ExperimentError("\n".join(dict.fromkeys(reasons)))
     if chosen.variants:
@@ -239,6 +253,37 @@ def _variants(
     if not made:
         raise ExperimentError(_tr("The experiment has no variant to run."))
     return made
+
+
+def _with_provider_files(
+    file: ExperimentFile, folder: Folder, reasons: list[str]
+) -> Iterator[VariantEntry]:
+    """The columns, with the providers that stand in files of their own."""
+    for entry in file.variants:
+        given = entry.provider
+        if not is_provider_file(given.id):
+            yield entry
+            continue
+        findings = ExperimentFindings()
+        try:
+            found = read_providers(read_nodes(folder.read(given.id), findings))
+        except ExperimentError as error:
+            reasons.append(_told(file, given.span.start, str(error)))
+            continue
+        wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
+        if wrong is not None or not found:
+            why = wrong.message if wrong is not None else _tr("it holds no provider")
+            reasons.append(_told(file, given.span.start, f"{given.id}: {why}"))
+            continue
+        for each in found:
+            label = given.label or each.label or each.id
+            name = entry.name.replace(given.id, label)
+            if len(found) > 1 and label not in name:
+                name = f"{name} · {label}"
+            config = {**each.config, **given.config}
+            yield replace(
+                entry, name=name, provider=replace(each, config=config, span=given.span)
+            )  # fmt: skip
 
 
 def _with_revision(
@@ -335,9 +380,13 @@ def _dataset(
     reference: DatasetReference, file: ExperimentFile, folder: Folder, warnings: list[str]
 ) -> Iterator[ExperimentCase]:
     paths = (
-        sorted(folder.path.glob(reference.path)) if "*" in reference.path
-        else [folder.path / reference.path]
+        sorted(each for each in folder.path.glob(reference.path)
+               if each.suffix.lower() in DATA_SUFFIXES)
+        if "*" in reference.path else [folder.path / reference.path]
     )  # fmt: skip
+    if not paths:
+        message = _tr("{name}: no file has such a name.").format(name=reference.path)
+        raise ExperimentError(_told(file, reference.span.start, message))
     for path in paths:
         name = path.relative_to(folder.path) if path.is_relative_to(folder.path) else path
         try:

@@ -53,7 +53,7 @@ class Folder:
             ExperimentError: there is none, or it may not be read.
         """
         path = (self.path / name).resolve()
-        if not path.is_relative_to(self.path) and not self._trust.is_trusted(path.parent):
+        if not path.is_relative_to(self._root()) and not self._trust.is_trusted(path.parent):
             raise ExperimentError(
                 _tr("{name}: the file lies outside of the experiment's folder; trust its folder "
                     "to use it.").format(name=name)
@@ -61,6 +61,12 @@ class Folder:
         if not path.is_file():
             raise ExperimentError(_tr("{name}: there is no such file.").format(name=name))
         return path
+
+    def _root(self) -> Path:
+        """What its files may name: the repository that it stands in, where it is trusted."""
+        if not self.trusted:
+            return self.path
+        return next((each for each in self.path.parents if (each / ".git").exists()), self.path)
 
     def read(self, name: str) -> str:
         """The text of a file.

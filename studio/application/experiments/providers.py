@@ -13,9 +13,10 @@ from studio.application.words import translate
 from studio.core.experiments.values import ProviderEntry
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
-from studio.core.models.choice import ModelChoice
+from studio.core.models.choice import ModelChoice, knows_provider
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection
+from studio.core.models.endpoint_trust import BUILT_IN, origin
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.messages import TextPart
@@ -31,7 +32,9 @@ _WAY = re.compile(r"^(?:chat|responses|messages|embeddings?):")
 _EMBEDDED = ("embedded", "local")
 _ALIASES = {"azureopenai": "azure", "vertex": "gemini", "google": "gemini"}
 _OPTION_WORDS = {**LEGACY_OPTIONS, **{name: name for name in SAME_OPTIONS}}
-_NO_OPTIONS = ("apiKey", "apiKeyEnvar", "apiBaseUrl", "apiHost", "organization", "cost")
+_ENDPOINTS = ("apiBaseUrl", "apiHost", "baseURL", "baseUrl")
+_NO_OPTIONS = ("apiKey", "apiKeyEnvar", *_ENDPOINTS, "organization", "cost")
+_VARIABLE = re.compile(r"\{\{\s*env\.(\w+)\s*\}\}")
 
 
 def choice_for(
@@ -65,24 +68,58 @@ def choice_for(
         )
     kind = _ALIASES.get(provider.lower(), provider.lower())
     wanted = ModelDeclaration(id=model or "", provider=kind, options=declared.options)
+    endpoint = _endpoint(entry.config)
+    if endpoint and origin(endpoint) not in BUILT_IN:
+        return _at_endpoint(entry, wanted, endpoint, connections, trusted=trusted)
+    if not knows_provider(kind):
+        raise ExperimentError(
+            _tr("There is no connection {name!r}; add one in the studio, or name one of those that "
+                "there are.").format(name=entry.id)
+        )  # fmt: skip
     return _sure(entry, choice_of(RequestedModel(wanted, trusted), connections))
+
+
+def _endpoint(config: JsonObject) -> str:
+    """The address that a provider's `config` names, as promptfoo reads it; empty for none."""
+    named = next((config[name] for name in _ENDPOINTS if config.get(name)), "")
+    address = _reference(str(named)).strip()
+    return address if not address or "://" in address or "${" in address else f"https://{address}"
+
+
+def _reference(text: str) -> str:
+    """A text with promptfoo's `{{env.NAME}}` as the reference that prompt files have."""
+    return _VARIABLE.sub(r"${env:\1}", text)
+
+
+def _at_endpoint(
+    entry: ProviderEntry, wanted: ModelDeclaration, endpoint: str, connections: Connections, *,
+    trusted: bool,
+) -> ModelChoice:  # fmt: skip
+    """The server that the file names: the user's own connection to it where there is one.
+
+    Never another one in its place: what is meant for a local server does not leave the machine.
+    """
+    place = origin(endpoint)
+    for each in connections.connections:
+        if place and origin(each.base_url) == place:
+            return ModelChoice(each, replace(wanted, id=wanted.id or each.model), "its address")
+    variable = entry.config.get("apiKeyEnvar")
+    key = f"${{env:{variable}}}" if variable else _reference(str(entry.config.get("apiKey", "")))
+    block: dict[str, Json] = {"kind": "key", "endpoint": endpoint}
+    if key.startswith("${env:"):
+        block["apiKey"] = key
+    asked = RequestedModel(replace(wanted, connection=block), trusted)
+    return _sure(entry, choice_of(asked, connections))
 
 
 def _sure(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
     """A choice that is what was asked for."""
     if choice.warning or choice.untrusted:
-        why = choice.warning or _tr("Nothing was sent to {address}: it is not allowed.").format(
-            address=choice.untrusted
-        )
+        why = choice.warning or _tr(
+            "Nothing is sent to {address}: it is not allowed. Add a connection with this address."
+        ).format(address=choice.untrusted)
         name = f"{entry.id}: " if entry.id else ""
         raise ExperimentError(f"{name}{why}")
-    if entry.id and entry.id.partition(":")[0].lower() not in (
-        choice.connection.kind, choice.connection.name.lower(), "azureopenai", "vertex", "google",
-    ):  # fmt: skip
-        raise ExperimentError(
-            _tr("There is no connection {name!r}; add one in the studio, or name one of those that "
-                "there are.").format(name=entry.id)
-        )  # fmt: skip
     return choice
 
 

@@ -27,7 +27,19 @@ _ADDRESS_VARIABLES: Mapping[ConnectionKind, str] = {
     "openai": "OPENAI_BASE_URL",
     "azure": "AZURE_OPENAI_ENDPOINT",
     "anthropic": "ANTHROPIC_BASE_URL",
+    "ollama": "OLLAMA_BASE_URL",
 }
+_VENDORS: Mapping[str, tuple[str, str]] = {
+    "cerebras": ("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+    "deepseek": ("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "groq": ("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "mistral": ("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "openrouter": ("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "perplexity": ("https://api.perplexity.ai", "PERPLEXITY_API_KEY"),
+    "togetherai": ("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
+    "xai": ("https://api.x.ai/v1", "XAI_API_KEY"),
+}
+"""Providers that speak OpenAI's API, by promptfoo's names: address, and the variable of the key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,11 @@ class ModelChoice:
 
     untrusted: str = ""
     """An endpoint that the file chose and the user has not allowed yet; ask before sending."""
+
+
+def knows_provider(name: str) -> bool:
+    """Whether a document's provider has a connection of its own kind or a known address."""
+    return name.lower() in _PROVIDERS or name.lower() in _VENDORS
 
 
 def choose_connection(
@@ -83,6 +100,8 @@ def choose_connection(
     kind = _PROVIDERS.get(declaration.provider.lower())
     if kind is not None:
         return _by_provider(kind, declaration, connections, variables)
+    if declaration.provider.lower() in _VENDORS:
+        return _by_vendor(declaration, connections, variables)
     return _default(declaration, connections)
 
 
@@ -149,14 +168,34 @@ def _by_provider(
         return _choice(found, declaration, f"the prompt's provider is {declaration.provider!r}")
     preset = next(each.connection for each in PRESETS if each.connection.kind == kind)
     variable = environment_name(preset.key) or ""
+    address = variables.get(_ADDRESS_VARIABLES.get(kind, ""), "") or preset.base_url
+    if not variable:  # a server of this machine, which asks for no key
+        reason = f"the prompt's provider is {declaration.provider!r}, at {address}"
+        return _choice(replace(preset, base_url=address), declaration, reason)
     if variables.get(variable):
-        address = variables.get(_ADDRESS_VARIABLES.get(kind, ""), "")
         return _choice(
-            replace(preset, base_url=address or preset.base_url),
+            replace(preset, base_url=address),
             declaration,
             f"the prompt's provider is {declaration.provider!r} and {variable} is set",
         )
     warning = f"The prompt asks for {declaration.provider!r}: add a connection, or set {variable}."
+    return replace(_default(declaration, connections), warning=warning)
+
+
+def _by_vendor(
+    declaration: ModelDeclaration, connections: Connections, variables: Mapping[str, str]
+) -> ModelChoice:
+    name = declaration.provider
+    address, variable = _VENDORS[name.lower()]
+    reason = f"the prompt's provider is {name!r}"
+    place = origin(address)
+    own = [each for each in connections.connections if origin(each.base_url) == place]
+    if own:
+        return _choice(own[0], declaration, reason)
+    if variables.get(variable):
+        made = Connection(name, "compatible", base_url=address, key=f"${{env:{variable}}}")
+        return _choice(made, declaration, f"{reason} and {variable} is set")
+    warning = f"The prompt asks for {name!r}: add a connection, or set {variable}."
     return replace(_default(declaration, connections), warning=warning)
 
 

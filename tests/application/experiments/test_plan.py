@@ -75,6 +75,79 @@ def test_prompts_may_be_texts_and_files_of_texts(bench: Bench) -> None:
     assert roles == [["user"], ["user"], ["system", "user"], ["user"]]
 
 
+def test_prompts_providers_and_rows_stand_in_files_as_promptfoo_has_them(bench: Bench) -> None:
+    bench.write("a.txt", "In {{ country }}?")
+    bench.write("b.txt", "Of {{ country }}?")
+    bench.write("two.yaml", "- {id: small, label: one, config: {temperature: 0.5}}\n- echo\n")
+    (bench.folder / "rows").mkdir()
+    bench.write("rows/a.yaml", "- vars: {country: Norway}\n")
+    bench.write("rows/b.csv", "country\nPeru\n")
+    bench.write("rows/notes.txt", "no rows")
+    bench.write(
+        "capital.experiment.yaml",
+        "prompts: {a.txt: first, b.txt: second}\nproviders: ['file://two.yaml']\n"
+        "tests: ['file://rows/*']\n",
+    )
+    plan = bench.plan()
+    names = [each.name for each in plan.variants]
+    assert names == ["first · one", "first · echo", "second · one", "second · echo"]
+    assert plan.variants[0].document.model.options["temperature"] == 0.5
+    assert [row.case.variables["country"] for row in plan.rows] == ["Norway", "Peru"]
+    bench.write("two.yaml", "[]")
+    with pytest.raises(ExperimentError, match=r"2:13: file://two\.yaml: it holds no provider"):
+        bench.plan()
+
+
+def test_an_address_of_the_file_is_the_one_that_is_asked(bench: Bench) -> None:
+    def written(address: str) -> None:
+        config = f"{{id: 'openai:chat:m-7', config: {{apiBaseUrl: '{address}'}}}}"
+        bench.write("capital.experiment.yaml", EXPERIMENT.replace("[small]", f"[{config}]"))
+
+    written(bench.server.url)
+    choice = bench.plan().variants[0].choice
+    assert choice is not None
+    assert (choice.connection.name, choice.declaration.id) == ("small", "m-7")
+    written("http://127.0.0.1:9/v1")
+    choice = bench.plan().variants[0].choice
+    assert choice is not None
+    assert choice.connection.base_url == "http://127.0.0.1:9/v1"
+    written("proxy.example.com")
+    with pytest.raises(ExperimentError) as told:
+        bench.plan()
+    assert str(told.value).count("Nothing is sent to https://proxy.example.com") == 1  # not by row
+
+
+def test_files_of_the_repository_are_read_in_a_trusted_folder(bench: Bench) -> None:
+    (bench.folder / "evals").mkdir()
+    text = EXPERIMENT.replace("capital.prompty", "../capital.prompty").replace(
+        "file://", "file://../"
+    )
+    bench.write("evals/a.experiment.yaml", text)
+    path = bench.folder / "evals" / "a.experiment.yaml"
+    trust = TrustStore(bench.folder.parent / "trust.toml")
+    trust.trust(path.parent)
+    services = replace(bench.services, trust=trust)
+    with pytest.raises(ExperimentError, match="lies outside"):
+        plan_experiment(path, services)
+    (bench.folder / ".git").mkdir()
+    assert len(plan_experiment(path, services).rows) == 3
+    services = replace(bench.services, trust=TrustStore(bench.folder.parent / "none.toml"))
+    with pytest.raises(ExperimentError, match="lies outside"):
+        plan_experiment(path, services)
+
+
+def test_a_rubric_without_a_judge_is_told_before_it_runs(bench: Bench) -> None:
+    judged = EXPERIMENT.replace(
+        '{type: contains, value: "{{ expected }}", metric: fact}',
+        "{type: assert-set, assert: [{type: llm-rubric, value: is polite}]}",
+    )
+    bench.write("capital.experiment.yaml", judged)
+    assert "No judge is named for 'llm-rubric'" in bench.plan().warnings[0]
+    named = judged.replace("defaultTest:", "defaultTest:\n  options: {provider: small}")
+    bench.write("capital.experiment.yaml", named)
+    assert bench.plan().warnings == ()
+
+
 def test_a_revision_is_the_file_of_then(bench: Bench) -> None:
     def git(*words: str) -> None:
         who = ("-c", "user.name=n", "-c", "user.email=e@example.org")

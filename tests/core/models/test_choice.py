@@ -49,6 +49,27 @@ def test_a_provider_is_found_in_the_environment() -> None:
     assert "ANTHROPIC_API_KEY" in without.warning
 
 
+def test_a_provider_that_speaks_openais_api_is_known_by_its_name() -> None:
+    wish = ModelDeclaration(id="large", provider="mistral")
+    choice = choose_connection(wish, ALL, environment={"MISTRAL_API_KEY": "k"})
+    made = choice.connection
+    assert (made.kind, made.base_url) == ("compatible", "https://api.mistral.ai/v1")
+    assert (made.key, choice.declaration.id) == ("${env:MISTRAL_API_KEY}", "large")
+    without = choose_connection(wish, ALL, environment={})
+    assert "set MISTRAL_API_KEY" in without.warning
+    mine = Connection("mine", "compatible", base_url="https://api.mistral.ai/v1/", key="keyring:")
+    own = choose_connection(wish, Connections((EMBEDDED, mine)), environment={})
+    assert (own.connection, own.declaration.id, own.warning) == (mine, "large", "")
+
+
+def test_a_server_of_this_machine_needs_no_key() -> None:
+    wish = ModelDeclaration(id="llama3", provider="ollama")
+    choice = choose_connection(wish, ALL, environment={})
+    assert (choice.connection.kind, choice.warning, choice.untrusted) == ("ollama", "", "")
+    there = choose_connection(wish, ALL, environment={"OLLAMA_BASE_URL": "http://127.0.0.1:9"})
+    assert there.connection.base_url == "http://127.0.0.1:9"
+
+
 def test_an_openai_address_from_the_environment() -> None:
     wish = ModelDeclaration(id="gpt-4o", provider="openai")
     variables = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://proxy/v1"}

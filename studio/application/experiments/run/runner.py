@@ -20,7 +20,12 @@ from studio.application.experiments.run.outcome import answer_of, done_outcome, 
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.child import AssertionChild
-from studio.core.experiments.assertions.marking import CellMarks, Markers, mark_answer
+from studio.core.experiments.assertions.marking import (
+    CellMarks,
+    Markers,
+    judged_by,
+    mark_answer,
+)
 from studio.core.experiments.assertions.result import (
     AssertionContext,
     CellAnswer,
@@ -345,7 +350,7 @@ class ExperimentRunner:
         context = AssertionContext(variables, asked.text, asked.tools)
         transform = case.options.get("transform", case.options.get("postprocess"))
         return await mark_answer(
-            case.assertions, case.threshold, answer, context,
+            judged_by(case.assertions, case.options), case.threshold, answer, context,
             replace(self._markers, judge=self._judge.of(cell)),
             transform if isinstance(transform, str) else "",
         )  # fmt: skip

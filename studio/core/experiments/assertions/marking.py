@@ -35,6 +35,9 @@ JUDGED = (
 )  # fmt: skip
 """Types that a judge decides: a prompt, run by a model."""
 
+BY_MODEL = (*JUDGED, "similar")
+"""Types that ask a model."""
+
 _CODE: Mapping[str, CodeLanguage] = {"python": "python", "javascript": "javascript"}
 _BY_ANSWER: Mapping[str, TextDecision] = {
     **TEXT_DECISIONS, **OVERLAP, **MARKUP, **MEASURES,
@@ -199,6 +202,34 @@ def _result(spec: AssertionSpec, label: str, verdict: Verdict) -> AssertionResul
         label, "passed" if passed else "failed", score, verdict.reason, spec.weight, spec.metric,
         verdict.span, cost=verdict.cost,
     )  # fmt: skip
+
+
+def judged_by(
+    specs: Sequence[AssertionSpec], options: Mapping[str, Json]
+) -> tuple[AssertionSpec, ...]:
+    """Assertions with the judge that their test names (`options`), where they name none."""
+    provider, rubric = options.get("provider"), options.get("rubricPrompt")
+    if not provider and not rubric:
+        return tuple(specs)
+    return tuple(
+        replace(
+            each,
+            provider=each.provider or (provider if each.type in BY_MODEL else None),
+            rubric=each.rubric or (rubric if each.type == "llm-rubric" else None),
+            nested=judged_by(each.nested, options),
+        )
+        for each in specs
+    )
+
+
+def lacks_judge(specs: Sequence[AssertionSpec]) -> str:
+    """The type of an assertion that a model decides and that names none; empty for none."""
+    for each in specs:
+        if each.type in BY_MODEL and not each.provider:
+            return each.type
+        if each.nested and (found := lacks_judge(each.nested)):
+            return found
+    return ""
 
 
 async def _decide(

@@ -101,7 +101,7 @@ def _assertion(
         message = f"Assertions of type {name!r} are not run here; they are shown as not run."
         kind.findings.warning("assertion-not-run", message, kind.span)
     value = item.get("value")
-    if name in TYPES and "value" not in item and name not in _WITHOUT_VALUE:
+    if name in TYPES and "value" not in item and not _needs_no_value(name, item):
         item.wrong(f"An assertion of type {name!r} needs a `value`.", "assertion-value")
     nested: tuple[AssertionSpec, ...] = ()
     if name == "assert-set":
@@ -126,6 +126,13 @@ def _assertion(
         nested=nested,
         span=item.span,
     )
+
+
+def _needs_no_value(name: str, item: YamlNode) -> bool:
+    """Whether an assertion is whole without a `value`, as a rubric whose prompt says it all."""
+    if name == "llm-rubric":
+        return any("rubricPrompt" in path for path in item.places)
+    return name in _WITHOUT_VALUE
 
 
 def _unknown_type(kind: YamlNode, name: str, *, negated: bool) -> None:

@@ -124,7 +124,7 @@ def _dataset(item: YamlNode, written: str) -> DatasetReference | None:
     if written.startswith(("http:", "https:")):
         item.wrong("Rows are read from files only: save it beside the experiment and name it.")
         return None
-    if not path.lower().endswith(DATA_SUFFIXES):
+    if not path.lower().endswith((*DATA_SUFFIXES, "*")):
         kinds = ", ".join(DATA_SUFFIXES)
         item.wrong(f"Rows cannot be read from {path!r}; files of rows end in {kinds}.")
         return None

@@ -112,11 +112,11 @@ def _prompt(node: YamlNode) -> Iterator[PromptEntry]:
     if set(node.value) <= {"role", "content"}:
         node.wrong("A prompt of messages stands in a file of its own: prompts: [chat.json].")
         return
-    node.check_keys(_PROMPT_KEYS, "A prompt")
-    if not {"id", "raw"} & set(node.value) and len(node.value) == 1:
-        path, label = next(iter(node.value.items()))  # {prompts/a.txt: label}
-        yield _prompt_of(node, str(path), str(label or ""))
+    if not set(_PROMPT_KEYS) & set(node.value):  # {prompts/a.txt: label, prompts/b.txt: label}
+        for path, item in node.fields():
+            yield _prompt_of(item, path, item.text("The label"))
         return
+    node.check_keys(_PROMPT_KEYS, "A prompt")
     written = node.get("raw").text("raw") or node.get("id").text("The id")
     if not written:
         node.wrong("The prompt has no `id`: the path of its file.")
@@ -190,11 +190,24 @@ def _provider(node: YamlNode) -> Iterator[tuple[ProviderEntry, tuple[str, ...]]]
 def _provider_of(
     node: YamlNode, written: str, label: str, config: JsonObject, only: tuple[str, ...]
 ) -> Iterator[tuple[ProviderEntry, tuple[str, ...]]]:
+    if is_provider_file(written):
+        yield ProviderEntry(written, label, config, node.span), only
+        return
     if written.startswith(_FOREIGN_PROVIDERS) or written.endswith((".js", ".py", ".ts", ".mjs")):
         message = f"The provider {written!r} runs code of its own, which is not done here: "
         node.wrong(f"{message}add a connection for it and name that.", "experiment-unsupported")
         return
     yield ProviderEntry(written, label, config, node.span), only
+
+
+def is_provider_file(name: str) -> bool:
+    """Whether a provider stands in a file of its own: `file://small.yaml`."""
+    return name.startswith("file://") and name.lower().endswith((".yaml", ".yml", ".json"))
+
+
+def read_providers(root: YamlNode) -> tuple[ProviderEntry, ...]:
+    """The providers of such a file: one, or a list."""
+    return tuple(entry for item in root.items() for entry, _ in _provider(item))
 
 
 def _unique(variants: list[VariantEntry]) -> Iterator[VariantEntry]:

@@ -251,6 +251,32 @@ async def test_a_judge_is_a_prompt_and_its_nonsense_is_no_failure(
     assert "nonsense" in found[2].results[0].reason
 
 
+@pytest.mark.parametrize(
+    "rubric",
+    ["'JUDGE {{ output }} of {{ country }}'",
+     "[{role: system, content: JUDGE}, "
+     "{role: user, content: 'JUDGE {{ output }} of {{ country }}'}]"],
+)  # fmt: skip
+async def test_a_rubric_prompt_is_written_as_promptfoo_has_it(
+    bench: Bench, ledger: ExperimentLedger, rubric: str
+) -> None:
+    text = EXPERIMENT.replace('{type: contains, value: "{{ expected }}", metric: fact}',
+                              "{type: llm-rubric}")  # fmt: skip
+    options = f"defaultTest:\n  options: {{provider: small, rubricPrompt: {rubric}}}"
+    bench.write("capital.experiment.yaml", text.replace("defaultTest:", options))
+    replies = {"Norway": "{{ secret }}", "Italy": "Rome", "Peru": "Lima"}
+
+    def answer(text: str) -> str:
+        if not text.startswith("JUDGE"):
+            return replies[text]
+        return json.dumps({"pass": text == "JUDGE {{ secret }} of Norway", "reason": "seen"})
+
+    bench.server.always(answering(bench.asked, answer))
+    result, _ = await bench.run(ledger, variants=("main",))
+    found = [ledger.outcome(result, CellKey(1, row, 0)) for row in (1, 2, 3)]
+    assert [each.passed for each in found if each is not None] == [True, False, False]
+
+
 async def test_gates_hold_for_rows_by_the_value_of_an_input(
     bench: Bench, ledger: ExperimentLedger
 ) -> None:
