@@ -5,15 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from studio.ui.parts.drawing import Drawing
 from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.connections.trials import ConnectionTrial
 
-_ICONS = {"works": "circle-check", "fails": "circle-x"}
+_MARKS = {"works": ("circle-check", "success"), "fails": ("circle-x", "error")}
+"""Icon and tone of how a try ended."""
 
 
-class TrialBar(FollowsTheme, QWidget):
+class TrialBar(QWidget):
     """One line at the foot of the form."""
 
     request_test = Signal()
@@ -21,7 +21,6 @@ class TrialBar(FollowsTheme, QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._trial = ConnectionTrial()
         self.test = QPushButton(self.tr("Test"))
         self.test.setAutoDefault(False)
         self.test.setToolTip(self.tr("Ask whether it answers, and its model once for each ability"))
@@ -32,7 +31,7 @@ class TrialBar(FollowsTheme, QWidget):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(90)
         self.progress.setAccessibleName(self.tr("Trying"))
-        self.picture = QLabel()
+        self.picture = Drawing("circle-check", 18, "success")
         self.outcome = QLabel()
         self.outcome.setWordWrap(True)
         self.outcome.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -54,12 +53,12 @@ class TrialBar(FollowsTheme, QWidget):
         row.addLayout(words, 1)
         self.test.clicked.connect(self.request_test)
         self.cancel.clicked.connect(self.request_cancel)
+        paint_text(self.outcome, "text")
+        paint_text(self.hint, "muted")
         self.show_trial(ConnectionTrial())
-        self.follow_theme()
 
     def show_trial(self, trial: ConnectionTrial) -> None:
         """Say how it stands."""
-        self._trial = trial
         is_running = trial.state == "running" or bool(trial.asks)
         self.test.setVisible(not is_running)
         self.cancel.setVisible(is_running)
@@ -69,18 +68,7 @@ class TrialBar(FollowsTheme, QWidget):
         asks = self.tr("Asking {model} what it can do …").format(model=trial.asks)
         self.hint.setText(asks if trial.asks else probe.hint if probe is not None else "")
         self.hint.setVisible(bool(self.hint.text()))
-        self._paint()
-
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        self._paint()
-
-    def _paint(self) -> None:
-        theme = theme_in_use()
-        name = _ICONS.get(self._trial.state)
-        color = theme.success if self._trial.state == "works" else theme.error
-        self.picture.setVisible(name is not None)
-        if name is not None:
-            self.picture.setPixmap(icon(name, color).pixmap(18, 18))
-        paint_text(self.outcome, "text")
-        paint_text(self.hint, "muted")
+        mark = _MARKS.get(trial.state)
+        self.picture.setVisible(mark is not None)
+        if mark is not None:
+            self.picture.draw(*mark)

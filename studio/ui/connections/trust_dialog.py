@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLa
 
 from studio.core.models.choice import ModelChoice
 from studio.core.models.secrets import environment_name
+from studio.ui.parts.drawing import Drawing
 from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
 
 
 class TrustDialog(QDialog):
@@ -22,8 +22,7 @@ class TrustDialog(QDialog):
         self.setWindowTitle(self.tr("Send to a new endpoint?"))
         self.setMinimumWidth(460)
         origin = choice.untrusted
-        picture = QLabel()
-        picture.setPixmap(icon("shield-check", "warning").pixmap(32, 32))
+        picture = Drawing("shield-check", 32, "warning")
         self.title = QLabel(self.tr("This prompt wants to send to"))
         self.endpoint = QLabel(origin)
         self.endpoint.setTextFormat(Qt.TextFormat.PlainText)

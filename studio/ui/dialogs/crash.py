@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme
 
 
-class CrashDialog(FollowsTheme, QDialog):
+class CrashDialog(QDialog):
     """One dialog for however many defects; the report grows with each."""
 
     request_save_and_quit = Signal()
@@ -31,7 +31,6 @@ class CrashDialog(FollowsTheme, QDialog):
         """Make it.
 
         Args:
-            theme: its colours.
             log: folder of the log files.
             parent: the window.
         """
@@ -41,8 +40,7 @@ class CrashDialog(FollowsTheme, QDialog):
         self.resize(640, 460)
         self._log = log
         self._reports: list[str] = []
-        self.picture = QLabel()
-        self.follow_theme()
+        self.picture = Drawing("triangle-alert", 28, "warning")
         self.title = QLabel(self.tr("Something went wrong inside the studio."))
         self.title.setProperty("scale", "heading")
         self.what = QLabel()
@@ -99,10 +97,6 @@ class CrashDialog(FollowsTheme, QDialog):
         box.addWidget(note)
         box.addLayout(buttons)
         self.go_on.setFocus()
-
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        self.picture.setPixmap(icon("triangle-alert", "warning").pixmap(28, 28))
 
     def add(self, summary: str, report: str) -> None:
         """Report one defect more; one that was told already is only counted."""

@@ -24,9 +24,9 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ratings import Rating
 from studio.ui.experiments.rating_bar import RatingBar
+from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import blend, paint_text
-from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.shown_cell import ShownCell
@@ -154,15 +154,11 @@ class CellDetail(FollowsTheme, QWidget):
 
     def _add_check(self, result: AssertionResult, depth: int = 0) -> None:
         theme = theme_in_use()
-        colors = {"passed": theme.success, "failed": theme.error}
-        color = colors.get(result.state, theme.warning)
         line = QWidget()
         row = QHBoxLayout(line)
         row.setContentsMargins(10 + 18 * depth, 6, 10, 6)
         row.setSpacing(10)
-        picture = QLabel()
-        picture.setPixmap(icon(_ICONS[result.state], color).pixmap(16, 16))
-        picture.setAlignment(Qt.AlignmentFlag.AlignTop)
+        tone = {"passed": "success", "failed": "error"}.get(result.state, "warning")
         words = QLabel(
             f"{html.escape(result.label)}<br><span style='color:{theme.muted}'>"
             f"{html.escape(self._state_words(result))}</span>"
@@ -170,7 +166,7 @@ class CellDetail(FollowsTheme, QWidget):
         words.setTextFormat(Qt.TextFormat.RichText)
         words.setWordWrap(True)
         words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        row.addWidget(picture)
+        row.addWidget(Drawing(_ICONS[result.state], 16, tone), 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(words, 1)
         self.checks.addWidget(line)
         line.show()

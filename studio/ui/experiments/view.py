@@ -42,7 +42,6 @@ from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.experiments.controller import ExperimentController
 from studio.viewmodels.experiments.grid_model import FIRST_VARIANT
 from studio.viewmodels.experiments.shown_cell import ShownCell
@@ -75,7 +74,7 @@ _ENDINGS = {"junit": "xml", "json": "jsonl", "csv": "csv", "html": "html", "gith
              "otel": "otlp.json", "inspect": "inspect.json"}  # fmt: skip
 
 
-class ExperimentView(FollowsTheme, QWidget):
+class ExperimentView(QWidget):
     """Shows an experiment; everything that is done to it is the controller's."""
 
     request_step = Signal(CellKey)
@@ -121,15 +120,8 @@ class ExperimentView(FollowsTheme, QWidget):
         self._lay_out()
         self._connect()
         self._show_state(running=False)
-        self.follow_theme()
-
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
         for label in (self.more, self.said, self.workers, self.pace):
             paint_text(label, "muted")
-        if self._problems:
-            paint_text(self.said, "error")
-        self._show_state(running=self.controller.is_running)
 
     # -- showing --------------------------------------------------------------------------------
 
@@ -215,7 +207,7 @@ class ExperimentView(FollowsTheme, QWidget):
         if not running:
             self.pace.clear()
         self.run_button.setText(self.tr("Stop") if running else self.tr("Run"))
-        self.run_button.setIcon(icon("square" if running else "play", theme_in_use().on_accent))
+        self.run_button.setIcon(icon("square" if running else "play", "on_accent"))
         self.run_button.setEnabled(running or not self._problems)
         self.batch_box.setEnabled(not running)
         self.again_button.setEnabled(not running and self.controller.report is not None)

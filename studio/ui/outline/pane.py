@@ -91,9 +91,8 @@ class OutlinePane(FollowsTheme, QStackedWidget):
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        self._clear()
-        if self._document is not None:
-            self.set_document(self._document)
+        for item, (role, _) in zip(self._items[len(self._keys) :], self._said, strict=True):
+            _color(item, role)
 
     def show_caret(self, offset: int) -> None:
         """Light the part that holds the caret."""
@@ -191,7 +190,6 @@ class OutlinePane(FollowsTheme, QStackedWidget):
 
     def _list_section(self, document: PromptDocument, section: BodySection, number: int) -> None:
         """Have an item for a section of the body."""
-        theme = theme_in_use()
         role, place = section.role or "text", section.marker or section.content
         said = (role, _summary(document, section.content))
         at = number - len(self._keys)
@@ -207,10 +205,8 @@ class OutlinePane(FollowsTheme, QStackedWidget):
             return
         self._said[at] = said
         item = self._items[number]
-        color = theme.roles.get("tool" if role in ("function", "tools") else role)
         item.setText(0, f"{role}   {said[1]}")
-        item.setForeground(0, QBrush(QColor(color or theme.muted)))
-        item.setIcon(0, icon("message-square", color or "muted"))
+        _color(item, role)
 
     def _on_menu(self, at: QPoint) -> None:
         menu = self.menu_for(self._tree.itemAt(at))
@@ -247,6 +243,13 @@ _ICONS = {
     "name": "type",
     "description": "file-text",
 }
+
+
+def _color(item: QTreeWidgetItem, role: str) -> None:
+    theme = theme_in_use()
+    color = theme.roles.get("tool" if role in ("function", "tools") else role)
+    item.setForeground(0, QBrush(QColor(color or theme.muted)))
+    item.setIcon(0, icon("message-square", color or "muted"))
 
 
 def _summary(document: PromptDocument, content: Span) -> str:

@@ -6,12 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
+from studio.ui.parts.drawing import Drawing
 from studio.ui.style.colors import blend, paint_text
-from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
+from studio.ui.style.in_use import color_of, theme_in_use
 
 
-class Banner(FollowsTheme, QWidget):
+class Banner(QWidget):
     """Hidden until it has something to say."""
 
     activated = Signal()
@@ -20,7 +20,7 @@ class Banner(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tone = "error"
-        self._picture = QLabel()
+        self._picture = Drawing("triangle-alert", 16, self._tone)
         self._text = QLabel()
         self._text.setWordWrap(True)
         self._text.setTextFormat(Qt.TextFormat.PlainText)
@@ -39,7 +39,6 @@ class Banner(FollowsTheme, QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         paint_text(self._text, "text")
-        self.follow_theme()
         self.hide()
 
     @property
@@ -59,18 +58,14 @@ class Banner(FollowsTheme, QWidget):
         if fix:
             self.fix_button.setText(fix)
         self.fix_button.setVisible(bool(fix))
-        self._tone = tone
+        self._tone = "error" if tone == "error" else "warning"
+        self._picture.draw("triangle-alert", self._tone)
+        paint_text(self._place, self._tone)
         self._text.setText(text)
         self._place.setText(place)
         self.setAccessibleName(f"{text} {place}".strip())
-        self.recolor()
+        self.update()
         self.show()
-
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        color = self._color()
-        self._picture.setPixmap(icon("triangle-alert", color).pixmap(16, 16))
-        paint_text(self._place, color)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click leads to the place."""
@@ -87,10 +82,7 @@ class Banner(FollowsTheme, QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """A breath of the tone's colour, with a bar of it at the left."""
         painter = QPainter(self)
-        color = color_of(self._color())
+        color = color_of(self._tone)
         share = 0.22 if self.hasFocus() else 0.12
         painter.fillRect(self.rect(), QColor(blend(color, theme_in_use().surface, share)))
         painter.fillRect(0, 0, 3, self.height(), QColor(color))
-
-    def _color(self) -> str:
-        return "error" if self._tone == "error" else "warning"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -17,13 +16,13 @@ from PySide6.QtWidgets import (
 
 from studio.application.preview.probe import ProbeReport
 from studio.core.text.span import Span
+from studio.ui.parts.drawing import Drawing
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _MOST_ROWS = 6
 
 
-class ProbePanel(FollowsTheme, QFrame):
+class ProbePanel(QFrame):
     """One line when all is well; otherwise the holes, each leading to its place."""
 
     place_chosen = Signal(Span)
@@ -32,7 +31,7 @@ class ProbePanel(FollowsTheme, QFrame):
         super().__init__(parent)
         self._report: ProbeReport | None = None
         self._is_outdated = False
-        self._picture = QLabel()
+        self._picture = Drawing("shield-check", 16)
         self.summary = QLabel()
         self.summary.setWordWrap(True)
         close = QToolButton()
@@ -60,7 +59,6 @@ class ProbePanel(FollowsTheme, QFrame):
         layout.addLayout(row)
         layout.addWidget(self.list)
         self.hide()
-        self.follow_theme()
 
     def show_report(self, report: ProbeReport) -> None:
         """Show what was found."""
@@ -75,21 +73,13 @@ class ProbePanel(FollowsTheme, QFrame):
             self._is_outdated = True
             self._draw()
 
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        self._draw()
-
     def _draw(self) -> None:
-        theme = theme_in_use()
         report = self._report
         if report is None:
             return
         good = not report.holes
-        color = theme.success if good else theme.error
-        if self._is_outdated:
-            color = theme.muted
-        name = "shield-check" if good else "triangle-alert"
-        self._picture.setPixmap(icon(name, color).pixmap(16, 16))
+        tone = "muted" if self._is_outdated else "success" if good else "error"
+        self._picture.draw("shield-check" if good else "triangle-alert", tone)
         said = self.tr("{summary} The prompt was changed since: probe again.")
         self.summary.setText(
             said.format(summary=report.summary) if self._is_outdated else report.summary
@@ -99,7 +89,6 @@ class ProbePanel(FollowsTheme, QFrame):
             item = QListWidgetItem(f"{hole.input}: {hole.attack.name}. {hole.change}")
             item.setData(Qt.ItemDataRole.UserRole, hole.span)
             item.setToolTip(self.tr("Tried with:\n{text}").format(text=hole.attack.text))
-            item.setForeground(QColor(theme.text))
             self.list.addItem(item)
         self.list.setVisible(not good)
         if not good:

@@ -125,6 +125,11 @@ QProgressBar::chunk { background: $accent; border-radius: 2px; }
 QGroupBox { border: 1px solid $border; border-radius: 6px; margin-top: 10px; padding-top: 6px; }
 QGroupBox::title { subcontrol-origin: margin; left: 10px; padding: 0 4px; color: $muted; }
 QFrame#separator { color: $border; }
+QFrame#notice { background: $surface; border: 1px solid $border; border-left: 3px solid $hint;
+    border-radius: 6px; }
+QFrame#notice[weight="success"] { border-left-color: $success; }
+QFrame#notice[weight="warning"] { border-left-color: $warning; }
+QFrame#notice[weight="error"] { border-left-color: $error; }
 QLabel[tone="text"] { color: $text; }
 QLabel[tone="muted"] { color: $muted; }
 QLabel[tone="accent"] { color: $accent; }

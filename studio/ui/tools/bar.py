@@ -12,7 +12,6 @@ from studio.core.tools.registry import ToolFilter
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _FILTERS: dict[ToolFilter, str] = {
     "all": QT_TRANSLATE_NOOP("ToolsBar", "All tools"),
@@ -28,7 +27,7 @@ _ROOM_FOR_COUNT = 340
 """Width, in pixels, from which the number of tools is said."""
 
 
-class ToolsBar(FollowsTheme, QWidget):
+class ToolsBar(QWidget):
     """Holds what was searched for and which tools are listed."""
 
     changed = Signal()  # the text or the filter
@@ -68,7 +67,6 @@ class ToolsBar(FollowsTheme, QWidget):
         self.search.textChanged.connect(self.changed)
         self.search.textEdited.connect(self.typed)
         paint_text(self.count, "muted")
-        self.follow_theme()
 
     def fit(self, width: int, *, alone: bool) -> None:
         """Leave out what a width has no room for, and what one tool alone has no use for."""
@@ -87,20 +85,9 @@ class ToolsBar(FollowsTheme, QWidget):
         self.filter.setDown(only != "all")
         for action in self.filter.menu().actions():
             action.setChecked(action.data() == only)
-        self.filter.setIcon(icon("filter" if only == "all" else "funnel", self._mark(only)))
+        # Coloured while it keeps tools from sight.
+        self.filter.setIcon(icon("filter") if only == "all" else icon("funnel", "accent"))
         self.changed.emit()
-
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        theme = theme_in_use()
-        self._accent = theme.accent
-        self.filter.setIcon(
-            icon("filter" if self.only == "all" else "funnel", self._mark(self.only))
-        )
-
-    def _mark(self, only: ToolFilter) -> str | None:
-        """The filter's button is coloured while it keeps tools from sight."""
-        return None if only == "all" else self._accent
 
     def _menu(self) -> QMenu:
         menu = QMenu(self)

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 from studio.core.text.invisible import reveal
 from studio.core.tools.trust.wants import Doubt, Want
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.drawing import Drawing
 from studio.ui.style.colors import fixed_font, paint_text
-from studio.ui.style.icons import icon
 
 _TITLES = {
     "command": QT_TRANSLATE_NOOP("ConsentDialog", "Programs that may be started"),
@@ -42,14 +42,12 @@ class ConsentDialog(QDialog):
             words: what a yes means.
             covered: what exactly it covers, in lines.
             yes: the words of the button that agrees.
-            theme: its colours.
             parent: the pane that asks.
         """
         super().__init__(parent)
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
-        picture = QLabel()
-        picture.setPixmap(icon("shield-check", "warning").pixmap(32, 32))
+        picture = Drawing("shield-check", 32, "warning")
         self.words = QLabel(words)
         self.covered = QPlainTextEdit(covered)
         self.covered.setReadOnly(True)
@@ -73,7 +71,7 @@ class ConsentDialog(QDialog):
         self._arrange(picture)
         self.refuse.setFocus()
 
-    def _arrange(self, picture: QLabel) -> None:
+    def _arrange(self, picture: QWidget) -> None:
         column = QVBoxLayout()
         column.setSpacing(10)
         column.addWidget(self.words)

@@ -29,8 +29,6 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
-from studio.ui.style.theme import Theme
 from studio.ui.tools.saved_menu import SavedCallsButton
 from studio.ui.tools.tool_answer import ToolAnswer
 from studio.viewmodels.tools.controller import ToolTrial
@@ -55,7 +53,7 @@ def status_words(outcome: ToolOutcome) -> str:
     return QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status])
 
 
-class TryPanel(FollowsTheme, QWidget):
+class TryPanel(QWidget):
     """A form, a button, and what came of it; each tool keeps its own values and result."""
 
     request_try = Signal(str, Mapping)  # tool name, arguments
@@ -67,7 +65,6 @@ class TryPanel(FollowsTheme, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        theme = theme_in_use()
         self._entry: ToolEntry | None = None
         self._held: dict[str, dict[str, Json]] = {}
         self._trials: dict[str, ToolTrial] = {}
@@ -75,7 +72,7 @@ class TryPanel(FollowsTheme, QWidget):
         self._running = ""
         self._began = 0.0
         self.form = SchemaForm()
-        self._make_request(theme)
+        self._make_request()
         self._make_history()
         self.answer = ToolAnswer()
         self.call_button = QPushButton(self.tr("Call"))
@@ -103,10 +100,9 @@ class TryPanel(FollowsTheme, QWidget):
         self._clock.setInterval(100)
         self._clock.timeout.connect(self._tick)
         paint_text(self._request_title, "muted")
-        self.follow_theme()
         self._show_trial(None)
 
-    def _make_request(self, theme: Theme) -> None:
+    def _make_request(self) -> None:
         self.request = JsonView(self, colored=False)
         self.request.setAccessibleName(self.tr("The request that will be sent"))
         self.request.grow(12)
@@ -235,11 +231,6 @@ class TryPanel(FollowsTheme, QWidget):
         if self._entry is not None and self._entry.name == tool:
             self.saved.show_calls([call for call in calls if call.tool == tool])
 
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        trial = self._trials.get(self._entry.name) if self._entry is not None else None
-        self._show_trial(trial)
-
     def show_request(self, name: str, text: str) -> None:
         """Show the request that a call with the form's arguments would send."""
         if self._entry is not None and self._entry.name == name:
@@ -293,7 +284,7 @@ class TryPanel(FollowsTheme, QWidget):
         if self._entry is None or self._running:
             return
         if self.form.problems():
-            self._say(self.tr("Some arguments need attention."), theme_in_use().error)
+            self._say(self.tr("Some arguments need attention."), "error")
             return
         self.request_try.emit(self._entry.name, self.form.values())
 
@@ -307,25 +298,22 @@ class TryPanel(FollowsTheme, QWidget):
         if self._entry is not None and self._entry.name == self._running:
             self._say(
                 self.tr("Running, {number:.1f} s").format(number=time.monotonic() - self._began),
-                theme_in_use().muted,
+                "muted",
             )
 
     def _show_trial(self, trial: ToolTrial | None) -> None:
-        theme = theme_in_use()
         outcome = trial.outcome if trial is not None else None
         self.answer.show_outcome(outcome)
         # What is beside the form keeps its place while a call runs.
         self._beside.setVisible(outcome is not None or bool(self._tried))
         if trial is None:
-            self._say("", theme.muted)
+            self._say("", "muted")
         elif outcome is None:
-            self._say(self.tr("Running"), theme.muted)
+            self._say(self.tr("Running"), "muted")
         else:
             self._say_outcome(outcome)
 
     def _say_outcome(self, outcome: ToolOutcome) -> None:
-        theme = theme_in_use()
-        color = theme.error if outcome.is_error else theme.success
         cut = self.tr(", cut at the limit") if outcome.truncated else ""
         if outcome.whole:
             cut = self.tr(", of which the model gets {count} characters").format(
@@ -336,10 +324,10 @@ class TryPanel(FollowsTheme, QWidget):
             if outcome.duration
             else ""
         )
-        self._say(status_words(outcome) + took + cut, color)
+        self._say(status_words(outcome) + took + cut, "error" if outcome.is_error else "success")
 
-    def _say(self, text: str, color: str) -> None:
-        paint_text(self.status, color)
+    def _say(self, text: str, tone: str) -> None:
+        paint_text(self.status, tone)
         self.status.setText(text)
 
 

@@ -16,11 +16,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.ui.parts.drawing import Drawing
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 if TYPE_CHECKING:
     from studio.viewmodels.app.notifications import Notification, Notifications
+
+_MARKS = {
+    "info": ("info", 18, "hint"),
+    "success": ("circle-check", 18, "success"),
+    "warning": ("triangle-alert", 18, "warning"),
+    "error": ("circle-x", 18, "error"),
+}
+"""Icon, size and tone of each weight."""
 
 _SECONDS = {"info": 5, "success": 5}
 _WIDTH = 400
@@ -143,15 +151,14 @@ class NoticeArea(QWidget):
         return super().eventFilter(watched, event)
 
 
-class _Card(FollowsTheme, QFrame):
+class _Card(QFrame):
     def __init__(self, notice: Notification, parent: QWidget) -> None:
         super().__init__(parent)
         self.notice = notice
         self.setObjectName("notice")
+        self.setProperty("weight", notice.weight)
         self.setAccessibleName(f"{notice.weight}: {notice.what}")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        self._mark = QLabel()
-        self._mark.setFixedSize(18, 18)
         what = QLabel(notice.what)
         what.setTextFormat(Qt.TextFormat.PlainText)
         what.setWordWrap(True)
@@ -166,7 +173,7 @@ class _Card(FollowsTheme, QFrame):
             self.finished.start(seconds * 1000)
         top = QHBoxLayout()
         top.setSpacing(10)
-        top.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(Drawing(*_MARKS[notice.weight]), 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(what, 1)
         top.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         box = QVBoxLayout(self)
@@ -182,7 +189,6 @@ class _Card(FollowsTheme, QFrame):
                 label.setContentsMargins(28, 0, 0, 0)
                 box.addWidget(label)
         self.offers = self._add_offers(box)
-        self.follow_theme()
 
     def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
         buttons: list[QPushButton] = []
@@ -198,18 +204,3 @@ class _Card(FollowsTheme, QFrame):
         if buttons:
             box.addLayout(row)
         return buttons
-
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        theme = theme_in_use()
-        name, color = {
-            "info": ("info", theme.hint),
-            "success": ("circle-check", theme.success),
-            "warning": ("triangle-alert", theme.warning),
-            "error": ("circle-x", theme.error),
-        }[self.notice.weight]
-        self._mark.setPixmap(icon(name, color).pixmap(18, 18))
-        self.setStyleSheet(
-            f"QFrame#notice {{ background: {theme.surface}; border: 1px solid {theme.border};"
-            f" border-left: 3px solid {color}; border-radius: 6px; }}"
-        )

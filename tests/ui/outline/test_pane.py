@@ -72,7 +72,9 @@ def test_ten_thousand_sections_are_listed_in_pieces(pane: OutlinePane, qtbot: Qt
 
 def test_another_theme_colours_every_part_anew(pane: OutlinePane) -> None:
     pane.set_document(parse(HEAD + "system:\nOne\n"))
+    pane._tree.topLevelItem(1).setExpanded(False)
     wear(DARK)
+    assert not pane._tree.topLevelItem(1).isExpanded()
     assert shown(pane)[3] == "system   One"
     color = pane._tree.topLevelItem(3).foreground(0).color().name()
     assert color == DARK.roles["system"].lower()

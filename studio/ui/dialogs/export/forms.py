@@ -40,7 +40,6 @@ class FormList(FollowsTheme, QListWidget):
         self.setIconSize(QSize(16, 16))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._headings: list[QListWidgetItem] = []
-        self._groups: list[tuple[QListWidgetItem, str]] = []  # items with what they belong to
         groups = list(dict.fromkeys(target.group for target in targets))
         for group in groups:
             heading = QListWidgetItem(QCoreApplication.translate("Export", group))
@@ -57,8 +56,8 @@ class FormList(FollowsTheme, QListWidget):
                     item.setData(_TARGET, target)
                     item.setToolTip(target.about)
                     item.setSizeHint(QSize(0, 28))
+                    item.setIcon(icon(_ICONS[group], "muted"))
                     self.addItem(item)
-                    self._groups.append((item, group))
         self.follow_theme()
         self.currentItemChanged.connect(lambda *_: self.target_chosen.emit(self.target))
 
@@ -74,8 +73,6 @@ class FormList(FollowsTheme, QListWidget):
         theme = theme_in_use()
         for heading in self._headings:
             heading.setForeground(QColor(theme.muted))
-        for item, group in self._groups:
-            item.setIcon(icon(_ICONS[group], "muted"))
 
     def choose(self, name: str) -> None:
         """Choose a form by its stable name."""

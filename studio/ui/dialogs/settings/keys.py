@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.base.actions import ACTIONS, ActionSpec
+from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.settings import SettingsStore
 
@@ -55,6 +56,7 @@ class KeysPage(FollowsTheme, QWidget):
         self.reset_all = QPushButton(self.tr("All as usual"))
         self.note = QLabel()
         self.note.setWordWrap(True)
+        paint_text(self.note, "error")
         self._lay_out()
         self._fill()
         self._warn()
@@ -186,12 +188,9 @@ class KeysPage(FollowsTheme, QWidget):
             item = self.list.topLevelItem(index)
             if item is not None and item.data(1, Qt.ItemDataRole.ForegroundRole) is not None:
                 item.setForeground(1, QColor(theme.error))
-        self._say(self.note.text())
 
     def _say(self, text: str) -> None:
-        theme = theme_in_use()
         self.note.setText(text)
-        self.note.setStyleSheet(f"color: {theme.error if text else theme.muted};")
 
 
 def conflicts(own: Mapping[str, str]) -> dict[str, list[ActionSpec]]:
