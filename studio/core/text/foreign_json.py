@@ -48,14 +48,18 @@ def parse_json(text: str | bytes, parse_constant: Callable[[str], object] | None
     return within_depth(value)
 
 
-def within_depth(value: Parsed) -> Parsed:
+def within_depth(value: Parsed, deepest: int = DEEPEST) -> Parsed:
     """The value itself.
+
+    Args:
+        value: what was read.
+        deepest: most levels that it may have.
 
     Raises:
         JsonBoundError: it nests too deeply.
     """
     level: list[object] = [value]
-    for _ in range(DEEPEST):
+    for _ in range(deepest):
         objects = [each.values() for each in level if isinstance(each, dict)]
         lists = [each for each in level if isinstance(each, list)]
         level = [item for items in (*objects, *lists) for item in items if type(item) in _HOLDERS]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 from weakref import WeakSet
 
 from studio.core.masking.masker import Masker
@@ -32,6 +34,7 @@ from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_serve
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
 from studio.core.tools.openapi.overview import OperationRow
+from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.output_rule import USUAL_RULE
 from studio.core.tools.python.source import PythonFileSource
@@ -61,7 +64,8 @@ from studio.core.tools.trust.review import ToolReview
 from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
 from studio.core.tools.trust.wants import Approval
 
-"""Letters of what a running call says that are shown."""
+TellReading: TypeAlias = Callable[[str, ReadingProgress | None], None]
+"""Is told how far a source's description is read, from any thread; None at the end."""
 
 
 class DocumentTools:
@@ -77,6 +81,7 @@ class DocumentTools:
         find: FindConnection = no_connection,
         masker: Masker | None = None,
         ask_input: AskForInput | None = None,
+        tell: TellReading = lambda key, progress: None,
     ) -> None:
         """Make the tools of a document; nothing is loaded yet.
 
@@ -89,7 +94,9 @@ class DocumentTools:
             find: finds the connections that tools name.
             masker: knows the secrets that may turn up.
             ask_input: asks the user for what an MCP server wants to know.
+            tell: is told how far the reading of a large description is, from any thread.
         """
+        self._tell = tell
         self._ask_input = ask_input
         self._tried: Toolbox | None = None
         self._masker = masker if masker is not None else Masker()
@@ -321,6 +328,18 @@ class DocumentTools:
             raise ToolSourceError("the description is not read")
         return await source.overview()
 
+    async def stop_reading(self, key: str) -> None:
+        """Stop the reading of a service's description, which is then not read by itself."""
+        source = self._sources.get(key)
+        if isinstance(source, OpenApiSource):
+            source.stop_reading()
+
+    async def read_again(self) -> None:
+        """Let the next load read the descriptions whose reading the user stopped."""
+        for key, source in [*self._sources.items()]:
+            if isinstance(source, OpenApiSource) and source.is_stopped:
+                await self.restart(key)
+
     async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:
         """What went to a source and came from it, without secrets."""
         source = self._sources.get(key)
@@ -371,6 +390,7 @@ class DocumentTools:
                 environment,
                 self._masker,
                 self._ask_input,
+                partial(self._tell, key),
             )
         self._sources[key] = source
         return await list_source(source, declaration, self._review, self._find, self._secrets)

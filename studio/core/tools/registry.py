@@ -134,6 +134,9 @@ class SourceStatus:
     line: int = 0
     """Line that is to blame, from 1; 0 when there is none."""
 
+    stopped: bool = False
+    """Whether it failed because the user stopped the reading of its description."""
+
     tools: int = 0
     """How many tools it has."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from studio.core.masking.masker import Masker
@@ -22,6 +23,7 @@ from studio.core.tools.openapi.named_connection import (
     no_connection,
 )
 from studio.core.tools.openapi.overview import OperationRow
+from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
 from studio.core.tools.toolbox import AskPerson, Toolbox
@@ -64,6 +66,11 @@ class ToolSession:
         self._started: set[str] = set()
         self._documents: dict[Path | None, DocumentTools] = {}
         self._current = self._make(None)
+        self.on_reading: Callable[[Path | None, str, ReadingProgress | None], None] = (
+            lambda path, key, progress: None
+        )
+        """Called from any thread with a document's file and the key of one of its sources: how far
+        the reading of its large description is; None at the end."""
         self.on_change: Callable[[], None] = lambda: None
         """Called in the loop when a server says that its lists changed."""
 
@@ -206,6 +213,14 @@ class ToolSession:
         """
         return await self._current.operations(key)
 
+    async def stop_reading(self, key: str) -> None:
+        """Stop the reading of a service's description, which is then not read by itself."""
+        await self._current.stop_reading(key)
+
+    async def read_again(self) -> None:
+        """Let the next load read the descriptions whose reading the user stopped."""
+        await self._current.read_again()
+
     async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:
         """What went to a source and came from it, without secrets; the newest part."""
         return await self._current.read_traffic(key)
@@ -229,6 +244,7 @@ class ToolSession:
             self._find,
             self._masker,
             self._ask_input,
+            partial(self._tell_of_reading, path),
         )
 
     def _find(self, name: str) -> NamedConnection | None:
@@ -236,3 +252,8 @@ class ToolSession:
 
     def _tell_of_change(self) -> None:
         self.on_change()
+
+    def _tell_of_reading(
+        self, path: Path | None, key: str, progress: ReadingProgress | None
+    ) -> None:
+        self.on_reading(path, key, progress)  # whoever hears it at that time

@@ -75,6 +75,10 @@ class ToolsCoordinator(QObject):
         tools.recordings_found.connect(pane.show_recordings)
         tools.request_shown.connect(pane.show_request)
         tools.trial_said.connect(pane.show_said)
+        tools.reading_moved.connect(pane.readings.show_progress)
+        tools.reading_ended.connect(pane.readings.end)
+        tools.document_left.connect(pane.readings.clear)
+        pane.readings.request_stop.connect(tools.stop_reading)
         tools.questions.request_answer.connect(pane.show_question)
         tools.questions.request_input.connect(pane.show_input)
         pane.input_given.connect(tools.questions.give_input)
@@ -102,7 +106,7 @@ class ToolsCoordinator(QObject):
         for identifier, act in (
             ("tools.search", self._search),
             ("tools.sources", self._show_sources),
-            ("tools.reload", tools.reload),
+            ("tools.reload", tools.load_again),
             ("tools.window", lambda: self._stand_alone(not self._dock.isFloating())),
         ):
             self._window.actions[identifier].triggered.connect(lambda _=False, act=act: act())

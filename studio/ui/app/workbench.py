@@ -207,7 +207,7 @@ class Workbench(QObject):
         self.tools_pane.request_try.connect(self.tools.try_tool)
         self.tools_pane.request_cancel.connect(self.tools.cancel_trial)
         self.tools_pane.request_trust.connect(self.tools.trust_folder)
-        self.tools_pane.request_reload.connect(self.tools.reload)
+        self.tools_pane.request_reload.connect(self.tools.load_again)
         self.tools_pane.request_reveal.connect(window.tabs.go_to)
         self.tools_pane.request_open.connect(self._open_at)
         # run

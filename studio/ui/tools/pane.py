@@ -26,6 +26,7 @@ from studio.ui.tools.bar import ToolsBar
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
 from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.questions import AnswerDialog, InputDialog
+from studio.ui.tools.reading_bars import ReadingBars
 from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
@@ -89,6 +90,7 @@ class ToolsPane(QWidget):
         self.detail = ToolDetail()
         self.empty = EmptyState("wrench", *why_no_tools(()))
         self.banners = SourceBanners(self)
+        self.readings = ReadingBars(self)
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._stack = QStackedWidget()
         self._arrange()
@@ -107,6 +109,7 @@ class ToolsPane(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
+        layout.addWidget(self.readings)
         layout.addWidget(self.banners)
         layout.addWidget(self._stack, 1)
 
@@ -120,6 +123,7 @@ class ToolsPane(QWidget):
         self.banners.request_trust.connect(self.offer_trust)
         self.banners.request_allow.connect(self.offer_source)
         self.banners.request_open.connect(self.request_open)
+        self.banners.request_reload.connect(self.request_reload)
         self.banners.request_sources.connect(self.show_sources)
         self.table.request_enabled.connect(self._enable)
         self.table.request_changes.connect(self.request_changes)

@@ -23,6 +23,7 @@ class SourceBanners(QWidget):
     request_trust = Signal(Path)  # Path of a folder
     request_allow = Signal(str)  # key of a source that waits
     request_open = Signal(Path, int)  # Path of a file, line from 1
+    request_reload = Signal()  # what the user stopped is to be read after all
     request_sources = Signal()  # all sources, each with what is wrong
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -62,6 +63,10 @@ class SourceBanners(QWidget):
             banner.activated.connect(partial(self.request_trust.emit, folder))
 
     def _say_failed(self, source: SourceStatus) -> None:
+        if source.stopped:
+            banner = self._add(_named(source), self.tr("Read it"), "warning")
+            banner.activated.connect(self.request_reload)
+            return
         place = ""
         if source.line:
             place = self.tr("Line {line}").format(line=source.line)

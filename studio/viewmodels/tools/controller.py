@@ -7,6 +7,7 @@ from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from studio.core.prompty.messages import HoistedTool
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.openapi.overview import OperationRow
+from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
@@ -132,6 +134,10 @@ class ToolsController(QObject):
     offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
     offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of proposals
     operations_listed = Signal(str, tuple, str)  # key, tuple[OperationRow, ...], why there is none
+    reading_moved = Signal(str, ReadingProgress)  # key of a source, how far its description is read
+    _reading_told = Signal(object, str, object)  # Path | None, key, ReadingProgress | None
+    document_left = Signal()  # another document's tools are shown from now on
+    reading_ended = Signal(str)  # key of a source
     traffic_read = Signal(str, tuple)  # key of a source, tuple[TrafficMessage, ...]
     recordings_found = Signal(str, tuple)  # tool, tuple[Recording, ...]
 
@@ -190,6 +196,11 @@ class ToolsController(QObject):
         self._timer.timeout.connect(self.reload)
         start = self._timer.start  # not a method of ours: a cycle would be collected in the loop
         self._session.on_change = lambda: background.post(start)
+        told = self._reading_told.emit
+        self._reading_told.connect(self._on_reading)
+        self._session.on_reading = lambda path, key, progress: background.post(
+            partial(told, path, key, progress)
+        )
 
     @property
     def session(self) -> ToolSession:
@@ -224,6 +235,7 @@ class ToolsController(QObject):
         self._document, self._hoisted = document, fresh
         if other_file:
             self.calls.cancel()  # their tools are those of the prompt that was shown
+            self.document_left.emit()
         if document is None:
             self._timer.stop()
             self._session.leave()
@@ -248,6 +260,15 @@ class ToolsController(QObject):
         self._load = self._background.start(
             self._session.load(self._document, self._hoisted), self._loaded
         )
+
+    def load_again(self) -> None:
+        """Load the tools now, also what the user stopped the reading of."""
+        if self._background.is_running:
+            self._background.start(self._session.read_again(), lambda _: self.reload())
+
+    def stop_reading(self, key: str) -> None:
+        """Stop the reading of a description; it is then not read by itself."""
+        self._background.start(self._session.stop_reading(key))
 
     def change(self, name: str, changes: Mapping[str, object]) -> None:
         """Set `enabled`, `approval` or `mock` of a tool; in the loop, where loading happens too."""
@@ -467,6 +488,14 @@ class ToolsController(QObject):
         if untrusted != self._untrusted:
             self._untrusted = untrusted
             self.untrusted_changed.emit(untrusted)
+
+    def _on_reading(self, path: Path | None, key: str, progress: ReadingProgress | None) -> None:
+        if path != (self._document.source.path if self._document is not None else None):
+            return  # of a document that is not shown any more
+        if progress is None:
+            self.reading_ended.emit(key)
+        else:
+            self.reading_moved.emit(key, progress)
 
     def _on_recordings(self, found: tuple[str, tuple[ToolRecording, ...]]) -> None:
         self.recordings_found.emit(*found)

@@ -6,6 +6,7 @@ an API has half a million of them. Scalars are read as `reader.py` reads them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import yaml
@@ -17,6 +18,7 @@ MOST_NODES = 10_000_000
 """Values that are read, aliases counted with all that they stand for."""
 
 _DEEPEST = 200
+_TOLD_DEPTH = 3  # after each key of these levels it is told how far the reading is
 _MERGE = "<<"
 
 
@@ -24,14 +26,18 @@ class YamlTextError(ValueError):
     """Text that is no YAML, or beyond a bound; says what and where."""
 
 
-def read_plain_yaml(text: str) -> Json:
+def read_plain_yaml(text: str, reached: Callable[[int], None] = lambda done: None) -> Json:
     """The value of one YAML document.
+
+    Args:
+        text: the document.
+        reached: is told now and then how many characters are read; what it raises ends it.
 
     Raises:
         YamlTextError: it is none, or too deep or large.
     """
     try:
-        return _Values(text).read()
+        return _Values(text, reached).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}: " if mark is not None else ""
@@ -43,7 +49,8 @@ def read_plain_yaml(text: str) -> Json:
 class _Values:
     """Builds the values of one text."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, reached: Callable[[int], None]) -> None:
+        self._reached = reached
         self._events = yaml.parse(text, Loader=yaml.CSafeLoader)
         self._anchors: dict[str, tuple[Json, int]] = {}
         self._scalars: dict[str, Json] = {}
@@ -117,6 +124,8 @@ class _Values:
         for event in self._events:
             if type(event) is yaml.MappingEndEvent:
                 break
+            if depth < _TOLD_DEPTH and event.start_mark is not None:
+                self._reached(event.start_mark.index)
             key = self._value(event, depth + 1)
             value = self._value(next(self._events), depth + 1)
             if key == _MERGE and type(event) is yaml.ScalarEvent and event.implicit[0]:

@@ -7,7 +7,7 @@ name, and its request body as one argument `body`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
@@ -53,7 +53,10 @@ _LONGEST_NAME = 64
 
 
 def read_description(
-    data: Json, source: str, variables: Mapping[str, str] | None = None
+    data: Json,
+    source: str,
+    variables: Mapping[str, str] | None = None,
+    made: Callable[[int, int], None] = lambda done, whole: None,
 ) -> Description:
     """Take a description apart.
 
@@ -61,6 +64,8 @@ def read_description(
         data: the description.
         source: what its tools are said to come from.
         variables: values of variables in its servers' addresses, beside their defaults.
+        made: is told after each operation how many there are, and will be; what it raises ends
+            the reading.
 
     Raises:
         OpenApiError: it is no description of OpenAPI, or has no operations.
@@ -74,7 +79,12 @@ def read_description(
             "it is not an OpenAPI description (no 'openapi: 3…' and no 'swagger: 2…' at its root)"
         )
     reader = _Reader(data, source, variables or {})
-    operations = tuple(reader.operations())
+    whole = reader.count()
+    found = []
+    for operation in reader.operations():
+        found.append(operation)
+        made(len(found), whole)
+    operations = tuple(found)
     if not operations:
         raise OpenApiError("it has no operations under 'paths'")
     schemes = reader.schemes()
@@ -101,6 +111,12 @@ class _Reader:
         self._source = source
         self._variables = variables
         self._names: set[str] = set()
+
+    def count(self) -> int:
+        """How many operations stand in the paths themselves."""
+        items = _mapping(self.data.get("paths")).values()
+        return sum(method in item for item in items if isinstance(item, Mapping)
+                   for method in METHODS)  # fmt: skip
 
     def operations(self) -> Iterator[Operation]:
         for path, item in _mapping(self.data.get("paths")).items():

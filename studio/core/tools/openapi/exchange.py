@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,11 @@ async def check_address(request: HttpRequest) -> None:
 
 
 async def send(
-    request: HttpRequest, label: str, limits: ToolLimits, traffic: TrafficLog | None = None
+    request: HttpRequest,
+    label: str,
+    limits: ToolLimits,
+    traffic: TrafficLog | None = None,
+    came: Callable[[int, int], None] = lambda done, whole: None,
 ) -> ToolOutcome:
     """Send a request and read its answer, within the limits.
 
@@ -63,6 +67,7 @@ async def send(
         label: the source's name for people.
         limits: bounds of a call.
         traffic: notes the answer.
+        came: is told how many bytes of the answer are there, and will be (0: nobody says).
     """
     await import_packages(HTTP)
     import httpx2
@@ -78,8 +83,12 @@ async def send(
             is_picture = kind.startswith(("image/", "audio/"))
             most = _LARGEST_PICTURE if is_picture else limits.characters * 4
             body = bytearray()
+            length = response.headers.get("content-length", "")
+            is_packed = "content-encoding" in response.headers  # its length is another one
+            whole = int(length) if length.isdecimal() and not is_packed else 0
             async for chunk in response.aiter_bytes():
                 body += chunk
+                came(len(body), whole)
                 if len(body) > most:
                     break
             text = bytes(body).decode(response.charset_encoding or "utf-8", "replace")

@@ -7,9 +7,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from studio.core.masking.masker import Masker, key_reference
 from studio.core.masking.walk import masked
@@ -21,7 +21,7 @@ from studio.core.tools.openapi.body import ArgumentError
 from studio.core.tools.openapi.choice import ALL_OPERATIONS, OperationChoice
 from studio.core.tools.openapi.client_login import ClientLogin, ClientTokens, written_login
 from studio.core.tools.openapi.exchange import as_sent, check_address, send
-from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description
+from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description, read_text
 from studio.core.tools.openapi.named_connection import (
     FindConnection,
     NamedConnection,
@@ -31,6 +31,12 @@ from studio.core.tools.openapi.named_connection import (
 )
 from studio.core.tools.openapi.operation import Description, OpenApiError, Operation
 from studio.core.tools.openapi.overview import OperationRow, operation_rows
+from studio.core.tools.openapi.progress import (
+    DescriptionReading,
+    ReadingStoppedError,
+    TellProgress,
+    tell_nobody,
+)
 from studio.core.tools.openapi.request import (
     build_request,
     get_request,
@@ -59,6 +65,7 @@ class OpenApiSource:
         find: FindConnection = no_connection,
         masker: Masker | None = None,
         choice: OperationChoice = ALL_OPERATIONS,
+        tell: TellProgress = tell_nobody,
     ) -> None:
         """Make a source.
 
@@ -72,7 +79,12 @@ class OpenApiSource:
             find: finds the connection that `connection` names, asked at each call.
             masker: is told the key that is sent; services repeat it.
             choice: the operations that are wanted.
+            tell: is told how far the reading of a large description is.
         """
+        self.is_stopped = False
+        """Whether the user stopped the reading: no other begins by itself."""
+        self._tell = tell
+        self._under_way: tuple[DescriptionReading, asyncio.Future[Any]] | None = None
         self.traffic = TrafficLog()
         """What went to the service and came from it."""
         self._masker = masker if masker is not None else Masker()
@@ -119,14 +131,19 @@ class OpenApiSource:
         Raises:
             ToolSourceError: the description cannot be read.
         """
-        _, text = await self._fresh_text()
-        try:
-            whole = await asyncio.to_thread(
-                load_description, text, self.label, ALL_OPERATIONS, self._variables()
-            )
-        except (OpenApiError, LookupError, RecursionError) as error:
-            raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
-        return operation_rows(whole, self._choice)
+        async with self._reading:
+            try:
+                _, whole = await self._loaded(ALL_OPERATIONS)
+            except ReadingStoppedError:
+                raise ToolSourceError(self._stopped_words) from None
+        return await asyncio.to_thread(operation_rows, whole, self._choice)
+
+    def stop_reading(self) -> None:
+        """Stop the reading that is under way, because the user gave it up."""
+        if self._under_way is not None:
+            reading, work = self._under_way
+            reading.stop()
+            work.cancel()
 
     def place_of(self, name: str) -> str:
         """The operation's method and address, references unresolved."""
@@ -277,17 +294,64 @@ class OpenApiSource:
 
     async def _read(self) -> Description:
         async with self._reading:
-            stamp, text = await self._text()
-            if self._description is None or stamp != self._stamp:
+            if self.is_stopped:
+                raise ToolSourceError(self._stopped_words)
+            if self._description is None or not self._is_as_read():
                 try:
-                    read = await asyncio.to_thread(
-                        load_description, text, self.label, self._choice, self._variables()
-                    )
-                except (OpenApiError, LookupError, RecursionError) as error:
-                    raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
-                self._description, self._stamp = read, stamp
+                    self._stamp, read = await self._loaded(self._choice)
+                except ReadingStoppedError:
+                    self.is_stopped = True
+                    raise ToolSourceError(self._stopped_words) from None
+                self._description = read
                 self._operations = {each.spec.name: each for each in read.operations}
             return self._description
+
+    @property
+    def _stopped_words(self) -> str:
+        return (
+            f"{self.label}: the reading of {self._shown_place} was stopped; "
+            "load the tools again to read it"
+        )
+
+    @property
+    def _shown_place(self) -> str:
+        """The name of its file, also of one that is fetched; without one the host."""
+        if isinstance(self._place, Path):
+            return self._place.name
+        return self._place.partition("?")[0].rstrip("/").rpartition("/")[2]
+
+    async def _loaded(self, choice: OperationChoice) -> tuple[object, Description]:
+        """The description read anew, and its file's stamp.
+
+        Raises:
+            ToolSourceError: it cannot be read.
+            ReadingStoppedError: the user stopped it.
+        """
+        reading = DescriptionReading(self._shown_place, self._tell)
+        work = asyncio.ensure_future(self._load(choice, reading))
+        self._under_way = reading, work
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if reading.is_stopped:
+                raise ReadingStoppedError from None
+            reading.stop()  # its thread ends with the next step
+            raise
+        finally:
+            self._under_way = None
+            reading.end()
+
+    async def _load(
+        self, choice: OperationChoice, reading: DescriptionReading
+    ) -> tuple[object, Description]:
+        stamp, text = await self._text(reading)
+        variables = self._variables()
+        try:
+            return stamp, await asyncio.to_thread(
+                load_description, text, self.label, choice, variables, reading
+            )
+        except (OpenApiError, LookupError, RecursionError) as error:
+            raise ToolSourceError(f"{self.label}: {error.args[0]}") from error
 
     def _variables(self) -> Mapping[str, str]:
         """Values of variables in the servers' addresses, as the connection says."""
@@ -296,41 +360,38 @@ class OpenApiSource:
         known = self._environment()
         return {name: expand(str(value), known) for name, value in listed}
 
-    async def _text(self) -> tuple[object, str]:
-        """The description's text and stamp; no text where it is as it was read."""
-        if self._description is not None:  # asked at every pause in typing
-            if isinstance(self._place, str):
-                return self._stamp, ""
-            with suppress(OSError):
-                facts = self._place.stat()
-                if (facts.st_mtime_ns, facts.st_size) == self._stamp:
-                    return self._stamp, ""
-        return await self._fresh_text()
-
-    async def _fresh_text(self) -> tuple[object, str]:
+    def _is_as_read(self) -> bool:
+        """Whether the description's file is as it was; asked at every pause in typing."""
         if isinstance(self._place, str):
-            return self._place, await self._fetched(self._place)
+            return True
+        try:
+            facts = self._place.stat()
+        except OSError:
+            return False
+        return (facts.st_mtime_ns, facts.st_size) == self._stamp
+
+    async def _text(self, reading: DescriptionReading) -> tuple[object, str]:
+        if isinstance(self._place, str):
+            return self._place, await self._fetched(self._place, reading)
         try:
             facts = self._place.stat()
             stamp = (facts.st_mtime_ns, facts.st_size)
             if facts.st_size > LONGEST_DESCRIPTION:
                 raise ToolSourceError(f"{self.label}: {self._place.name} {_TOO_LARGE}")
-            text = await asyncio.to_thread(
-                self._place.read_text, encoding="utf-8", errors="replace"
-            )
+            text = await asyncio.to_thread(read_text, self._place)
         except OSError as error:
             raise ToolSourceError(
                 f"{self.label}: {self._place.name} cannot be read: {error.strerror}"
             ) from error
         return stamp, text
 
-    async def _fetched(self, url: str) -> str:
+    async def _fetched(self, url: str, reading: DescriptionReading) -> str:
         limits = ToolLimits(self._limits.start_seconds, characters=LONGEST_DESCRIPTION)
         try:
             request = get_request(await as_sent(url))
         except OpenApiError as error:
             raise ToolSourceError(f"{self.label}: {error}") from error
-        outcome = await send(request, self.label, limits)
+        outcome = await send(request, self.label, limits, came=reading.fetched)
         if outcome.status != "ok":
             raise ToolSourceError(outcome.text)
         if outcome.truncated:

@@ -56,7 +56,10 @@ async def list_source(
     except ToolSourceError as error:
         line = error.line if isinstance(error, UnusableToolFileError) else 0
         log = source.log if isinstance(source, McpSource) else ""
-        failed = SourceStatus(key, label, "failed", str(error), path, line, log=log)
+        stopped = isinstance(source, OpenApiSource) and source.is_stopped
+        failed = SourceStatus(
+            key, label, "failed", str(error), path, line, log=log, stopped=stopped
+        )
         return secrets.masked(failed), None
     remark = remark_on(declaration, find)
     status = SourceStatus(key, label, "ready", remark, path, tools=len(specs))

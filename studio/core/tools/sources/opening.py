@@ -16,6 +16,7 @@ from studio.core.tools.mcp.server_config import approval_mode
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.choice import read_choice
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
+from studio.core.tools.openapi.progress import TellProgress, tell_nobody
 from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.source import ToolSource
@@ -31,6 +32,7 @@ def open_source(
     environment: Callable[[], Mapping[str, str]] = lambda: os.environ,
     masker: Masker | None = None,
     ask: AskForInput | None = None,
+    tell: TellProgress = tell_nobody,
 ) -> ToolSource:
     """The source; nothing is started before it is asked for its tools."""
     match declaration:
@@ -49,7 +51,9 @@ def open_source(
             )
         case OpenApi(name, place, connection, operations):
             wanted = read_choice(operations)
-            return OpenApiSource(name, place, connection, limits, environment, find, masker, wanted)
+            return OpenApiSource(
+                name, place, connection, limits, environment, find, masker, wanted, tell
+            )
         case PluginTool():
             return PluginSource(declaration, limits)
         case _:

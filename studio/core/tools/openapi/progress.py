@@ -1,0 +1,102 @@
+"""How far the reading of a large description is, and its end where nobody waits for it any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+LARGE = 1_000_000
+"""Characters of a description from which it is said how far its reading is."""
+
+_PARTS = 50  # of a stage, of which each is told
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingProgress:
+    """How far the reading of a description is."""
+
+    name: str
+    """Its file's name, or its address."""
+
+    stage: Literal["fetched", "read", "operations"]
+    """What is counted: bytes that came from its address, characters of its text that are read, or
+    operations that are made tools."""
+
+    done: int
+    """How many there are."""
+
+    whole: int
+    """How many there will be; 0 where nobody can say."""
+
+
+TellProgress: TypeAlias = Callable[[ReadingProgress | None], None]
+"""Is told how far a reading is, from any thread; None at its end."""
+
+
+def tell_nobody(_: ReadingProgress | None) -> None:
+    """Take no notice."""
+
+
+class ReadingStoppedError(Exception):
+    """The user stopped the reading."""
+
+
+class DescriptionReading:
+    """One reading: says how far it is, in steps worth looking at, and can be stopped."""
+
+    def __init__(self, name: str, tell: TellProgress = tell_nobody) -> None:
+        """Begin.
+
+        Args:
+            name: the description's, for people.
+            tell: is told of a large one how far its reading is.
+        """
+        self._name = name
+        self._tell = tell
+        self._next = 0
+        self._stage = ""
+        self.is_large = False
+        """Whether the description is large enough for its reading to be told of."""
+        self._is_stopped = False
+        self._is_told = False
+
+    def fetched(self, done: int, whole: int) -> None:
+        """So many bytes came from its address, of so many; 0 where the server does not say."""
+        self.is_large = max(done, whole) >= LARGE
+        self._reached("fetched", done, whole)
+
+    def read(self, done: int, whole: int) -> None:
+        """So many characters are read."""
+        self.is_large = whole >= LARGE
+        self._reached("read", done, whole)
+
+    def made(self, done: int, whole: int) -> None:
+        """So many operations are made tools."""
+        self._reached("operations", done, whole)
+
+    def stop(self) -> None:
+        """Let the next step end the reading; may be called from any thread."""
+        self._is_stopped = True
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was stopped."""
+        return self._is_stopped
+
+    def end(self) -> None:
+        """It is over, whatever came of it."""
+        if self._is_told:
+            self._tell(None)
+
+    def _reached(
+        self, stage: Literal["fetched", "read", "operations"], done: int, whole: int
+    ) -> None:
+        if self._is_stopped:
+            raise ReadingStoppedError
+        if stage != self._stage:
+            self._stage, self._next = stage, 0
+        if self.is_large and done >= self._next:
+            self._next = done + (whole // _PARTS or LARGE)
+            self._is_told = True
+            self._tell(ReadingProgress(self._name, stage, done, whole))
