@@ -69,11 +69,11 @@ run_the_window() {
       kill -0 $studio || exit 1
       sleep 1
     done
-    test -e /tmp/studio/data/instance
+    test -e /tmp/studio/data/instance || exit 1
     sleep 5
-    kill -TERM -- -$studio
+    kill -TERM -- -$studio || exit 1
     wait $studio || echo "it was ended ($?)"
-    ! grep -rE "Traceback|ERROR" /tmp/studio/data/log'
+    test -d /tmp/studio/data/log && ! grep -rE "Traceback|ERROR" /tmp/studio/data/log'
 }
 
 releases=("$@")

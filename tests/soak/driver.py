@@ -19,6 +19,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSize, Qt, QTimer
@@ -36,7 +37,8 @@ SAMPLE_MS = 5000
 TALK_MS = 20_000
 WARM_SHARE = 0.25
 """How much of the time counts as warming up: caches fill, panes are made for the first time."""
-FROZEN_SECONDS = 60
+FROZEN_SECONDS = 240
+KEPT_SECONDS = 60
 DISK_FULL_SECONDS = 1.5
 LOCK_SECONDS = 1.5
 MOST_PAGES = 7
@@ -59,6 +61,20 @@ CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 NONE = Qt.KeyboardModifier.NoModifier
 
 
+def queued_seconds() -> float:
+    """How long this thread has been ready so far while the processors did other things."""
+    return int(Path("/proc/thread-self/schedstat").read_text("ascii").split()[1]) / 1e9
+
+
+def kept_texts(folder: Path) -> set[str]:
+    """The texts in the swap files of a folder; one that is just being replaced is passed over."""
+    found = set()
+    for path in folder.rglob("*.json"):
+        with suppress(OSError, ValueError):
+            found.add(str(json.loads(path.read_text(encoding="utf-8"))["text"]))
+    return found
+
+
 class Driver(QObject):
     """Does one random thing after the other, and watches what becomes of it."""
 
@@ -75,9 +91,10 @@ class Driver(QObject):
         self.crashes: list[str] = []
         self.changed = 0
         self._gaps: list[tuple[float, float, str]] = []
-        """How long the window was still, how long of that it worked itself, after which action."""
+        """How long the window was still, how long of that it worked itself, after which action.
+        Time in which it was ready and the machine did other things is not counted."""
         self._last_action = "start"
-        self._beat_at = self._worked = 0.0
+        self._beat_at = self._worked = self._queued = 0.0
         self._began = 0.0
         self._samples: list[tuple[float, int, int]] = []
         self._act_timer = self._timer(ACT_MS, self._act)
@@ -129,18 +146,18 @@ class Driver(QObject):
         if lifecycle is not None:
             lifecycle.crashes.happened.connect(lambda crash: self.crashes.append(crash.summary))
         self._began = self._beat_at = time.perf_counter()
-        self._worked = time.thread_time()
+        self._worked, self._queued = time.thread_time(), queued_seconds()
         for timer in (self._act_timer, self._beat_timer, self._sample_timer, self._talk_timer):
             timer.start()
 
     # -- watching -------------------------------------------------------------------------------
 
     def _beat(self) -> None:
-        now, worked = time.perf_counter(), time.thread_time()
-        gap = now - self._beat_at - BEAT_MS / 1000
+        now, worked, queued = time.perf_counter(), time.thread_time(), queued_seconds()
+        gap = now - self._beat_at - BEAT_MS / 1000 - (queued - self._queued)
         if gap > 0.05:
             self._gaps.append((gap, worked - self._worked, self._last_action))
-        self._beat_at, self._worked = now, worked
+        self._beat_at, self._worked, self._queued = now, worked, queued
 
     def _sample(self) -> None:
         # A window that is still for so long has hung; what its threads do then is said on stderr.
@@ -432,16 +449,27 @@ class Driver(QObject):
             QTest.keyClicks(page.editor, "the last words")
         self._sample_timer.stop()
         self._talk_timer.stop()
-        # A second is what a crash may take; then everything typed is in the swap files.
-        QTimer.singleShot(1000, self._report)
+        self._until_kept(time.perf_counter())
 
-    def _report(self) -> None:
-        self._beat_timer.stop()
-        unsaved = {
+    def _until_kept(self, began: float) -> None:
+        """Wait for the swap files, which come soon after the last key; then report."""
+        took = time.perf_counter() - began
+        missing = set(self._unsaved().values()) - kept_texts(user_paths().data / "swap")
+        if missing and took < KEPT_SECONDS:
+            QTimer.singleShot(BEAT_MS, lambda: self._until_kept(began))
+        else:
+            self._report(took)
+
+    def _unsaved(self) -> dict[str, str]:
+        return {
             f"{page.controller.title} ({page.controller.id[:6]})": page.editor.text()
             for page in self._pages()
             if page.controller.is_dirty
         }
+
+    def _report(self, kept_after: float) -> None:
+        self._beat_timer.stop()
+        unsaved = self._unsaved()
         gaps = sorted(gap for gap, _, _ in self._gaps)
         busiest = sorted(((work, act) for _, work, act in self._gaps), reverse=True)[:5]
         worst = sorted(self._gaps, reverse=True)[:5]
@@ -460,6 +488,7 @@ class Driver(QObject):
             **self._growth(),
             "texts changed by nobody": self.changed,
             "unsaved at the kill": len(unsaved),
+            "in their swap files after (s)": round(kept_after, 2),
             "unsaved": unsaved,
         }
         print("report " + json.dumps(report), flush=True)

@@ -43,8 +43,13 @@ from tests.support.chat_server import (  # noqa: E402
 SECONDS, SEED = 900, 7
 LONGEST_HANG = 1.0
 MOST_GROWTH = 0.10
-_START_SECONDS = 60
-_SILENCE_SECONDS = 90
+MOST_HANDLES = 10
+"""What runs just then holds some; a leak of each tab or run would be hundreds."""
+GROWTH_SECONDS = 600
+"""Before that, caches fill and panes are made for the first time: growth is only shown."""
+_START_SECONDS = 600
+_SILENCE_SECONDS = 300
+"""Only end what hangs, on a busy machine too."""
 _FAULT_SHARE = 0.2
 
 TOOLS = '''
@@ -151,7 +156,7 @@ def main() -> int:
             report = drive(Path(scratch), folder, display, seconds, seed)
             report["model answers"], report["model faults"] = model.answers, model.faults
         report["texts not in their swap file"] = lost_texts(Path(scratch), report.pop("unsaved"))
-    return tell(report)
+    return tell(report, judges_growth=seconds >= GROWTH_SECONDS)
 
 
 @contextmanager
@@ -271,18 +276,20 @@ def lost_texts(scratch: Path, unsaved: dict[str, str]) -> int:
     return len(lost)
 
 
-def tell(report: dict[str, Any]) -> int:
+def tell(report: dict[str, Any], *, judges_growth: bool) -> int:
     """Print the figures and what was promised; returns the exit code."""
+    report["more handles"] = report.get("handle now", 0) - report.get("handle then", 0)
     promises = {
         "ended early": lambda value: value is None,
         "crashes": lambda value: value == 0,
         "tracebacks": lambda value: value == 0,
         "longest hang (s)": lambda value: value <= LONGEST_HANG,
-        "memory growth": lambda value: value <= MOST_GROWTH,
-        "handle growth": lambda value: value <= MOST_GROWTH,
         "texts changed by nobody": lambda value: value == 0,
         "texts not in their swap file": lambda value: value == 0,
     }
+    if judges_growth:
+        promises["memory growth"] = lambda value: value <= MOST_GROWTH
+        promises["more handles"] = lambda value: value <= MOST_HANDLES
     report.setdefault("ended early", None)
     broken = [
         name for name, holds in promises.items() if name not in report or not holds(report[name])

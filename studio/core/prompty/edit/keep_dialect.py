@@ -40,7 +40,7 @@ def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tu
     Edits that say the parser kind themselves are meant to change it, and stay as they are. Empty
     where the dialect cannot be kept (Prompty 1 has no parser kind).
     """
-    if not _is_readable(document) or not _may_change(document, edits):
+    if not _is_known(document, document.problems) or not _may_change(document, edits):
         return edits
     text = document.source.text
     draft = ConversionDraft(apply_edits(text, edits))
@@ -59,8 +59,9 @@ def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tu
 
 def kept_fixes(document: PromptDocument, problems: Iterable[Problem]) -> list[Problem]:
     """Problems whose fixes keep the dialect; a fix that cannot is not offered."""
-    if not _is_readable(document):
-        return list(problems)
+    problems = list(problems)
+    if not _is_known(document, problems):
+        return problems
     known: dict[tuple[TextEdit, ...], tuple[TextEdit, ...]] = {}
     body = len(document.body)
     cost = max(1, body + 10 * (len(document.source) - body))
@@ -99,9 +100,17 @@ def _is(one: object, other: object) -> bool:
     return one is other
 
 
-def _is_readable(document: PromptDocument) -> bool:
-    """Whether the front matter says anything; otherwise that is known once it is fixed."""
-    return not any(problem.code in _UNREADABLE for problem in document.problems)
+def _is_known(document: PromptDocument, problems: Iterable[Problem]) -> bool:
+    """Whether the front matter says its dialect; otherwise that is known once it is fixed.
+
+    A second `template` beside a misspelled one would be a key too many once both are right.
+    """
+    return not any(problem.code in _UNREADABLE for problem in document.problems) and not any(
+        problem.code == "unknown-key" and edit.text == "template"
+        for problem in problems
+        for fix in problem.fixes
+        for edit in fix.edits
+    )
 
 
 def _may_change(document: PromptDocument, edits: tuple[TextEdit, ...]) -> bool:

@@ -25,7 +25,10 @@ def fixes_of(document: PromptDocument) -> list[Fix]:
     prepared = prepare(document, {}, preview=True)
     found = (*document.problems, *prepared.problems)
     if any(problem.code in UNREADABLE for problem in found):
-        return []  # what the file says is known only once it is mended
+        return []  # what the file says is known only once it is fixed
+    if any(edit.text == "template" for problem in found if problem.code == "unknown-key"
+           for fix in problem.fixes for edit in fix.edits):  # fmt: skip
+        return []
     return [fix for problem in found for fix in problem.fixes if fix.title != MEANT]
 
 
@@ -99,3 +102,16 @@ def test_edits_that_keep_it_anyway_are_left_as_they_are() -> None:
         document = parse(text)
         edits = declare_input(document, "topic")
         assert keeping_dialect(document, edits) is edits
+
+
+def test_a_misspelled_template_gets_no_second_one_beside_it() -> None:
+    right = (
+        "---\ninputs:\n  country: {kind: string}\nmodel:\n  apiType: chat\ntemplate:\n"
+        "  format: {kind: jinja2}\n  parser: {kind: prompty}\n---\nuser:\n{{ country }}\n"
+    )
+    text = right.replace("inputs", "input").replace("template", "templte").replace("Type", "Tpye")
+    for _ in range(3):
+        document = parse(text)
+        first = next(each for each in document.problems if each.code == "unknown-key")
+        text = apply_edits(text, first.fixes[0].edits)
+    assert text == right
