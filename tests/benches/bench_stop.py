@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 from studio.core.models.base import ModelRequest  # noqa: E402
 from studio.core.models.connections import Connection  # noqa: E402
-from studio.core.models.remote import RemoteModel  # noqa: E402
+from studio.core.models.remote.model import RemoteModel  # noqa: E402
 from studio.core.prompty.messages import Message, TextPart  # noqa: E402
 from studio.core.tools.limits import ToolLimits  # noqa: E402
 from studio.core.tools.python.source import PythonFileSource  # noqa: E402

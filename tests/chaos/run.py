@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import Connection
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.wire.reply import Reply, accumulate

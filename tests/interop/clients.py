@@ -16,7 +16,7 @@ from pathlib import Path
 
 from studio.core.models.base import ModelRequest
 from studio.core.models.connections import Connection
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.messages import (
     MediaPart,

@@ -13,7 +13,7 @@ from studio.core.agent.loop.toolbox import NoTools
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunState
 from studio.core.models.connections import Connection
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.parse import parse
 from tests.interop.environments import build

@@ -15,7 +15,7 @@ from studio.core.models.base import (
     ModelRequest,
     WrappingModel,
 )
-from studio.core.models.faults import RetryLaterError
+from studio.core.models.remote.faults import RetryLaterError
 from studio.core.wire.reply import ReplyDelta, ReplyNotice
 
 _REFUSALS, _APART, _GROWTH = 15, 0.01, 1.5

@@ -149,7 +149,7 @@ def without_retries(choice: ModelChoice) -> ModelChoice:
 
 def endpoint_of(connection: Connection) -> str:
     """Where requests go, without a key or a password."""
-    from studio.core.models.remote import shown_address
+    from studio.core.models.remote.model import shown_address
 
     place = shown_address(connection) if connection.is_remote else connection.kind
     return f"{connection.kind} {connection.api} {place}"

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias, get_args
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.connections import Connection
-from studio.core.models.openai_client import KeySource
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
+from studio.core.models.remote.openai_client import KeySource
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import parse_json

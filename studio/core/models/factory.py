@@ -16,7 +16,7 @@ from studio.core.models.embedded.model import DEFAULT_LEVEL, EmbeddedModel
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.manual import ManualModel, ManualQuestion
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.models.script_file import read_script
 from studio.core.models.scripted import ScriptedModel

@@ -12,9 +12,9 @@ from studio.core.models.choice import needs_address
 from studio.core.models.connections import Api, Connection
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import embedded_settings
-from studio.core.models.faults import Endpoint
-from studio.core.models.openai_client import KeySource, OpenAIClient
-from studio.core.models.remote import RemoteModel, shown_address
+from studio.core.models.remote.faults import Endpoint
+from studio.core.models.remote.model import RemoteModel, shown_address
+from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.text.values import JsonObject

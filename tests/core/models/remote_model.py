@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import Connection
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.wire.reply import Reply, accumulate

@@ -15,10 +15,10 @@ from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import Call, Step
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import Connection, address_of
-from studio.core.models.faults import Endpoint
-from studio.core.models.openai_client import OpenAIClient
 from studio.core.models.probe import probe
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.faults import Endpoint
+from studio.core.models.remote.model import RemoteModel
+from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import Secret, SecretStore
 from studio.core.prompty.messages import MediaPart, Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec

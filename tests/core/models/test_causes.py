@@ -9,7 +9,7 @@ from studio.core.agent.loop.steps import new_state
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunSetup, StepError
-from studio.core.models.faults import Endpoint, status_fault
+from studio.core.models.remote.faults import Endpoint, status_fault
 
 TARGET = Endpoint("Server", "http://server.test/v1", "m-1")
 OPENAI_MODEL = "The model `m-1` does not exist or you do not have access to it."

@@ -8,7 +8,7 @@ from studio.application.connections.model import SwitchedModel
 from studio.core.models.base import ModelPlace, place_of
 from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.prices import price_source
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.replay import RecordingModel
 from studio.core.models.scripted import ScriptedModel
 

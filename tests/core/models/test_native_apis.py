@@ -13,9 +13,9 @@ from studio.core.agent.loop.conversation import assistant_message
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import Connection, address_of, provider_at
-from studio.core.models.faults import Endpoint
-from studio.core.models.openai_client import OpenAIClient
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.faults import Endpoint
+from studio.core.models.remote.model import RemoteModel
+from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import Secret
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.messages import (

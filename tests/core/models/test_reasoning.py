@@ -12,7 +12,7 @@ from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import Call, Step
 from studio.core.models.base import ModelRequest
 from studio.core.models.connections import Connection
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec

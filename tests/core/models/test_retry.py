@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.models.remote import wait_before
+from studio.core.models.remote.model import wait_before
 
 
 def test_the_wait_doubles_up_to_a_limit() -> None:

@@ -22,7 +22,7 @@ from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.batches.open_batches import has_batches, open_batches
 from studio.core.models.batches.values import PRICE_SHARE
 from studio.core.models.choice import ModelChoice
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 
 _tr = partial(translate, "ExperimentBatches")
 

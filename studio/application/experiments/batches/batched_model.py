@@ -13,8 +13,8 @@ from studio.application.experiments.turns import LeasedCell
 from studio.application.words import translate
 from studio.core.models.base import ModelError, ModelRequest, WrappingModel, nothing_asked
 from studio.core.models.batches.values import PRICE_SHARE, BatchReply, unstreamed
-from studio.core.models.faults import RetryLaterError, UnsupportedParameterError
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.faults import RetryLaterError, UnsupportedParameterError
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.sending import as_sent
 from studio.core.wire.process import BadReplyError
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta

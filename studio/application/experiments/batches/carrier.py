@@ -31,7 +31,7 @@ from studio.core.models.batches.values import (
     NotedBatch,
     RemoteBatch,
 )
-from studio.core.models.faults import RetryLaterError
+from studio.core.models.remote.faults import RetryLaterError
 from studio.core.text.values import JsonObject
 
 _tr = partial(translate, "ExperimentBatches")

@@ -19,7 +19,7 @@ from studio.core.models.batches.values import (
     RemoteBatch,
     as_line,
 )
-from studio.core.models.faults import status_fault
+from studio.core.models.remote.faults import status_fault
 from studio.core.text.values import Json, JsonObject
 
 _BOUNDS = BatchBounds(100_000, 240 * 1024**2)

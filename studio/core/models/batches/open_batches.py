@@ -10,9 +10,9 @@ from studio.core.models.batches.openai_batches import BatchEndpoint, OpenAIBatch
 from studio.core.models.batches.remote_batches import BatchHost
 from studio.core.models.batches.values import BatchApi
 from studio.core.models.connections import Connection, provider_at
-from studio.core.models.faults import Endpoint
-from studio.core.models.openai_client import OpenAIClient
-from studio.core.models.remote import shown_address
+from studio.core.models.remote.faults import Endpoint
+from studio.core.models.remote.model import shown_address
+from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import SecretStore
 
 _MEGABYTES = 8192.0

@@ -19,7 +19,7 @@ from studio.core.models.batches.values import (
     Unanswered,
     as_line,
 )
-from studio.core.models.faults import status_fault
+from studio.core.models.remote.faults import status_fault
 from studio.core.text.values import Json, JsonObject, objects_of
 
 BatchEndpoint = Literal["/v1/chat/completions", "/v1/responses", "/chat/completions"]

@@ -8,8 +8,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from studio.core.models.batches.values import BatchReply, RemoteBatch
-from studio.core.models.faults import Endpoint
-from studio.core.models.openai_client import OpenAIClient
+from studio.core.models.remote.faults import Endpoint
+from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.text.values import JsonObject, objects_of
 
 _MOST_PAGES = 20

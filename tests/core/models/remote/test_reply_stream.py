@@ -7,7 +7,7 @@ from functools import reduce
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.core.models.reply_stream import joined
+from studio.core.models.remote.reply_stream import joined
 from studio.core.wire.reply import (
     Finished,
     ReasoningDelta,

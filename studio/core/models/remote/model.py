@@ -17,14 +17,14 @@ from studio.core.models.base import (
 )
 from studio.core.models.bodies import request_body
 from studio.core.models.connections import Connection, address_of, provider_at
-from studio.core.models.faults import (
+from studio.core.models.prices import Price
+from studio.core.models.remote.faults import (
     Endpoint,
     RetryLaterError,
     UnsupportedParameterError,
 )
-from studio.core.models.openai_client import EventStream, KeySource, OpenAIClient
-from studio.core.models.prices import Price
-from studio.core.models.reply_stream import ReplyStream
+from studio.core.models.remote.openai_client import EventStream, KeySource, OpenAIClient
+from studio.core.models.remote.reply_stream import ReplyStream
 from studio.core.models.secrets import Secret
 from studio.core.models.sending import as_sent
 from studio.core.text.values import JsonObject

@@ -16,7 +16,7 @@ from email.utils import parsedate_to_datetime
 from time import time
 
 from studio.core.models.base import ModelError
-from studio.core.models.server_words import card_text, request_id
+from studio.core.models.remote.server_words import card_text, request_id
 
 _LONGEST_TEXT = 400
 _TOO_LONG = re.compile(

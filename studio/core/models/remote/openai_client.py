@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from studio.core.masking.masker import Masker, key_reference
 from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of, provider_at
-from studio.core.models.faults import (
+from studio.core.models.proxies import Proxy, transport_to
+from studio.core.models.remote.faults import (
     Endpoint,
     RetryLaterError,
     network_fault,
     status_fault,
     stream_fault,
 )
-from studio.core.models.proxies import Proxy, transport_to
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
 from studio.core.text.foreign_json import parse_json, within_depth
 from studio.core.text.values import JsonObject

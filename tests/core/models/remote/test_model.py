@@ -18,7 +18,7 @@ import pytest
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.connections import Connection
-from studio.core.models.remote import RemoteModel
+from studio.core.models.remote.model import RemoteModel
 from studio.core.models.secrets import Secret
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
@@ -395,7 +395,7 @@ async def test_a_slow_first_byte_ends_in_time(server: ChatServer) -> None:
 async def test_a_late_reply_is_announced(
     server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("studio.core.models.remote._SLOW_SECONDS", 0.05)
+    monkeypatch.setattr("studio.core.models.remote.model._SLOW_SECONDS", 0.05)
     told = threading.Event()
 
     async def once_told(exchange: Exchange) -> None:
