@@ -14,6 +14,7 @@ from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import embedded_settings
 from studio.core.models.remote.faults import Endpoint
 from studio.core.models.remote.model import RemoteModel, shown_address
+from studio.core.models.remote.offers import listed_models
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.messages import Message, TextPart
@@ -78,7 +79,7 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
     target = Endpoint(connection.name, shown_address(connection), connection.model)
     client = OpenAIClient(connection, key, target)
     try:
-        listed = await client.models()
+        listed = await listed_models(client)
     except ModelError as error:
         if error.kind not in _NO_LIST:
             raise

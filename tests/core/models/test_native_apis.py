@@ -15,6 +15,7 @@ from studio.core.models.capabilities import facts_of
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.remote.faults import Endpoint
 from studio.core.models.remote.model import RemoteModel
+from studio.core.models.remote.offers import listed_models
 from studio.core.models.remote.openai_client import OpenAIClient
 from studio.core.models.secrets import Secret
 from studio.core.prompty.document import ModelDeclaration
@@ -173,7 +174,7 @@ async def test_ollama_says_what_its_models_can(server: ChatServer) -> None:
     }  # fmt: skip
     server.script(json_body(tags), json_body(show))
     client = OpenAIClient(ollama(server), None, Endpoint("Ollama", server.url, ""))
-    (listed,) = await client.models()
+    (listed,) = await listed_models(client)
     await client.close()
     assert [each.path for each in server.requests] == ["/api/tags", "/api/show"]
     able = facts_of("small:latest", listed=listed, connection=ollama(server)).capabilities
@@ -304,7 +305,7 @@ async def test_geminis_list_says_the_windows(server: ChatServer) -> None:
     listed = {"models": [{"name": "models/gemini-9", "inputTokenLimit": 99_000}]}
     server.list_answer = json_body(listed)
     client = OpenAIClient(gemini(server), Secret(KEY), Endpoint("Gemini", server.url, ""))
-    (found,) = await client.models()
+    (found,) = await listed_models(client)
     await client.close()
     assert found["id"] == "gemini-9"
     assert facts_of("gemini-9", listed=found).capabilities.context_window == 99_000

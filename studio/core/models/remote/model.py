@@ -18,12 +18,14 @@ from studio.core.models.base import (
 from studio.core.models.bodies import request_body
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.prices import Price
+from studio.core.models.remote.event_stream import EventStream
 from studio.core.models.remote.faults import (
     Endpoint,
     RetryLaterError,
     UnsupportedParameterError,
 )
-from studio.core.models.remote.openai_client import EventStream, KeySource, OpenAIClient
+from studio.core.models.remote.offers import vectors_of
+from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.remote.reply_stream import ReplyStream
 from studio.core.models.secrets import Secret
 from studio.core.models.sending import as_sent
@@ -220,7 +222,7 @@ class RemoteModel:
         Raises:
             ModelError: the server cannot, or will not.
         """
-        return await self._client.embed(texts, model)
+        return await vectors_of(self._client, texts, model)
 
     async def close(self) -> None:
         """Close the connections."""

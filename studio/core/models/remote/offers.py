@@ -1,0 +1,100 @@
+"""What a server offers beside replies: the list of its models, and vectors of texts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from studio.core.models.base import ModelError
+from studio.core.models.connections import provider_at
+from studio.core.models.remote.openai_client import OpenAIClient
+from studio.core.text.values import JsonObject, objects_of
+from studio.core.wire.request import Provider
+
+_SECONDS = 20.0
+_LISTS: Mapping[Provider, str] = {
+    "anthropic": "/models?limit=1000",
+    "gemini": "/models?pageSize=1000",
+    "ollama": "/api/tags",
+}
+"""Where the list of models is; `/models` elsewhere."""
+
+_EMBEDDINGS: Mapping[Provider, str] = {
+    "gemini": "/openai/embeddings",
+    "ollama": "/v1/embeddings",
+}
+"""Where vectors are made; `/embeddings` elsewhere."""
+
+_MOST_DESCRIBED = 40
+"""Models that a server is asked about one by one."""
+
+
+async def listed_models(client: OpenAIClient) -> tuple[JsonObject, ...]:
+    """The server's own descriptions of the models that it offers.
+
+    Raises:
+        ModelError: the server cannot be reached, refuses, or has no such list.
+    """
+    provider = provider_at(client.connection)
+    answer = await client.ask("get", _LISTS.get(provider, "/models"), seconds=_SECONDS)
+    under = "models" if provider in ("ollama", "gemini") else "data"
+    items = answer.get(under) if isinstance(answer, Mapping) else None
+    if not isinstance(items, list):
+        raise client.bad_reply("its list of models is not one")
+    found = tuple(item for item in map(_with_id, objects_of(items)) if item.get("id"))
+    return await _described(client, found) if client.connection.kind == "ollama" else found
+
+
+async def _described(client: OpenAIClient, models: Sequence[JsonObject]) -> tuple[JsonObject, ...]:
+    """Ollama's models with what its server says of each: its window, and what it can do.
+
+    One of which it says nothing stays as it was listed.
+    """
+
+    async def described(model: JsonObject) -> JsonObject:
+        try:
+            said = await client.ask("post", "/api/show", {"model": model["id"]}, seconds=_SECONDS)
+        except ModelError:
+            return model
+        return {**model, **said} if isinstance(said, Mapping) else model
+
+    first = await asyncio.gather(*map(described, models[:_MOST_DESCRIBED]))
+    return (*first, *models[_MOST_DESCRIBED:])
+
+
+async def vectors_of(
+    client: OpenAIClient, texts: Sequence[str], model: str
+) -> tuple[tuple[float, ...], ...]:
+    """A vector for each text.
+
+    Raises:
+        ModelError: the server cannot be reached, refuses, or answers something else.
+    """
+    path = _EMBEDDINGS.get(provider_at(client.connection), "/embeddings")
+    body = {"model": model, "input": list(texts), "encoding_format": "float"}
+    vectors = _vectors(await client.ask("post", path, body, seconds=_SECONDS))
+    if len(vectors) != len(texts) or len(set(map(len, vectors))) != 1:
+        raise client.bad_reply("it holds no vector for each text")
+    return vectors
+
+
+def _with_id(model: JsonObject) -> JsonObject:
+    """A model with its id under the name that OpenAI's list has for it."""
+    named = model.get("id") or model.get("model") or model.get("name")
+    return {**model, "id": named.removeprefix("models/")} if isinstance(named, str) else model
+
+
+def _vectors(answer: object) -> tuple[tuple[float, ...], ...]:
+    """The vectors of an answer, in the order of the texts; fewer where it holds something else."""
+    items = answer.get("data") if isinstance(answer, Mapping) else None
+    if not isinstance(items, list):
+        return ()
+    rows = [item for item in items if isinstance(item, Mapping)]
+    if all(isinstance(item.get("index"), int) for item in rows):
+        rows.sort(key=lambda item: item["index"])
+    lists = [item.get("embedding") for item in rows]
+    return tuple(
+        tuple(map(float, each))
+        for each in lists
+        if isinstance(each, list) and each and all(isinstance(n, int | float) for n in each)
+    )
