@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from studio.cli.ending import ended
 from studio.cli.exit_codes import COMMANDS, USAGE
 from studio.cli.window_arguments import window_parser
 
@@ -24,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the program; returns its exit code (0 fine, 1 problems found, 2 wrong usage)."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        return _run(given)
+        return ended(lambda: _run(given))
     except ImportError as error:
         from studio.core.system_libraries import missing_library
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import MappingProxyType
+from urllib.parse import quote
 
 from studio import __version__
 from studio.application.document.checked_file import CheckedFile, finding_as_json
@@ -88,7 +89,7 @@ def as_sarif(found: Sequence[CheckedFile]) -> str:
                 "locations": [
                     {
                         "physicalLocation": {
-                            "artifactLocation": {"uri": _posix(file)},
+                            "artifactLocation": {"uri": _uri(file)},
                             "region": region,
                         }
                     }
@@ -157,6 +158,12 @@ def _place(file: CheckedFile, offset: int) -> tuple[int, int]:
 
 def _posix(file: CheckedFile) -> str:
     return shown_path(file.source.path).replace("\\", "/")
+
+
+def _uri(file: CheckedFile) -> str:
+    """A URI reference (RFC 3986): relative below the working directory, `file:` elsewhere."""
+    shown = PurePath(shown_path(file.source.path))
+    return shown.as_uri() if shown.is_absolute() else quote(shown.as_posix())
 
 
 def _escaped(text: str, further: str = "") -> str:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from studio import __version__
-from studio.cli.exit_codes import COMMANDS, FINE, INTERRUPTED, PROBLEMS, USAGE, UsageError
+from studio.cli.exit_codes import COMMANDS, FINE, PROBLEMS, USAGE, UsageError
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -25,13 +25,6 @@ def run_command(arguments: Sequence[str]) -> int:
     except UsageError as error:
         print(f"prompt-studio: {error}", file=sys.stderr)
         return USAGE
-    except BrokenPipeError:
-        # The reader (`| head`) has gone; closing quietly is what every such program does.
-        sys.stderr.close()
-        return FINE
-    except KeyboardInterrupt:
-        print("prompt-studio: interrupted", file=sys.stderr)
-        return INTERRUPTED
     return result
 
 

@@ -76,6 +76,8 @@ def _acts(
                 with suppress(StoreError):  # one that can only be read is shown as it is
                     store.mark_interrupted()
                 return act(options, store)
+        except BrokenPipeError:
+            raise  # of the output, not of a file
         except (StoreError, JournalError, OSError) as error:
             print(f"prompt-studio: {error}", file=sys.stderr)
             return PROBLEMS

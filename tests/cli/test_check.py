@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from studio.__main__ import main
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.cli.main import run_command
 
@@ -194,6 +195,21 @@ def test_sarif_names_rules_and_places(folder: Path, capsys: pytest.CaptureFixtur
     assert found["level"] == "warning"
 
 
+def test_sarif_places_are_uris(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = tmp_path_factory.mktemp("elsewhere") / "x.prompty"
+    for path in (folder / "a ä#%.prompty", away):
+        path.write_text(WARNED, encoding="utf-8")
+    run_command(["check", "--format", "sarif", "a ä#%.prompty", str(away)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    uris = {
+        each["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for each in run["results"]
+    }
+    assert uris == {"a%20%C3%A4%23%25.prompty", away.as_uri()}
+
+
 def test_junit_has_a_case_for_each_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "bad.prompty").write_text(WARNED, encoding="utf-8")
     (folder / "good.prompty").write_text("user:\nHi\n", encoding="utf-8")
@@ -240,5 +256,5 @@ def test_an_interrupt_is_a_word_and_no_traceback(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Interrupted()))
-    assert run_command(["check", "-"]) == INTERRUPTED
+    assert main(["check", "-"]) == INTERRUPTED
     assert capsys.readouterr().err == "prompt-studio: interrupted\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from studio.core.prompty.document import TemplateFormat
 from studio.core.prompty.prepare import Prepared
@@ -32,7 +32,7 @@ def script_renderer(form: TemplateFormat) -> Render:
     """How an exported script renders, which takes line ends off both ends."""
     match form:
         case "jinja2":
-            inner = _jinja(as_studio=True)
+            inner = _jinja("script")
         case "mustache":
             inner = render_chevron
         case "fstring":
@@ -44,20 +44,25 @@ def langchain_renderer(form: TemplateFormat) -> Render:
     """How LangChain renders: Jinja2 as it comes, its copy of chevron, `str.format`."""
     match form:
         case "jinja2":
-            return _jinja(as_studio=False)
+            return _jinja("plain")
         case "mustache":
             return render_chevron
         case "fstring":
             return _str_format
 
 
-def _jinja(*, as_studio: bool) -> Render:
+def nunjucks_renderer() -> Render:
+    """How promptfoo renders: the part of Jinja2 that Nunjucks has, with values of JavaScript."""
+    return _jinja("nunjucks")
+
+
+def _jinja(setup: Literal["plain", "script", "nunjucks"]) -> Render:
     def render(template: str, values: Mapping[str, Json]) -> str:
         # Jinja takes some 60 ms to import: not before the window is painted.
         from studio.core.prompty.templates.jinja.stock import StockRenderError, render_stock
 
         try:
-            return render_stock(template, values, as_="script" if as_studio else "plain")
+            return render_stock(template, values, as_=setup)
         except StockRenderError as error:
             raise CannotRender(str(error)) from error
 

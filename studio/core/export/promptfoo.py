@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from studio.core.export.asserted import asserted_tests
 from studio.core.export.chat_items import as_sent, chat_items, fill_items
 from studio.core.export.chat_template import chat_template
-from studio.core.export.consumers import check_bounds, langchain_renderer
+from studio.core.export.consumers import check_bounds, nunjucks_renderer
 from studio.core.export.requests import lost, request_of
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
@@ -34,7 +34,7 @@ class PromptfooConfig:
     needs_values: bool = False
     about: str = (
         "The prompt with its model, and each saved input set as a test, for promptfoo eval. It "
-        "renders with Nunjucks; read back here by Jinja2, whose common part is the same."
+        "renders with Nunjucks; read back here by Jinja2 with values as JavaScript has them."
     )
 
     def make(self, source: ExportSource) -> ExportResult:
@@ -114,7 +114,7 @@ def _provider(source: ExportSource) -> Json:
 
 
 def _rounds(source: ExportSource, items: list[Json]) -> Iterator[RoundTrip]:
-    render = langchain_renderer("jinja2")
+    render = nunjucks_renderer()
     for name, prepared in source.round_trips.items():
         try:
             check_bounds(prepared)

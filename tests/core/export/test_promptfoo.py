@@ -110,3 +110,26 @@ def test_assertions_of_the_studio_alone_are_named(tmp_path: Path) -> None:
     assert tests[1:] == ["file://rows.csv", {"description": "samples", "vars": {}}]
     assert [loss for loss in made.losses if "'no-error'" in loss]
     assert [loss for loss in made.losses if "take" in loss]
+
+
+@pytest.mark.parametrize(
+    ("body", "value", "differs"),
+    [
+        ("{{ x }}", "kind: boolean, default: true", ""),
+        ("{{ x }}", "kind: float, default: 80.0", ""),
+        ("{{ x }}", "kind: object, properties: {}, default: {a: 1}", "[object Object]"),
+        ("{{ x }}", "kind: array, items: {kind: string}, default: [a, b]", "a,b"),
+        ("a{% if x %}b{% endif %}", "kind: array, items: {kind: string}, default: []", "'ab'"),
+        ("{{ x.y.z }}.", "kind: object, properties: {}, default: {}", ""),
+    ],
+)
+def test_values_are_written_as_javascript_writes_them(
+    body: str, value: str, differs: str, make: Make
+) -> None:
+    text = (
+        f"---\nname: a\ninputs:\n  x: {{{value}}}\n"
+        f"template: {{format: {{kind: jinja2}}, parser: {{kind: prompty}}}}\n---\nuser:\n{body}\n"
+    )
+    losses = make(text, "promptfoo").losses
+    assert [loss for loss in losses if differs and differs in loss] == list(losses)
+    assert bool(losses) == bool(differs)

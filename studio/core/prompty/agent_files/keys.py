@@ -49,7 +49,7 @@ KEYS: Mapping[AgentFileKind, Mapping[str, KeyRule]] = MappingProxyType(
             "license": _TEXT,
             "compatibility": KeyRule(("text",), longest=500),
             "metadata": _MAPPING,
-            "allowed-tools": _TEXT,
+            "allowed-tools": _TEXT_OR_TEXTS,
         },
         "prompt-file": {
             "name": _TEXT,

@@ -9,14 +9,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Literal, TypeAlias, assert_never
 
-from jinja2 import ChainableUndefined, DictLoader, TemplateError
+from jinja2 import ChainableUndefined, DictLoader, TemplateError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
 
+from studio.core.prompty.templates.jinja.javascript import as_javascript, written
 from studio.core.text.values import Json
 
-Setup: TypeAlias = Literal["plain", "script", "prompty", "prompty-forgiving"]
+Setup: TypeAlias = Literal["plain", "script", "nunjucks", "prompty", "prompty-forgiving"]
 """How a program sets Jinja2 up: as it comes; as an exported script does (undefined is empty, `true`
-and not `True`); as `prompty` does; the same, where what nobody gave reads as nothing."""
+and not `True`); with values as Nunjucks has them; as `prompty` does; the same, where what nobody gave reads as nothing."""
 
 
 class StockRenderError(Exception):
@@ -34,8 +35,11 @@ def render_stock(template: str, values: Mapping[str, Json], *, as_: Setup) -> st
     Raises:
         StockRenderError: it cannot be rendered.
     """
+    given: dict[str, object] = dict(values)
+    if as_ == "nunjucks":
+        given = {name: as_javascript(value) for name, value in values.items()}
     try:
-        return _environment(as_).from_string(template).render(dict(values))
+        return _environment(as_).from_string(template).render(given)
     except (TemplateError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise StockRenderError(str(error)) from error
 
@@ -50,6 +54,10 @@ def _environment(setup: Setup) -> SandboxedEnvironment:
             return SandboxedEnvironment(
                 undefined=ChainableUndefined, keep_trailing_newline=True, finalize=_plain
             )
+        case "nunjucks":
+            return SandboxedEnvironment(
+                undefined=ChainableUndefined, keep_trailing_newline=True, finalize=_written
+            )
         case "prompty":
             return ImmutableSandboxedEnvironment(loader=nothing, keep_trailing_newline=True)
         case "prompty-forgiving":
@@ -58,6 +66,10 @@ def _environment(setup: Setup) -> SandboxedEnvironment:
             )
         case _:
             assert_never(setup)
+
+
+def _written(value: object) -> object:
+    return value if isinstance(value, str | Undefined) else written(value)
 
 
 def _plain(value: object) -> object:

@@ -1,0 +1,48 @@
+"""How the program ends when its output has nowhere to go: no traceback, no message of Python's own."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+
+from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS
+
+_CANNOT_WRITE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
+
+
+def ended(run: Callable[[], int]) -> int:
+    """Run, write what is still held back, and return the exit code.
+
+    Python writes small output when it ends, where nothing can catch what fails.
+    """
+    if sys.stdout is None or sys.stderr is None:  # `>&-`, or a program without a console
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - held to the end
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    try:
+        try:
+            return run()
+        finally:
+            if not sys.stdout.closed:
+                sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (`| head`) has gone; closing quietly is what every such program does.
+        _discard()
+        return FINE
+    except KeyboardInterrupt:
+        print("prompt-studio: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:
+        if error.errno not in _CANNOT_WRITE:
+            raise
+        _discard()
+        print(f"prompt-studio: cannot write: {error.strerror}", file=sys.stderr)
+        return PROBLEMS
+
+
+def _discard() -> None:
+    """Let what is still held back go nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -1,0 +1,47 @@
+"""Output with nowhere to go, as a shell sets it up: a reader that has gone, a full disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from studio.cli.exit_codes import FINE, PROBLEMS
+from tests.support import patience
+
+FULL = Path("/dev/full")
+
+
+def said(output: int, *arguments: str, unbuffered: bool) -> tuple[int, str]:
+    """Exit code and standard error of the program with an output of this descriptor."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    if unbuffered:
+        environment["PYTHONUNBUFFERED"] = "1"
+    done = subprocess.run(
+        [sys.executable, "-m", "studio", *arguments],
+        stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True,
+        env=environment, timeout=patience.SECONDS, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("unbuffered", [False, True])
+@pytest.mark.parametrize("command", ["--help", "connections list"])
+def test_a_reader_that_has_gone_is_no_fault(command: str, *, unbuffered: bool) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        assert said(writing, *command.split(), unbuffered=unbuffered) == (FINE, "")
+    finally:
+        os.close(writing)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
+def test_a_full_disk_is_said() -> None:
+    with FULL.open("wb") as full:
+        code, told = said(full.fileno(), "connections", "list", unbuffered=False)
+    assert code == PROBLEMS
+    assert told == f"prompt-studio: cannot write: {os.strerror(28)}\n"
