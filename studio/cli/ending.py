@@ -1,4 +1,4 @@
-"""How the program ends when its output has nowhere to go: no traceback, no message of Python's own."""
+"""How the program ends when its output has nowhere to go: without a traceback."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Values as JavaScript has them, for templates that a JavaScript program renders.
 
-The rules are those of ECMAScript's `ToBoolean` (an empty list is true) and `ToString` (a list is its
-items with commas, an object is "[object Object]"), which Nunjucks goes by.
+The rules are those of ECMAScript's `ToBoolean` (an empty list is true) and `ToString` (a list is
+its items with commas, an object is "[object Object]"), which Nunjucks goes by.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def written(value: object) -> str:
 
 
 def _number(value: float) -> str:
-    """A number: 64 bits, without an exponent from 1e-6 up to 1e21 (ECMAScript, Number::toString)."""
+    """A number of 64 bits; no exponent from 1e-6 up to 1e21 (ECMAScript, Number::toString)."""
     try:
         number = float(value)
     except OverflowError:

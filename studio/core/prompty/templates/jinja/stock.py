@@ -17,7 +17,8 @@ from studio.core.text.values import Json
 
 Setup: TypeAlias = Literal["plain", "script", "nunjucks", "prompty", "prompty-forgiving"]
 """How a program sets Jinja2 up: as it comes; as an exported script does (undefined is empty, `true`
-and not `True`); with values as Nunjucks has them; as `prompty` does; the same, where what nobody gave reads as nothing."""
+and not `True`); with values as Nunjucks has them; as `prompty` does; the same,
+where what nobody gave reads as nothing."""
 
 
 class StockRenderError(Exception):
