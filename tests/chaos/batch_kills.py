@@ -58,7 +58,7 @@ def _judge(
 
     ledger = ExperimentLedger(ledger_path(path))
     (head,) = ledger.results()
-    passed = sum(each.passed for each in ledger.variant_totals(head.id))
+    passed = sum(each.passed for each in ledger.scans.variant_totals(head.id))
     ledger.close()
     twice = sum(count - 1 for count in server.asked.values())
     good = (done.returncode, passed, len(server.asked), twice) == (0, ROWS, ROWS, 0)

@@ -68,7 +68,7 @@ def main() -> int:
             nonlocal again
             ledger = ExperimentLedger(ledger_path(path))
             for head in ledger.results()[:1]:
-                for _, row, _, state, *_ in ledger.states(head.id):
+                for _, row, _, state, *_ in ledger.scans.states(head.id):
                     if state == CellState.DONE:
                         finished.setdefault(f"q{row}", asked[f"q{row}"])
             ledger.close()

@@ -190,7 +190,7 @@ def judge(
 ) -> bool:  # fmt: skip
     ledger = ExperimentLedger(ledger_path(path))
     (head, *others) = ledger.results(str(path.resolve()))
-    totals = ledger.variant_totals(head.id)
+    totals = ledger.scans.variant_totals(head.id)
     ledger.close()
     done = sum(each.passed for each in totals)
     twice = sum(count - 1 for count in counts.values())

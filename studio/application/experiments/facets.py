@@ -84,14 +84,14 @@ def facets_of(
 def _slow(ledger: ExperimentLedger, result: int, variants: int) -> frozenset[int]:
     found: set[int] = set()
     for at in range(variants):
-        bound = quantile(ledger.times(result, at), _SLOW)
-        found.update(ledger.rows_over(result, at, bound))
+        bound = quantile(ledger.scans.times(result, at), _SLOW)
+        found.update(ledger.scans.rows_over(result, at, bound))
     return frozenset(found)
 
 
 def _lost(ledger: ExperimentLedger, result: int) -> dict[str, frozenset[int]]:
     made: dict[str, set[int]] = {}
-    for key, results in islice(ledger.marks(result), _MOST_MARKS):
+    for key, results in islice(ledger.scans.marks(result), _MOST_MARKS):
         for each in _flat(results):
             held = made.setdefault(each.metric or each.label, set())
             if not each.passed:

@@ -12,15 +12,9 @@ from studio.application.experiments.exports.cells import row_title
 from studio.application.experiments.report import pass_rule_of
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, RowTotal
 from studio.core.experiments.results.comparison import row_passes
-from studio.core.experiments.results.ledger import (
-    FAILED,
-    LACKS_ANSWER,
-    PASSED,
-    UNDECIDED,
-    WAITS,
-    ExperimentLedger,
-)
+from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultRow
+from studio.core.experiments.results.scans import FAILED, LACKS_ANSWER, PASSED, UNDECIDED, WAITS
 from studio.core.experiments.values import PassRule
 
 RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "slow", "errors"]
@@ -232,7 +226,7 @@ def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
         pass_rule_of(head.spec),
         names.index(baseline) if baseline in names else None,
     )
-    grid.fill(ledger.standings(result), ledger.shares(result))
+    grid.fill(ledger.scans.standings(result), ledger.scans.shares(result))
     return grid
 
 

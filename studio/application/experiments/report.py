@@ -164,9 +164,9 @@ def report_of(
     names = ledger.variants(result)
     gates = gates_of(head.spec)
     rows = ledger.rows(result, with_values=bool(gates.slices))
-    row_totals = ledger.row_totals(result)
+    row_totals = ledger.scans.row_totals(result)
     verdicts = _verdicts(row_totals, head, rows)
-    totals = ledger.variant_totals(result)
+    totals = ledger.scans.variant_totals(result)
     by_variant: dict[int, list[RowTotal]] = {}
     for row_total in row_totals:
         by_variant.setdefault(row_total.variant, []).append(row_total)
@@ -180,7 +180,7 @@ def report_of(
     slices = _slices(rows, {*gates.slices, "tags"})
     reports = []
     for at, total in enumerate(totals):
-        times = ledger.times(result, at)
+        times = ledger.scans.times(result, at)
         subject = GateSubject(
             names[at], total, by_variant.get(at, []), verdicts.get(at, {}), times,
             compared.get(at), slices,
@@ -205,7 +205,7 @@ def report_of(
 
 
 def _agreements(ledger: ExperimentLedger, result: int) -> tuple[JudgeAgreement, ...]:
-    ratings = ledger.ratings(result)
+    ratings = ledger.ratings.of(result)
     outcomes = {key: ledger.outcome(result, key) for key in ratings}
     found = {key: each.results for key, each in outcomes.items() if each is not None}
     return judge_agreements(ratings, found)
@@ -214,7 +214,7 @@ def _agreements(ledger: ExperimentLedger, result: int) -> tuple[JudgeAgreement, 
 def _preferred(ledger: ExperimentLedger, result: int, names: Sequence[str]) -> Iterator[str]:
     """What people found better without names, by pair of variants."""
     counts: dict[tuple[int, int], Counter[int | None]] = {}
-    for _, one, other, winner in ledger.preferences(result):
+    for _, one, other, winner in ledger.ratings.preferences(result):
         counts.setdefault((one, other), Counter())[winner] += 1
     for (one, other), found in counts.items():
         text = _tr("Without names {one} was better {first} times, {other} {second} times").format(
@@ -234,7 +234,7 @@ def verdicts_of(
     ledger: ExperimentLedger, head: ResultHead, rows: Sequence[ResultRow]
 ) -> dict[int, dict[str, RowVerdict]]:
     """Whether each row passes, by variant and key."""
-    return _verdicts(ledger.row_totals(head.id), head, rows)
+    return _verdicts(ledger.scans.row_totals(head.id), head, rows)
 
 
 def _verdicts(

@@ -93,7 +93,7 @@ def list_results(options: argparse.Namespace) -> int:
     """List the results of a file."""
     with open_ledger(options.file) as ledger:
         for head in ledger.results(str(options.file.resolve())):
-            totals = ledger.variant_totals(head.id)
+            totals = ledger.scans.variant_totals(head.id)
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(head.started))
             passed, done = sum(each.passed for each in totals), sum(each.done for each in totals)
             mark = " accepted" if head.is_accepted else ""

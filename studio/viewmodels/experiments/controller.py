@@ -370,7 +370,7 @@ class ExperimentController(QObject):
         if ledger is None or result is None:
             return
         try:
-            ledger.prefer(result, row, pair, winner)
+            ledger.ratings.prefer(result, row, pair, winner)
         except LedgerError as error:
             self.failed.emit(str(error))
             return
@@ -382,7 +382,7 @@ class ExperimentController(QObject):
         if ledger is None:
             return ()
         return tuple(
-            (head.id, dict(zip(ledger.variants(head.id), ledger.variant_totals(head.id),
+            (head.id, dict(zip(ledger.variants(head.id), ledger.scans.variant_totals(head.id),
                                strict=False)))
             for head in reversed(self.heads[:_MOST_EARLIER])
         )  # fmt: skip
@@ -446,7 +446,7 @@ class ExperimentController(QObject):
         if ledger is None or result is None or ledger.outcome(result, key) is None:
             return
         try:
-            ledger.rate(result, key, rating)
+            ledger.ratings.rate(result, key, rating)
         except LedgerError as error:
             self.failed.emit(str(error))
             return

@@ -77,5 +77,5 @@ def shown_cell(
         base,
         tuple(CellKey(each, key.row, key.variant) for each in range(1, grid.repeats + 1)),
         ledger.journal(result, key) is not None,
-        ledger.ratings(result).get(key, Rating()),
+        ledger.ratings.of(result).get(key, Rating()),
     )

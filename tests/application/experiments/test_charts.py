@@ -38,7 +38,7 @@ async def test_every_chart_tells_its_result(bench: Bench, ledger: ExperimentLedg
     cost = chart_of("cost", report)
     assert [each.name for each in cost.points] == ["main", "edit"]
 
-    totals = dict(zip(ledger.variants(result), ledger.variant_totals(result), strict=True))
+    totals = dict(zip(ledger.variants(result), ledger.scans.variant_totals(result), strict=True))
     trend = chart_of("trend", report, [(1, totals), (2, totals), (3, {})])
     assert [(each.name, each.x) for each in trend.points] == [
         ("main", 0), ("main", 1), ("edit", 0), ("edit", 1)

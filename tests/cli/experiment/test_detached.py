@@ -93,7 +93,8 @@ def test_a_detached_run_is_watched_to_its_end_and_is_nobodys_child(
         assert run_command(["experiment", "run", FILE, "--resume"]) == 3
         assert "#1 is being run by another process" in capsys.readouterr().err
         wait_until(
-            lambda: [each.done for each in ledger.variant_totals(1)] == [1, 1], "Norway's answers"
+            lambda: [each.done for each in ledger.scans.variant_totals(1)] == [1, 1],
+            "Norway's answers",
         )
         monkeypatch.setattr(RunProgress, "show", show)
         assert run_command(["experiment", "attach", FILE]) == 1  # without gates every row must pass

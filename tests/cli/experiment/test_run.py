@@ -143,7 +143,7 @@ def test_a_killed_run_goes_on_where_it_was(server: ChatServer, tmp_path: Path) -
     assert 40 <= len(asked) <= 40 + 3 * kills
     ledger = ExperimentLedger(ledger_path(tmp_path / FILE))
     (head,) = ledger.results()
-    assert [each.passed for each in ledger.variant_totals(head.id)] == [20, 20]
+    assert [each.passed for each in ledger.scans.variant_totals(head.id)] == [20, 20]
     ledger.close()
 
 

@@ -43,7 +43,7 @@ def rows_to_show(
         keys = {row.number: row.key for row in ledger.rows(head.id)}
         cells = sorted(
             (bool(passed), CellKey(repeat, row, of))
-            for repeat, row, of, _, passed, _ in ledger.states(head.id)
+            for repeat, row, of, _, passed, _ in ledger.scans.states(head.id)
             if names[of] == name and passed is not None
         )
         shown: dict[int, AnsweredRow] = {}

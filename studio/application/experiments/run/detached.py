@@ -124,7 +124,7 @@ class WatchedRun:
         """Read how it stands; gives whether it goes on."""
         is_run = self._ledger.is_run(self._result)  # before the state: it is written first
         self.state = self._ledger.state(self._result)
-        totals = self._ledger.variant_totals(self._result)
+        totals = self._ledger.scans.variant_totals(self._result)
         over = sum(each.done + each.errors for each in totals)
         cost = sum(each.cost for each in totals)
         if self._before is None:
@@ -144,7 +144,7 @@ class WatchedRun:
         """The cells that came over since the last time, without their answers."""
         found: list[tuple[CellKey, CellOutcome]] = []
         known = self._known if self._known is not None else set()
-        for repeat, row, variant, state, passed, score in self._ledger.states(self._result):
+        for repeat, row, variant, state, passed, score in self._ledger.scans.states(self._result):
             key = CellKey(repeat, row, variant)
             if state < CellState.DONE or key in known:
                 continue

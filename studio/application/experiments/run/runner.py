@@ -209,7 +209,7 @@ class ExperimentRunner:
         await self._asker.start(result)
         self._ledger.take_back(result)
         self._ledger.end(result, "running")
-        self._spending.start(self._ledger.variant_totals(result))
+        self._spending.start(self._ledger.scans.variant_totals(result))
         leased: deque[CellKey] = deque()
         tasks: set[asyncio.Task[None]] = set()
         try:

@@ -15,17 +15,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from studio.core.experiments.assertions.marking import results_as_json, results_of_json
-from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.batch_store import BatchStore, forget_requests
 from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
     CellState,
-    RowTotal,
-    VariantTotal,
 )
 from studio.core.experiments.results.database import LedgerDatabase, LedgerError
 from studio.core.experiments.results.kept_texts import (
@@ -36,28 +33,16 @@ from studio.core.experiments.results.kept_texts import (
     packed,
     unpacked,
 )
-from studio.core.experiments.results.ratings import Rating
+from studio.core.experiments.results.rating_store import RatingStore
 from studio.core.experiments.results.result import NewResult, ResultHead, ResultRow
-from studio.core.experiments.results.totals import KEPT, TOTALS, add_outcome, begin_totals, sum_up
+from studio.core.experiments.results.scans import LedgerScans
+from studio.core.experiments.results.totals import add_outcome, begin_totals, sum_up
 from studio.core.runs.store import LockFile, is_held
 from studio.core.text.values import Json
 
 _AT_ONCE = 400
 _TRIES = 20
 _TRY_SECONDS = 0.005
-
-CellStanding: TypeAlias = tuple[int, int, int, int, int | None, float | None]
-"""Repeat, row, variant, state, whether it passed, and score of a cell."""
-
-WAITS, PASSED, FAILED, LACKS_ANSWER, UNDECIDED = "w", "p", "f", "e", "u"
-"""How a cell stands; an upper-case letter has the score 1."""
-
-_STANDING = (
-    "CASE WHEN state < 2 THEN 'w' WHEN state > 2 THEN 'e' WHEN passed IS NULL THEN"
-    " CASE WHEN score = 1 THEN 'U' ELSE 'u' END WHEN passed = 1 THEN"
-    " CASE WHEN score = 1 THEN 'P' ELSE 'p' END"
-    " ELSE CASE WHEN score = 1 THEN 'F' ELSE 'f' END END"
-)
 
 
 class ExperimentLedger:
@@ -76,6 +61,10 @@ class ExperimentLedger:
         self._database = LedgerDatabase(path)
         self.batches = BatchStore(self._database)
         """What is under way in batches."""
+        self.ratings = RatingStore(self._database)
+        """What people say of answers."""
+        self.scans = LedgerScans(self._database)
+        """What is read of all cells of a result."""
         self._transaction = self._database.transaction
         self._read, self._scan = self._database.read, self._database.scan
         try:
@@ -315,31 +304,6 @@ class ExperimentLedger:
             json.loads(facts) if facts else {},
         )  # fmt: skip
 
-    def rate(self, experiment: int, key: CellKey, rating: Rating) -> None:
-        """Keep what a person says of an answer; an empty rating takes it back."""
-        where = (experiment, key.repeat, key.row, key.variant)
-        with self._transaction() as run:
-            run.execute(
-                "DELETE FROM rating WHERE experiment = ? AND repeat = ? AND row = ?"
-                " AND variant = ?", where,
-            )  # fmt: skip
-            if not rating.is_empty:
-                run.execute(
-                    "INSERT INTO rating VALUES (?,?,?,?,?,?,?,?)",
-                    (*where, rating.points, rating.passed, rating.note, time.time()),
-                )
-
-    def ratings(self, experiment: int) -> dict[CellKey, Rating]:
-        """What people said of the answers of a result."""
-        return {
-            CellKey(repeat, row, variant):
-                Rating(points, None if passed is None else bool(passed), note)
-            for repeat, row, variant, points, passed, note in self._read(
-                "SELECT repeat, row, variant, points, passed, note FROM rating"
-                " WHERE experiment = ? ORDER BY repeat, row, variant", experiment,
-            )
-        }  # fmt: skip
-
     def known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, CellKey]]:
         """Which identities have an answer in any result, and where."""
         made: dict[bytes, tuple[int, CellKey]] = {}
@@ -398,93 +362,6 @@ class ExperimentLedger:
             ResultRow(number, key, _facts(facts, with_values=with_values))
             for number, key, facts in found
         ]
-
-    def states(self, experiment: int) -> list[CellStanding]:
-        """How every cell stands, in the order of repeats, rows and variants."""
-        return self._scan(
-            "SELECT repeat, row, variant, state, passed, score FROM cell WHERE experiment = ?",
-            experiment,
-        )
-
-    def standings(self, experiment: int) -> dict[int, str]:
-        """How every cell stands, by repeat: a letter for each row and variant, in their order.
-
-        One text for each repeat: a million rows of a cursor take seconds, and so does sorting them.
-        """
-        found = (
-            (repeat, self._scan(
-                f"SELECT group_concat(stands, '') FROM (SELECT {_STANDING} AS stands FROM cell"
-                " WHERE experiment = ? AND repeat = ? ORDER BY row, variant)", experiment, repeat,
-            )[0][0])
-            for repeat in range(1, self.result(experiment).repeats + 1)
-        )  # fmt: skip
-        return {repeat: text for repeat, text in found if text}
-
-    def shares(self, experiment: int) -> list[tuple[CellKey, float]]:
-        """The scores of cells that are neither 0 nor 1."""
-        found = self._scan(
-            "SELECT repeat, row, variant, score FROM cell WHERE experiment = ?"
-            " AND score > 0 AND score <> 1", experiment,
-        )  # fmt: skip
-        return [(CellKey(*where), score) for *where, score in found]
-
-    def row_totals(self, experiment: int) -> list[RowTotal]:
-        """The repeats of each row and variant, added up."""
-        return [
-            RowTotal(row, variant, done, passed or 0, score or 0.0, errors, undecided, ms or 0.0)
-            for row, variant, done, passed, score, errors, undecided, ms in self._scan(
-                "SELECT row, variant, sum(state = 2), sum(passed = 1),"
-                " avg(CASE WHEN state = 2 THEN score END), sum(state IN (3, 4)),"
-                " sum(state = 2 AND passed IS NULL), avg(CASE WHEN state = 2 THEN ms END)"
-                " FROM cell WHERE experiment = ? GROUP BY row, variant ORDER BY row, variant",
-                experiment,
-            )
-        ]
-
-    def variant_totals(self, experiment: int) -> list[VariantTotal]:
-        """All cells of each variant, added up."""
-        found = self._read(KEPT, experiment) or self._scan(TOTALS, experiment)
-        return [VariantTotal(*each) for each in found]
-
-    def rows_over(self, experiment: int, variant: int, ms: float) -> list[int]:
-        """Rows with a cell of a variant that took longer."""
-        rows = self._scan(
-            "SELECT DISTINCT row FROM cell WHERE experiment = ? AND variant = ? AND state = 2"
-            " AND ms > ?", experiment, variant, ms,
-        )  # fmt: skip
-        return [int(row) for (row,) in rows]
-
-    def marks(self, experiment: int) -> Iterator[tuple[CellKey, tuple[AssertionResult, ...]]]:
-        """What every assertion of every cell found."""
-        found = self._scan(
-            "SELECT repeat, row, variant, results FROM mark WHERE experiment = ?"
-            " ORDER BY repeat, row, variant", experiment,
-        )  # fmt: skip
-        for *where, results in found:
-            yield CellKey(*where), tuple(results_of_json(unpacked(results)))
-
-    def prefer(self, experiment: int, row: int, pair: tuple[int, int], winner: int | None) -> None:
-        """Keep which of two variants a person found better, without their names; None: neither."""
-        with self._transaction() as run:
-            run.execute(
-                "INSERT OR REPLACE INTO preference VALUES (?,?,?,?,?,?)",
-                (experiment, row, min(pair), max(pair), winner, time.time()),
-            )
-
-    def preferences(self, experiment: int) -> list[tuple[int, int, int, int | None]]:
-        """Row, both variants, and which was better."""
-        return self._read(
-            "SELECT row, one, other, winner FROM preference WHERE experiment = ?"
-            " ORDER BY row, one, other", experiment,
-        )  # fmt: skip
-
-    def times(self, experiment: int, variant: int) -> list[float]:
-        """Times of the cells of a variant that have an answer, in milliseconds."""
-        rows = self._scan(
-            "SELECT ms FROM cell WHERE experiment = ? AND variant = ? AND state = 2",
-            experiment, variant,
-        )  # fmt: skip
-        return [float(ms or 0.0) for (ms,) in rows]
 
 
 def _head(row: tuple[Any, ...]) -> ResultHead:

@@ -30,7 +30,7 @@ async def test_a_full_disk_is_told_and_what_was_finished_stays(
         await runner.run(result)
     assert str(ledger.path) in str(told.value)
     await runner.close()
-    done = ledger.variant_totals(result)[0].done
+    done = ledger.scans.variant_totals(result)[0].done
     assert 0 < done < 60
     execute("PRAGMA max_page_count = 1000000")
     again = ExperimentRunner(bench.plan(variants=("main",)), bench.services, ledger)

@@ -80,7 +80,9 @@ async def test_an_error_is_no_failure_and_can_be_asked_again(
     report = report_of(ledger, result)
     (main,) = report.variants
     assert (main.total.errors, main.total.done, len(main.verdicts)) == (1, 2, 2)
-    wrong = [CellKey(*each[:3]) for each in ledger.states(result) if each[3] == CellState.ERROR]
+    wrong = [
+        CellKey(*each[:3]) for each in ledger.scans.states(result) if each[3] == CellState.ERROR
+    ]
     outcome = ledger.outcome(result, wrong[0])
     assert outcome is not None
     assert "the moon is full" in outcome.error
@@ -158,9 +160,9 @@ async def test_a_stop_keeps_what_came_and_gives_back_the_rest(
     assert await runner.run(result) == "cancelled"
     await runner.close()
     assert hold.is_set()
-    over = sum(each[3] >= CellState.DONE for each in ledger.states(result))
+    over = sum(each[3] >= CellState.DONE for each in ledger.scans.states(result))
     assert 0 < over < 6
-    assert not [each for each in ledger.states(result) if each[3] == CellState.LEASED]
+    assert not [each for each in ledger.scans.states(result) if each[3] == CellState.LEASED]
 
 
 async def test_a_secret_in_a_prompt_is_sent_and_not_kept(

@@ -118,12 +118,12 @@ def test_totals_add_up(tmp_path: Path) -> None:
                 number, key,
                 _outcome(passed=passed, score=float(passed), is_cached=key.row == 1),
             )  # fmt: skip
-    main, edit = ledger.variant_totals(number)
+    main, edit = ledger.scans.variant_totals(number)
     assert (main.done, main.passed, main.errors, main.cached) == (6, 3, 0, 2)
     assert (edit.done, edit.passed, edit.errors) == (5, 5, 1)
     assert main.cost == pytest.approx(0.04)
     assert main.tokens == 48
-    rows = {(each.row, each.variant): each for each in ledger.row_totals(number)}
+    rows = {(each.row, each.variant): each for each in ledger.scans.row_totals(number)}
     assert rows[1, 0].is_flaky
     assert not rows[1, 1].is_flaky
     assert (rows[3, 1].done, rows[3, 1].errors) == (1, 1)
@@ -142,7 +142,7 @@ def test_kept_totals_are_those_of_the_cells_whatever_happens_to_them(tmp_path: P
     def agree() -> bool:
         """All but the last digits of dollars, which are added in another order."""
         added = [VariantTotal(*each) for each in ledger._read(TOTALS, number)]
-        kept = ledger.variant_totals(number)
+        kept = ledger.scans.variant_totals(number)
         return [replace(each, cost=round(each.cost, 9)) for each in kept] == [
             replace(each, cost=round(each.cost, 9)) for each in added
         ]
@@ -163,7 +163,7 @@ def test_kept_totals_are_those_of_the_cells_whatever_happens_to_them(tmp_path: P
     for key in ledger.lease(number, 16):
         ledger.finish(number, key, _outcome())
     assert agree()
-    assert sum(each.passed for each in ledger.variant_totals(number)) == 16
+    assert sum(each.passed for each in ledger.scans.variant_totals(number)) == 16
     ledger.close()
 
 
@@ -242,10 +242,10 @@ def test_standings_tell_in_letters_what_the_rows_tell(tmp_path: Path) -> None:
     )  # fmt: skip
     for key, outcome in zip(ledger.lease(number, len(given)), given, strict=True):
         ledger.finish(number, key, outcome)
-    assert ledger.standings(number) == {1: "PpfUew", 2: "wwwwww"}
-    assert ledger.shares(number) == [(CellKey(1, 1, 1), 0.5)]
+    assert ledger.scans.standings(number) == {1: "PpfUew", 2: "wwwwww"}
+    assert ledger.scans.shares(number) == [(CellKey(1, 1, 1), 0.5)]
     grid = grid_of(ledger, number)
-    for repeat, row, variant, state, passed, score in ledger.states(number):
+    for repeat, row, variant, state, passed, score in ledger.scans.states(number):
         dot = grid.cell(row, variant).dots[repeat - 1]
         assert dot == dot_state(state, None if passed is None else bool(passed))
         assert score in (None, grid._scores[grid._at(row, variant) + repeat - 1])

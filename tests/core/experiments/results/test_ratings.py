@@ -30,12 +30,12 @@ def test_a_rating_is_kept_until_it_is_taken_back(tmp_path: Path) -> None:
     rows = [ResultRow(1, "r", {})]
     key = CellKey(1, 1, 0)
     number = ledger.begin(NewResult("e", "e", {}, ["a"], rows, 1, [(key, b"1" * 32)]))
-    ledger.rate(number, key, Rating(4, passed=False, note="zu kurz ä"))
+    ledger.ratings.rate(number, key, Rating(4, passed=False, note="zu kurz ä"))
     ledger.close()
     ledger = ExperimentLedger(path)
-    assert ledger.ratings(number) == {key: Rating(4, passed=False, note="zu kurz ä")}
-    ledger.rate(number, key, Rating())
-    assert ledger.ratings(number) == {}
+    assert ledger.ratings.of(number) == {key: Rating(4, passed=False, note="zu kurz ä")}
+    ledger.ratings.rate(number, key, Rating())
+    assert ledger.ratings.of(number) == {}
     ledger.close()
 
 

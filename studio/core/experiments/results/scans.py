@@ -1,0 +1,109 @@
+"""What is read of all cells of a result at once: how they stand, sums, times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from studio.core.experiments.assertions.marking import results_of_json
+from studio.core.experiments.assertions.result import AssertionResult
+from studio.core.experiments.results.cells import CellKey, RowTotal, VariantTotal
+from studio.core.experiments.results.database import LedgerDatabase
+from studio.core.experiments.results.kept_texts import unpacked
+from studio.core.experiments.results.totals import KEPT, TOTALS
+
+CellStanding: TypeAlias = tuple[int, int, int, int, int | None, float | None]
+"""Repeat, row, variant, state, whether it passed, and score of a cell."""
+
+WAITS, PASSED, FAILED, LACKS_ANSWER, UNDECIDED = "w", "p", "f", "e", "u"
+"""How a cell stands; an upper-case letter has the score 1."""
+
+_STANDING = (
+    "CASE WHEN state < 2 THEN 'w' WHEN state > 2 THEN 'e' WHEN passed IS NULL THEN"
+    " CASE WHEN score = 1 THEN 'U' ELSE 'u' END WHEN passed = 1 THEN"
+    " CASE WHEN score = 1 THEN 'P' ELSE 'p' END"
+    " ELSE CASE WHEN score = 1 THEN 'F' ELSE 'f' END END"
+)
+
+
+class LedgerScans:
+    """Reads of a ledger that grow with the result."""
+
+    def __init__(self, database: LedgerDatabase) -> None:
+        self._read, self._scan = database.read, database.scan
+
+    def states(self, experiment: int) -> list[CellStanding]:
+        """How every cell stands, in the order of repeats, rows and variants."""
+        return self._scan(
+            "SELECT repeat, row, variant, state, passed, score FROM cell WHERE experiment = ?",
+            experiment,
+        )
+
+    def standings(self, experiment: int) -> dict[int, str]:
+        """How every cell stands, by repeat: a letter for each row and variant, in their order.
+
+        One text for each repeat: a million rows of a cursor take seconds, and so does sorting them.
+        """
+        found = (
+            (repeat, self._scan(
+                f"SELECT group_concat(stands, '') FROM (SELECT {_STANDING} AS stands FROM cell"
+                " WHERE experiment = ? AND repeat = ? ORDER BY row, variant)", experiment, repeat,
+            )[0][0])
+            for repeat in range(1, self._repeats(experiment) + 1)
+        )  # fmt: skip
+        return {repeat: text for repeat, text in found if text}
+
+    def shares(self, experiment: int) -> list[tuple[CellKey, float]]:
+        """The scores of cells that are neither 0 nor 1."""
+        found = self._scan(
+            "SELECT repeat, row, variant, score FROM cell WHERE experiment = ?"
+            " AND score > 0 AND score <> 1", experiment,
+        )  # fmt: skip
+        return [(CellKey(*where), score) for *where, score in found]
+
+    def row_totals(self, experiment: int) -> list[RowTotal]:
+        """The repeats of each row and variant, added up."""
+        return [
+            RowTotal(row, variant, done, passed or 0, score or 0.0, errors, undecided, ms or 0.0)
+            for row, variant, done, passed, score, errors, undecided, ms in self._scan(
+                "SELECT row, variant, sum(state = 2), sum(passed = 1),"
+                " avg(CASE WHEN state = 2 THEN score END), sum(state IN (3, 4)),"
+                " sum(state = 2 AND passed IS NULL), avg(CASE WHEN state = 2 THEN ms END)"
+                " FROM cell WHERE experiment = ? GROUP BY row, variant ORDER BY row, variant",
+                experiment,
+            )
+        ]
+
+    def variant_totals(self, experiment: int) -> list[VariantTotal]:
+        """All cells of each variant, added up."""
+        found = self._read(KEPT, experiment) or self._scan(TOTALS, experiment)
+        return [VariantTotal(*each) for each in found]
+
+    def rows_over(self, experiment: int, variant: int, ms: float) -> list[int]:
+        """Rows with a cell of a variant that took longer."""
+        rows = self._scan(
+            "SELECT DISTINCT row FROM cell WHERE experiment = ? AND variant = ? AND state = 2"
+            " AND ms > ?", experiment, variant, ms,
+        )  # fmt: skip
+        return [int(row) for (row,) in rows]
+
+    def marks(self, experiment: int) -> Iterator[tuple[CellKey, tuple[AssertionResult, ...]]]:
+        """What every assertion of every cell found."""
+        found = self._scan(
+            "SELECT repeat, row, variant, results FROM mark WHERE experiment = ?"
+            " ORDER BY repeat, row, variant", experiment,
+        )  # fmt: skip
+        for *where, results in found:
+            yield CellKey(*where), tuple(results_of_json(unpacked(results)))
+
+    def times(self, experiment: int, variant: int) -> list[float]:
+        """Times of the cells of a variant that have an answer, in milliseconds."""
+        rows = self._scan(
+            "SELECT ms FROM cell WHERE experiment = ? AND variant = ? AND state = 2",
+            experiment, variant,
+        )  # fmt: skip
+        return [float(ms or 0.0) for (ms,) in rows]
+
+    def _repeats(self, experiment: int) -> int:
+        found = self._read("SELECT repeats FROM experiment WHERE id = ?", experiment)
+        return int(found[0][0]) if found else 0
