@@ -55,4 +55,12 @@ def leaks(keys: Mapping[str, str], data: Iterable[tuple[str, bytes]]) -> list[st
 
 def bytes_below(folder: Path) -> list[tuple[str, bytes]]:
     """Every file of a folder, and every name."""
-    return [(str(path), path.read_bytes() if path.is_file() else b"") for path in folder.rglob("*")]
+    return [(str(path), _bytes_of(path)) for path in folder.rglob("*")]
+
+
+def _bytes_of(path: Path) -> bytes:
+    """What is in a file; nothing of what a thread that still works has just moved or removed."""
+    try:
+        return path.read_bytes() if path.is_file() else b""
+    except FileNotFoundError:
+        return b""

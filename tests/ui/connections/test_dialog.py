@@ -18,6 +18,7 @@ from studio.ui.style.theme import DARK
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support.chat_server import ChatServer, streamed
 from tests.support.drop import drop_files
+from tests.support.planted import bytes_below
 from tests.support.themes import wear
 
 KEY = "sk-planted-in-the-dialog-0123456789"
@@ -210,9 +211,9 @@ def test_a_key_is_used_and_never_shown_again(
     qtbot.mouseClick(dialog.trial.test, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(server.requests))
     assert server.requests[-1].headers["authorization"] == f"Bearer {KEY}"
-    files = [path for path in user_home.rglob("*") if path.is_file()]
-    assert files
-    assert not [path for path in files if KEY.encode() in path.read_bytes()]
+    kept = bytes_below(user_home)
+    assert any(data for _, data in kept)
+    assert not [name for name, data in kept if KEY.encode() in data]
 
 
 def test_duplicate_default_delete(

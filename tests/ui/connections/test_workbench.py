@@ -22,6 +22,7 @@ from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.connections.manual_dialog import ManualDialog
 from studio.ui.connections.trust_dialog import TrustDialog
 from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
+from tests.support.planted import bytes_below
 
 KEY = "sk-planted-in-the-window-9876543210"
 CALL = 'Thought: I need the product.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
@@ -145,9 +146,9 @@ def test_a_new_connection_runs_breaks_and_is_replaced(
     assert any("answers from here on" in notice for notice in state.step.reply.notices)
 
     workbench.close()
-    files = [path for path in user_home.rglob("*") if path.is_file()]
-    assert any(path.suffix == ".sqlite" for path in files)
-    assert not [path for path in files if KEY.encode() in path.read_bytes()]
+    kept = bytes_below(user_home)
+    assert any(name.endswith(".sqlite") and data for name, data in kept)
+    assert not [name for name, data in kept if KEY.encode() in data]
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support")
