@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -346,6 +347,12 @@ def test_a_call_is_saved_called_again_tested_and_stands_in(
     results = [dialog.table.topLevelItem(row).text(3) for row in range(3)]
     assert results == ["$ is 80, not 42", "Done", "The arguments do not fit the schema"]
     assert len(file.read_text(encoding="utf-8").splitlines()) == 1, "nothing is kept unasked"
+    with file.open("a", encoding="utf-8") as other:  # as the command line's `record` does
+        other.write('{"tool": "add", "arguments": {"a": 9}, "text": "11"}\n')
+    qtbot.waitUntil(lambda: len(dialog.calls) == 4)
+    dialog.table.setCurrentItem(dialog.table.topLevelItem(0))
+    dialog.remove_button.click()
+    assert [json.loads(line)["text"] for line in file.read_text("utf-8").splitlines()] == ["11"]
     dialog.close()
 
 

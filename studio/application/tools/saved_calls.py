@@ -112,6 +112,72 @@ def write_calls(path: Path, calls: Iterable[SavedCall]) -> None:
         raise SavedCallsError(f"{path.name} cannot be written: {error}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class CallChange:
+    """What is to become of one call of a file."""
+
+    before: SavedCall | None
+    """The call as it was read; None for one that is new."""
+
+    after: SavedCall | None
+    """The call as it is to be; None for one that is to go."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallsWritten:
+    """A file of calls after it was changed."""
+
+    calls: tuple[SavedCall, ...]
+    """All that it holds now."""
+
+    made: tuple[SavedCall | None, ...]
+    """What came of each change: the call as the file has it; None where it has none."""
+
+    met: tuple[str, ...] = ()
+    """Names of calls that another program had changed meanwhile: its version stays, and a change
+    of it stands in the file as a further call."""
+
+
+def change_calls(path: Path, changes: Iterable[CallChange]) -> CallsWritten:
+    """Change calls of a file; what others wrote into it since it was read stays.
+
+    Raises:
+        SavedCallsError: it cannot be read or written; the old file is as it was.
+    """
+    held: list[SavedCall | None] = [*read_calls(path)]
+    places: list[int | None] = []
+    met: list[str] = []
+    for change in changes:
+        is_there = change.before is not None and change.before in held
+        place = held.index(change.before) if is_there else None
+        other = _namesake(held, change.before) if place is None else None
+        if change.before is not None and other is not None:
+            met.append(change.before.name)
+        if place is not None:
+            held[place] = change.after
+        elif change.after is not None:
+            place = len(held)
+            held.append(change.after)
+        else:
+            place = other
+        places.append(place)
+    kept = [place for place, call in enumerate(held) if call is not None]
+    calls = with_own_names(call for call in held if call is not None)
+    write_calls(path, calls)
+    by_place = dict(zip(kept, calls, strict=True))
+    made = tuple(by_place.get(place) if place is not None else None for place in places)
+    return CallsWritten(calls, made, tuple(met))
+
+
+def _namesake(calls: Iterable[SavedCall | None], wanted: SavedCall | None) -> int | None:
+    """Where a call of the same name stands."""
+    return next(
+        (place for place, call in enumerate(calls)
+         if call is not None and wanted is not None and call.name == wanted.name),
+        None,
+    )  # fmt: skip
+
+
 def call_line(call: SavedCall) -> dict[str, Json]:
     """A call as its line has it."""
     line: dict[str, Json] = {

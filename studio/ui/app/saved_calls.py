@@ -10,13 +10,15 @@ from PySide6.QtWidgets import QFileDialog
 
 from studio.application.tools.call_rows import calls_of_rows
 from studio.application.tools.saved_calls import (
+    CallChange,
+    CallsWritten,
     SavedCall,
     SavedCallsError,
     answers_of,
     calls_file,
+    change_calls,
     read_calls,
     saved,
-    with_own_names,
     write_calls,
 )
 from studio.core.text.values import JsonObject
@@ -24,7 +26,7 @@ from studio.core.tools.source import ToolOutcome
 from studio.ui.tools.calls_dialog import CallsDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.parts import WindowParts
-from studio.viewmodels.tools.controller import ToolsController, ToolTrial
+from studio.viewmodels.tools.controller import SavedFiles, ToolsController, ToolTrial
 
 
 class SavedCallsCoordinator(QObject):
@@ -36,6 +38,8 @@ class SavedCallsCoordinator(QObject):
         self._dialog: CallsDialog | None = None
         self._held: Path | None = None
         """The list that is open, and the file whose calls it shows."""
+        self._file_watch = SavedFiles(self)
+        self._file_watch.saved.connect(self._read_again)
         pane.request_saved_calls.connect(self._show)
         pane.request_save_call.connect(self._save)
         pane.request_calls.connect(self._open)
@@ -56,16 +60,34 @@ class SavedCallsCoordinator(QObject):
             self._window.services.messages.error(str(error), where=str(path))
             return ()
 
-    def _write(self, path: Path | None, calls: tuple[SavedCall, ...]) -> None:
+    def _change(self, path: Path | None, changes: tuple[CallChange, ...]) -> CallsWritten | None:
+        """Change calls of a file; None where that cannot be done, which is said."""
         if path is None:
             self._window.services.messages.info(
                 self.tr("Save the prompt first: its calls are kept in a file beside it.")
             )
-            return
+            return None
         try:
-            write_calls(path, calls)
+            return change_calls(path, changes)
         except SavedCallsError as error:
             self._window.services.messages.error(str(error), where=str(path))
+            return None
+
+    def _write(
+        self, dialog: CallsDialog, path: Path | None, changes: tuple[CallChange, ...]
+    ) -> None:
+        written = self._change(path, changes)
+        if written is not None:
+            dialog.show_written(written)
+
+    def _read_again(self) -> None:
+        """Another program may have changed the file whose calls are listed."""
+        if self._dialog is None or self._held is None:
+            return
+        try:
+            self._dialog.show_file(read_calls(self._held))
+        except SavedCallsError as error:
+            self._window.services.messages.error(str(error), where=str(self._held))
 
     def _show(self, tool: str) -> None:
         self._pane.show_saved_calls(tool, self._read())
@@ -78,20 +100,16 @@ class SavedCallsCoordinator(QObject):
         path = self._file
         if trial.outcome is None:
             return
-        try:  # a file that cannot be read is not written over
-            before = read_calls(path) if path is not None else ()
-        except SavedCallsError as error:
-            self._window.services.messages.error(str(error), where=str(path))
-            return
         fresh = saved(SavedCall("", trial.name, trial.arguments), trial.outcome)
-        calls = with_own_names((*before, fresh))
-        self._write(path, calls)
-        if self._dialog is not None and path is not None and path == self._held:
-            self._dialog.add_saved(calls[-1:])
-        if path is not None:
-            self._window.services.messages.info(
-                self.tr("Saved as {name!r} in {file}.").format(name=calls[-1].name, file=path.name)
-            )
+        written = self._change(path, (CallChange(None, fresh),))
+        if written is None or path is None:
+            return
+        if self._dialog is not None and path == self._held:
+            self._dialog.show_file(written.calls)
+        name = written.calls[-1].name
+        self._window.services.messages.info(
+            self.tr("Saved as {name!r} in {file}.").format(name=name, file=path.name)
+        )
 
     def _make(
         self, dialog: CallsDialog, path: Path | None, calls: tuple[tuple[str, JsonObject], ...]
@@ -106,6 +124,7 @@ class SavedCallsCoordinator(QObject):
     def _let_go(self, dialog: CallsDialog) -> None:
         if self._dialog is dialog:
             self._dialog = self._held = None
+            self._file_watch.watch(())
 
     def _open(self, tool: str) -> None:
         """Show the saved calls, to be made again, and rows of a file."""
@@ -129,7 +148,8 @@ class SavedCallsCoordinator(QObject):
         dialog.request_cancel.connect(self._tools.calls.cancel)
         dialog.finished.connect(self._tools.calls.cancel)
         dialog.finished.connect(lambda: self._let_go(dialog))
-        dialog.request_write.connect(partial(self._write, path))
+        self._file_watch.watch((path,) if path is not None else ())
+        dialog.request_write.connect(partial(self._write, dialog, path))
         dialog.request_rows.connect(lambda name: self._take_rows(dialog, name))
         dialog.request_export.connect(lambda ended: self._export(dialog, ended))
         self._tools.calls.call_began.connect(dialog.show_began)

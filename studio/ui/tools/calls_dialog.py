@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.saved_calls import (
+    CallChange,
+    CallsWritten,
     Comparison,
     SavedCall,
     difference,
@@ -58,7 +60,7 @@ class CallsDialog(QDialog):
 
     request_make = Signal(tuple)  # tuple[tuple[str, JsonObject], ...]: tool and arguments of each
     request_cancel = Signal()
-    request_write = Signal(tuple)  # tuple[SavedCall, ...]: all that the file is to hold
+    request_write = Signal(tuple)  # tuple[CallChange, ...]: what is to change in the file
     request_rows = Signal(str)  # tool that a file of rows is wanted for
     request_export = Signal(tuple)  # tuple[(SavedCall, ToolOutcome), ...]: answers, to be written
 
@@ -76,7 +78,11 @@ class CallsDialog(QDialog):
         super().__init__(parent)
         self._tool, self._changing = tool, changing
         self._calls: list[SavedCall] = []
-        self._kept: list[bool] = []
+        self._filed: list[SavedCall | None] = []
+        """Each call as the file has it; None for one that it does not have."""
+        self._written: CallsWritten | None = None
+        self._met: tuple[str, ...] = ()
+        """Calls that another program had changed before the last change."""
         self._outcomes: dict[int, ToolOutcome] = {}
         self._made: list[int] = []
         self._is_warned = False
@@ -87,7 +93,7 @@ class CallsDialog(QDialog):
         self._make_views()
         self._make_buttons()
         self._arrange()
-        self._add(calls, kept=True)
+        self._add(calls, filed=True)
         self._show_call()
         self._sum_up()
 
@@ -187,13 +193,33 @@ class CallsDialog(QDialog):
 
     def add_rows(self, calls: Sequence[SavedCall]) -> None:
         """List the rows of a file after what is there."""
-        self._add(calls, kept=False)
+        self._add(with_own_names((*self._calls, *calls))[len(self._calls) :], filed=False)
         self._sum_up()
 
-    def add_saved(self, calls: Sequence[SavedCall]) -> None:
-        """List calls that were saved elsewhere meanwhile."""
-        self._add(calls, kept=True)
+    def show_file(self, calls: Sequence[SavedCall]) -> None:
+        """Show what the file holds by now; a call that it lost stays listed, as one not saved."""
+        left = [*calls]
+        others: list[int] = []
+        for row, filed in enumerate(self._filed):
+            if filed in left:
+                left.remove(filed)
+            elif filed is not None:
+                others.append(row)
+        for row in others:
+            name = self._calls[row].name
+            filed = next((each for each in left if each.name == name), None)
+            self._filed[row] = filed
+            if filed is not None:
+                left.remove(filed)
+                self._calls[row] = filed
+            self._show_row(row)
+        self._add(left, filed=True)
+        self._show_call()
         self._sum_up()
+
+    def show_written(self, written: CallsWritten) -> None:
+        """The changes that were asked for stand in the file."""
+        self._written = written
 
     def show_began(self, number: int) -> None:
         """A call of those asked for is under way."""
@@ -230,10 +256,10 @@ class CallsDialog(QDialog):
         assert item is not None
         return item
 
-    def _add(self, calls: Sequence[SavedCall], *, kept: bool) -> None:
+    def _add(self, calls: Sequence[SavedCall], *, filed: bool) -> None:
         first = len(self._calls)
-        self._calls = list(with_own_names((*self._calls, *calls)))
-        self._kept += [kept] * len(calls)
+        self._calls += calls
+        self._filed += [call if filed else None for call in calls]
         self.table.blockSignals(True)
         for call in self._calls[first:]:
             given = json.dumps(call.arguments, ensure_ascii=False)[:_MOST_SHOWN]
@@ -249,7 +275,7 @@ class CallsDialog(QDialog):
         row = self._row
         call = self._calls[row] if row >= 0 else None
         outcome = self._outcomes.get(row)
-        has_answer = call is not None and self._kept[row]
+        has_answer = call is not None and self._filed[row] is not None
         self.before.show_json(reveal(pretty_json(call.text)) if call and has_answer else "")
         now = outcome.whole or outcome.text if outcome is not None else ""
         self.now.show_json(reveal(pretty_json(now)))
@@ -263,7 +289,7 @@ class CallsDialog(QDialog):
         outcome, item = self._outcomes[row], self._item(row)
         color = theme.error if outcome.is_error else theme.success
         words = status_words(outcome)
-        if self._kept[row]:
+        if self._filed[row] is not None:
             differs = difference(self._calls[row], outcome)
             words = differs or self.tr("As it was")
             color = theme.error if differs else theme.success
@@ -276,9 +302,9 @@ class CallsDialog(QDialog):
 
     def _sum_up(self) -> None:
         ended = [(row, outcome) for row, outcome in self._outcomes.items()]
-        tests = [(row, outcome) for row, outcome in ended if self._kept[row]]
+        tests = [(row, outcome) for row, outcome in ended if self._filed[row] is not None]
         wrong = sum(bool(difference(self._calls[row], outcome)) for row, outcome in tests)
-        failed = sum(outcome.is_error for row, outcome in ended if not self._kept[row])
+        failed = sum(outcome.is_error for row, outcome in ended if self._filed[row] is None)
         words = [self.tr("Calls: {count}").format(count=len(self._calls))]
         if tests:
             words.append(self.tr("as they were: {count}").format(count=len(tests) - wrong))
@@ -292,8 +318,13 @@ class CallsDialog(QDialog):
             )
         if not self._calls:
             words = [self.tr("No call is saved. Save one where a tool is tried, or take rows.")]
-        paint_text(self.status, "error" if wrong or failed else "muted")
-        self.status.setText(", ".join(words))
+        said, tone = ", ".join(words), "error" if wrong or failed else "muted"
+        if self._met:
+            names = reveal(", ".join(self._met), lines=False)
+            met = self.tr("Another program had changed {names}: its version stays in the file.")
+            said, tone = f"{met.format(names=names)} {said}", "warning"
+        paint_text(self.status, tone)
+        self.status.setText(said)
         self._allow()
 
     def _allow(self) -> None:
@@ -342,53 +373,75 @@ class CallsDialog(QDialog):
     def _compare_by(self, index: int) -> None:
         row = self._row
         if row >= 0:
-            self._calls[row] = replace(self._calls[row], compare=self.compare.itemData(index))
-            self._write()
-            if row in self._outcomes:
-                self._show_result(row)
-            self._sum_up()
+            compare: Comparison = self.compare.itemData(index)
+            self._write({row: replace(self._calls[row], compare=compare)})
 
     def _rename(self, item: QTreeWidgetItem, column: int) -> None:
         row = self.table.indexOfTopLevelItem(item)
         name = item.text(_NAME).strip()
         others = {call.name for number, call in enumerate(self._calls) if number != row}
         if column == _NAME and name and name not in others:
-            self._calls[row] = replace(self._calls[row], name=name)
-            self._write()
-        else:  # the name and the other cells stay what they are
-            call = self._calls[row]
-            given = json.dumps(call.arguments, ensure_ascii=False)[:_MOST_SHOWN]
-            self.table.blockSignals(True)
-            for place, text in ((_NAME, call.name), (_TOOL, call.tool), (_ARGUMENTS, given)):
-                item.setText(place, reveal(text, lines=False))
-            self.table.blockSignals(False)
+            renamed = replace(self._calls[row], name=name)
+            if self._filed[row] is not None:
+                self._write({row: renamed})
+            else:
+                self._calls[row] = renamed
+        self._show_row(row)  # what is not renamed stays what it is, and so do the other cells
 
     def _keep(self) -> None:
-        for row in self._chosen():
-            if row in self._outcomes:
-                self._calls[row] = saved(self._calls[row], self._outcomes[row])
-                self._kept[row] = True
-                self._show_result(row)
-        self._write()
-        self._show_call()
-        self._sum_up()
+        chosen = [row for row in self._chosen() if row in self._outcomes]
+        self._write({row: saved(self._calls[row], self._outcomes[row]) for row in chosen})
 
     def _remove(self) -> None:
         rows = [self.table.indexOfTopLevelItem(item) for item in self.table.selectedItems()]
+        filed = [row for row in rows if self._filed[row] is not None]
+        if not self._write(dict.fromkeys(filed)):
+            return
         for row in sorted(rows, reverse=True):
+            if self._filed[row] is not None:
+                continue  # another program had changed it: it stays
             self.table.takeTopLevelItem(row)
-            del self._calls[row], self._kept[row]
+            del self._calls[row], self._filed[row]
             later = {number - (number > row): each
                      for number, each in self._outcomes.items() if number != row}  # fmt: skip
             self._outcomes = later
-        if rows:
-            self._write()
-            self._show_call()
-            self._sum_up()
+        self._show_call()
+        self._sum_up()
 
-    def _write(self) -> None:
-        kept = (call for call, kept in zip(self._calls, self._kept, strict=True) if kept)
-        self.request_write.emit(tuple(kept))
+    def _write(self, wanted: Mapping[int, SavedCall | None]) -> bool:
+        """Ask for calls to be written; whether that was done, and is shown.
+
+        Args:
+            wanted: what they are to be, by row; None for one that is to go.
+        """
+        rows = [row for row, call in wanted.items() if call != self._filed[row]]
+        if rows:
+            self._written = None
+            changes = (CallChange(self._filed[row], wanted[row]) for row in rows)
+            self.request_write.emit(tuple(changes))
+            written = self._written
+            if written is None:
+                return False
+            for row, call in zip(rows, written.made, strict=True):
+                self._filed[row] = call
+                self._calls[row] = call or self._calls[row]
+            self.show_file(written.calls)
+            for row in rows:
+                self._show_row(row)
+            self._met = written.met
+            self._sum_up()
+        return True
+
+    def _show_row(self, row: int) -> None:
+        """Show a call's words, and its answer where it was called."""
+        call, item = self._calls[row], self._item(row)
+        given = json.dumps(call.arguments, ensure_ascii=False)[:_MOST_SHOWN]
+        self.table.blockSignals(True)
+        for place, text in ((_NAME, call.name), (_TOOL, call.tool), (_ARGUMENTS, given)):
+            item.setText(place, reveal(text, lines=False))
+        self.table.blockSignals(False)
+        if row in self._outcomes:
+            self._show_result(row)
 
     def _export(self) -> None:
         ended = sorted(self._outcomes.items())

@@ -1,10 +1,18 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from studio.application.tools.saved_calls import SavedCall
+from studio.application.tools.saved_calls import (
+    SavedCall,
+    SavedCallsError,
+    change_calls,
+    read_calls,
+    write_calls,
+)
 from studio.core.tools.source import ToolOutcome
 from studio.ui.tools.calls_dialog import CallsDialog
 
@@ -24,10 +32,28 @@ def parent(qtbot: QtBot) -> QWidget:
     return widget
 
 
-def opened(parent: QWidget, changing: frozenset[str] = frozenset()) -> CallsDialog:
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "trip.calls.jsonl"
+    write_calls(path, CALLS)
+    return path
+
+
+def opened(
+    parent: QWidget, changing: frozenset[str] = frozenset(), file: Path | None = None
+) -> CallsDialog:
     dialog = CallsDialog("add", CALLS, changing, parent)
+    if file is not None:
+        dialog.request_write.connect(
+            lambda changes: dialog.show_written(change_calls(file, changes))
+        )
     dialog.show()
     return dialog
+
+
+def listed(dialog: CallsDialog) -> list[str]:
+    items = (dialog.table.topLevelItem(row) for row in range(dialog.table.topLevelItemCount()))
+    return [item.text(0) for item in items if item is not None]
 
 
 def result(dialog: CallsDialog, row: int) -> str:
@@ -36,8 +62,10 @@ def result(dialog: CallsDialog, row: int) -> str:
     return item.text(3)
 
 
-def test_saved_calls_are_tests_and_rows_become_saved_calls(qtbot: QtBot, parent: QWidget) -> None:
-    dialog = opened(parent)
+def test_saved_calls_are_tests_and_rows_become_saved_calls(
+    qtbot: QtBot, parent: QWidget, file: Path
+) -> None:
+    dialog = opened(parent, file=file)
     dialog.add_rows((ROW,))
     with qtbot.waitSignal(dialog.request_make) as asked:
         dialog.run_button.click()
@@ -53,29 +81,86 @@ def test_saved_calls_are_tests_and_rows_become_saved_calls(qtbot: QtBot, parent:
     assert "not as they were: 1" in dialog.status.text()
     dialog.table.setCurrentItem(dialog.table.topLevelItem(1))
     assert (dialog.before.toPlainText(), dialog.now.toPlainText()) == ("2", "22")
-    with qtbot.waitSignal(dialog.request_write) as written:
-        dialog.keep_button.click()
-    assert [call.text for call in written.args[0]] == ["1", "22", "3"]
+    dialog.keep_button.click()
+    assert [call.text for call in read_calls(file)] == ["1", "22", "3"]
     assert [result(dialog, row) for row in range(3)] == ["As it was"] * 3
     dialog.close()
 
 
-def test_what_is_compared_and_its_name_are_the_users_to_say(qtbot: QtBot, parent: QWidget) -> None:
-    dialog = opened(parent)
-    with qtbot.waitSignal(dialog.request_write) as written:
-        dialog.compare.setCurrentIndex(2)
-        dialog.compare.activated.emit(2)
-    assert [call.compare for call in written.args[0]] == ["status", "answer"]
-    item = dialog.table.topLevelItem(0)
+def test_what_is_compared_and_its_name_are_the_users_to_say(parent: QWidget, file: Path) -> None:
+    dialog = opened(parent, file=file)
+    dialog.compare.setCurrentIndex(2)
+    dialog.compare.activated.emit(2)
+    assert [call.compare for call in read_calls(file)] == ["status", "answer"]
+    rename(dialog, 0, "first")
+    assert [call.name for call in read_calls(file)] == ["first", "two"]
+    rename(dialog, 0, "two")  # another call has it
+    assert listed(dialog) == ["first", "two"]
+    dialog.remove_button.click()
+    assert [call.name for call in read_calls(file)] == ["two"]
+    assert listed(dialog) == ["two"]
+    dialog.close()
+
+
+def rename(dialog: CallsDialog, row: int, name: str) -> None:
+    item = dialog.table.topLevelItem(row)
     assert item is not None
-    with qtbot.waitSignal(dialog.request_write) as written:
-        item.setText(0, "first")
-    assert [call.name for call in written.args[0]] == ["first", "two"]
-    item.setText(0, "two")  # another call has it
-    assert item.text(0) == "first"
-    with qtbot.waitSignal(dialog.request_write) as written:
-        dialog.remove_button.click()
-    assert [call.name for call in written.args[0]] == ["two"]
+    item.setText(0, name)
+
+
+def test_what_another_program_wrote_meanwhile_stays(parent: QWidget, file: Path) -> None:
+    dialog = opened(parent, file=file)
+    dialog.add_rows((ROW,))
+    added = SavedCall("three", "add", {"a": 5}, "ok", "5")
+    write_calls(file, (CALLS[0], added))  # its list still shows "two", which is gone by now
+    rename(dialog, 0, "first")
+    assert [call.name for call in read_calls(file)] == ["first", "three"]
+    assert listed(dialog) == ["first", "two", "rows 1", "three"]
+    assert [call.text for call in dialog.calls] == ["1", "2", "", "5"]
+    dialog.table.setCurrentItem(dialog.table.topLevelItem(1))
+    assert dialog.before.toPlainText() == ""  # no saved answer any more, and yet not lost
+    dialog.close()
+
+
+def test_a_call_that_another_program_changed_is_not_written_over(
+    parent: QWidget, file: Path
+) -> None:
+    dialog = opened(parent, file=file)
+    theirs = SavedCall("one", "add", {"a": 7}, "ok", "7")
+    write_calls(file, (theirs, CALLS[1]))
+    dialog.compare.activated.emit(dialog.compare.findData("status"))
+    ours = SavedCall("one 2", "add", {"a": 1}, "ok", "1", "status")
+    assert read_calls(file) == (theirs, CALLS[1], ours)
+    assert "one" in dialog.status.text()
+    assert sorted(listed(dialog)) == ["one", "one 2", "two"]
+    write_calls(file, (theirs, SavedCall("two", "add", {"a": 8}, "ok", "8"), ours))
+    dialog.table.setCurrentItem(dialog.table.topLevelItem(listed(dialog).index("two")))
+    dialog.remove_button.click()
+    assert [call.text for call in read_calls(file)] == ["7", "8", "1"]
+    assert "two" in dialog.status.text()
+    assert [call.text for call in dialog.calls if call.name == "two"] == ["8"]
+    dialog.close()
+
+
+def test_what_could_not_be_written_is_not_shown_as_written(parent: QWidget, file: Path) -> None:
+    dialog = CallsDialog("add", CALLS, frozenset(), parent)
+    file.write_text("{", encoding="utf-8")
+    said: list[str] = []
+
+    def write(changes: object) -> None:
+        try:
+            change_calls(file, changes)  # type: ignore[arg-type]
+        except SavedCallsError as error:
+            said.append(str(error))
+
+    dialog.request_write.connect(write)
+    dialog.show()
+    rename(dialog, 0, "first")
+    dialog.remove_button.click()
+    assert len(said) == 2
+    assert "line 1" in said[0]
+    assert listed(dialog) == ["one", "two"]
+    assert file.read_text(encoding="utf-8") == "{"
     dialog.close()
 
 
