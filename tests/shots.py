@@ -53,7 +53,8 @@ REQUEST = {
         {"role": "user", "content": "What is {{ this }}?"},
     ],
 }
-_MOST_MS = 20_000
+_MOST_MS = 600_000
+"""Only ends what hangs."""
 
 
 def wait(milliseconds: int) -> None:
@@ -215,29 +216,25 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     window.docks.hide("problems")
     window.docks.write()
     window.actions_by_id["file.export"].trigger()
-    wait(800)
-    for dialog in dialogs():
+    for dialog in standing("the export", 800):
         camera.take("13-export", dialog)
         for name in ("legacy", "openai-chat", "python", "bundle"):
             dialog.choose(name)  # type: ignore[attr-defined]
             wait(700)
             camera.take(f"13-export-{name}", dialog)
         dialog.close()
-    request = Path(tempfile.mkdtemp()) / "request.json"
+    request = home / "request.json"
     request.write_text(json.dumps(REQUEST), encoding="utf-8")
     window.commands.exchange.import_path(request)
-    wait(400)
-    for dialog in dialogs():
+    for dialog in standing("the import", 400):
         camera.take("13-import", dialog)
         dialog.close()
     window.actions_by_id["file.settings"].trigger()
-    wait(400)
-    for dialog in dialogs():
+    for dialog in standing("the settings", 400):
         camera.take("14-settings", dialog)
         dialog.close()
     workbench.coordinator.manage()
-    wait(400)
-    for dialog in dialogs():
+    for dialog in standing("the connections", 400):
         camera.take("15-connections", dialog)
         dialog.close()
     window.tabs.open(home / "data" / "examples" / "refunds.experiment.yaml")
@@ -272,6 +269,13 @@ def debugging(workbench: Workbench, camera: Camera) -> None:
     wait_until(lambda: not workbench.run.is_live, "the thread is answered")
     wait(300)
     camera.take("09d-run-chat")
+
+
+def standing(what: str, milliseconds: int) -> list[QWidget]:
+    """The dialogs that are open, once there is one and it had time to fill itself."""
+    wait_until(lambda: bool(dialogs()), f"{what} stands")
+    wait(milliseconds)
+    return dialogs()
 
 
 def dialogs() -> list[QWidget]:

@@ -16,6 +16,9 @@ from studio.ui.app.workbench import Workbench
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.palette import CommandPalette
 
+_MOST_LOOKS = 12_000
+"""Ten minutes: only ends what hangs."""
+
 
 class Camera(Protocol):
     """What takes the pictures."""
@@ -31,12 +34,13 @@ def wait(milliseconds: int) -> None:
 
 
 def dialog() -> QWidget:
-    """The dialog that is open."""
-    return next(
-        widget
-        for widget in QApplication.topLevelWidgets()
-        if widget.isVisible() and widget.isWindow() and widget.objectName() != "window"
-    )
+    """The dialog that is open, or is about to be."""
+    for _ in range(_MOST_LOOKS):
+        for widget in QApplication.topLevelWidgets():
+            if widget.isVisible() and widget.isWindow() and widget.objectName() != "window":
+                return widget
+        wait(50)
+    raise SystemExit("no dialog came")
 
 
 def editing(workbench: Workbench, camera: Camera, home: Path) -> None:
