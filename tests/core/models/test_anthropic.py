@@ -224,6 +224,30 @@ async def test_an_option_that_is_not_permitted_is_left_out(server: ChatServer) -
     assert [("top_k" in each.body) for each in server.requests] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("words", "sent"),
+    [
+        ("`temperature` is deprecated for this model.", [{"temperature"}, set()]),
+        (
+            "`temperature` and `top_p` cannot both be specified for this model. Please use only"
+            " one.",
+            [{"temperature", "top_p"}, {"top_p"}],
+        ),
+    ],
+)
+async def test_sampling_that_newer_models_refuse_is_left_out_and_said(
+    server: ChatServer, words: str, sent: list[set[str]]
+) -> None:
+    server.script(
+        fault(400, "invalid_request_error", words), said(start(), *text("Here."), *end("end_turn"))
+    )
+    options = {"temperature": 0.5, **({"topP": 0.9} if "top_p" in sent[0] else {})}
+    reply = await ask(model(server), ModelRequest((ASK,), options=options))
+    assert reply.text == "Here."
+    assert [{"temperature", "top_p"} & {*each.body} for each in server.requests] == sent
+    assert "takes no 'temperature': left out, and asked again." in reply.notices[0]
+
+
 async def test_a_whole_reply_is_read_too(server: ChatServer) -> None:
     content = [{"type": "text", "text": "At once."}]
     figures = {"input_tokens": 3, "output_tokens": 2}

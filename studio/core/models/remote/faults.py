@@ -26,7 +26,7 @@ _TOO_LONG = re.compile(
 )
 _UNSUPPORTED = re.compile(
     r"(?:unsupported|unrecognized|unknown|unexpected|not (?:be )?(?:supported|permitted|allowed))"
-    r"|does not support|extra inputs|deprecated for this model",
+    r"|does not support|extra inputs|deprecated for this model|cannot both be (?:specified|set)",
     re.IGNORECASE,
 )
 _WRONG_KEY = re.compile(
