@@ -24,9 +24,9 @@ from studio.cli.arguments import add_inputs, add_trust, allow_named, given_input
 from studio.cli.ask_input import terminal_asker
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.findings import report
-from studio.cli.past_runs import past_to_fork, past_to_replay
 from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_end, print_notice
+from studio.cli.runs import past_to_fork, past_to_replay
 from studio.cli.step import step_through
 from studio.core.agent.loop.setup import limits_of
 from studio.core.agent.loop.tool_choice import choice_words

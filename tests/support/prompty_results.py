@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.chunks import ChatChunks
-from studio.core.wire.process import BadReplyError, read_response
 from studio.core.wire.reply import Reply, TextDelta, accumulate
+from studio.core.wire.whole import BadReplyError, read_response
 
 
 def result_of(response: JsonObject, *, api_type: str = "chat", has_outputs: bool = False) -> Json:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from studio.cli.experiment.batches import list_batches
 from studio.cli.experiment.detached import add_attach, add_stop
 from studio.cli.experiment.generate import add_generate
 from studio.cli.experiment.improve import add_improve, add_propose
@@ -17,6 +16,7 @@ from studio.cli.experiment.results import (
     bless,
     compare,
     export,
+    list_batches,
     list_results,
     show,
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 from studio.application.experiments.accept import AcceptError, accept_answer
+from studio.application.experiments.batches.listing import ListedBatch, batches_under_way
 from studio.application.experiments.report import report_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.cli.experiment.plan import open_ledger
@@ -17,6 +19,9 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultHead
+from studio.core.models.connection_file import read_connections
+from studio.core.models.secrets import secret_store
+from studio.core.paths import user_paths
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
@@ -169,3 +174,30 @@ def _show_cell(ledger: ExperimentLedger, head: ResultHead, text: str) -> int:
     for each in outcome.results:
         print(f"{each.state}\t{each.label}\t{each.reason}")
     return FINE
+
+
+def list_batches(options: argparse.Namespace) -> int:
+    """List the batches of a result that are not read to their end; cancel them where asked to."""
+
+    def show(ledger: ExperimentLedger, head: ResultHead) -> int:
+        connections = read_connections(user_paths().config / "connections.toml")
+        found = asyncio.run(
+            batches_under_way(ledger, head.id, connections, secret_store(), cancel=options.cancel)
+        )
+        for each in found:
+            _print_batch(each)
+        if not found:
+            print(f"#{head.id} has no batches under way", file=sys.stderr)
+        elif options.cancel:
+            print("prompt-studio: what was answered before is paid for: run --batch --resume reads "
+                  "it, and asks for the rest again", file=sys.stderr)  # fmt: skip
+        return PROBLEMS if any(each.fault for each in found) else FINE
+
+    return with_result(options, show)
+
+
+def _print_batch(batch: ListedBatch) -> None:
+    kept = batch.kept
+    how = batch.fault or batch.status
+    answered = f"{batch.answered} of {kept.requests} answered"
+    print(f"{kept.connection}\t{kept.model}\t{kept.remote or '-'}\t{how}\t{answered}")

@@ -1,19 +1,24 @@
-"""A response that came whole, as the pieces in which it would have streamed.
-
-The same readers take both, so that a reply of a batch holds what the streamed one does: the calls,
-the figures, and what the provider wants back with the next request.
-"""
+"""Responses that came whole: as a reply, or as the pieces in which they would have streamed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 
 from studio.core.text.values import JsonObject, objects_of
-from studio.core.wire.chunks import chunk_error, content_text
+from studio.core.wire.chunks import ChatChunks, ChunkReader, chunk_error, content_text
 from studio.core.wire.events import chunk_reader
-from studio.core.wire.process import BadReplyError
-from studio.core.wire.reply import ReplyDelta
+from studio.core.wire.gemini import GeminiChunks
+from studio.core.wire.ollama import OllamaChunks
+from studio.core.wire.reply import (
+    FinishReason,
+    Reply,
+    ReplyDelta,
+    ToolCall,
+    accumulate,
+)
 from studio.core.wire.request import Provider
+from studio.core.wire.usage import finish_reason, read_usage
 
 _NEEDED: Mapping[Provider, str] = {
     "openai-chat": "choices",
@@ -22,8 +27,15 @@ _NEEDED: Mapping[Provider, str] = {
 }
 
 
+class BadReplyError(ValueError):
+    """A response that holds no answer; the text is meant for the user."""
+
+
 def deltas_of_response(provider: Provider, response: JsonObject) -> tuple[ReplyDelta, ...]:
     """The pieces of a whole response; the last is `Finished`.
+
+    The readers of streams take them, so that a reply of a batch holds what the streamed one does:
+    the calls, the figures, and what the provider wants back with the next request.
 
     Raises:
         BadReplyError: it holds an error, or no answer.
@@ -72,3 +84,120 @@ def _of_anthropic(message: JsonObject) -> Iterator[JsonObject]:
         yield {"type": "content_block_stop", "index": index}
     yield {"type": "message_delta", "delta": message, "usage": message.get("usage")}
     yield {"type": "message_stop"}
+
+
+def read_response(response: JsonObject) -> Reply:
+    """The reply in a whole response of chat completions, responses or Anthropic messages.
+
+    Raises:
+        BadReplyError: it holds an error, or is none of these.
+    """
+    error = chunk_error(response)
+    if error is not None:
+        named = "Responses API error: " if response.get("object") == "response" else ""
+        raise BadReplyError(named + error)
+    if "choices" in response:
+        return _read_chat(response)
+    if isinstance(response.get("output"), list):
+        return _read_output(response)
+    if isinstance(response.get("content"), list):
+        return _read_blocks(response)
+    if isinstance(response.get("message"), Mapping) and "done" in response:
+        return _read_pieces(response, OllamaChunks())
+    if isinstance(response.get("candidates"), list) or "promptFeedback" in response:
+        return _read_pieces(response, GeminiChunks())
+    raise BadReplyError("the response holds neither choices, nor output, nor content")
+
+
+def _read_chat(response: JsonObject) -> Reply:
+    choices = response["choices"]
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, Mapping):
+        raise BadReplyError("the response has no choices")
+    return _read_pieces(response, ChatChunks())
+
+
+def _read_pieces(response: JsonObject, reader: ChunkReader) -> Reply:
+    """A whole response of an API whose pieces look the same."""
+    reply = Reply()
+    for delta in (*reader.read(response), *reader.end()):
+        reply = accumulate(reply, delta)
+    return reply
+
+
+def _read_output(response: JsonObject) -> Reply:
+    texts: list[str] = []
+    refusals: list[str] = []
+    thoughts: list[str] = []
+    calls: list[ToolCall] = []
+    for item in objects_of(response["output"]):
+        match item.get("type"):
+            case "function_call":
+                call_id = item.get("call_id") or item.get("id") or ""
+                arguments = item.get("arguments")
+                text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+                calls.append(ToolCall(str(call_id), str(item.get("name", "")), text))
+            case "message":
+                for part in objects_of(item.get("content")):
+                    if part.get("type") == "refusal":
+                        refusals.append(str(part.get("refusal", "")))
+                    else:
+                        texts.append(content_text(part.get("text")))
+            case "reasoning":
+                parts = (*objects_of(item.get("summary")), *objects_of(item.get("content")))
+                thoughts += (content_text(part.get("text")) for part in parts)
+            case _:
+                pass
+    text = "".join(texts)
+    if not text and isinstance(response.get("output_text"), str):
+        text = str(response["output_text"])
+    return Reply(
+        text,
+        "".join(thoughts),
+        "".join(refusals),
+        tuple(calls),
+        read_usage(response.get("usage")),
+        _reason_of_output(response, calls, refusals),
+    )
+
+
+def _reason_of_output(
+    response: JsonObject, calls: Sequence[ToolCall], refusals: Sequence[str]
+) -> FinishReason:
+    details = response.get("incomplete_details")
+    if response.get("status") == "incomplete" and isinstance(details, Mapping):
+        return finish_reason(details.get("reason"))
+    if calls:
+        return "tool_calls"
+    return "refusal" if refusals else finish_reason(response.get("status"))
+
+
+def _read_blocks(response: JsonObject) -> Reply:
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[ToolCall] = []
+    for block in objects_of(response["content"]):
+        match block.get("type"):
+            case "text":
+                texts.append(content_text(block.get("text")))
+            case "thinking":
+                thoughts.append(content_text(block.get("thinking")))
+            case "tool_use":
+                value = block.get("input")
+                compact = json.dumps(
+                    {} if value is None else value, ensure_ascii=False, separators=(",", ":")
+                )
+                arguments = value if isinstance(value, str) else compact
+                calls.append(
+                    ToolCall(str(block.get("id", "")), str(block.get("name", "")), arguments)
+                )
+            case _:
+                pass
+    return Reply(
+        "".join(texts),
+        "".join(thoughts),
+        "",
+        tuple(calls),
+        read_usage(response.get("usage")),
+        finish_reason(response.get("stop_reason")),
+    )

@@ -6,6 +6,7 @@ token that only whoever started the server knows.
 
 from __future__ import annotations
 
+import hmac
 import logging
 import secrets
 import sys
@@ -18,6 +19,8 @@ import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
 from mcp_types import CallToolResult, GetPromptResult, InputRequiredResult, Prompt, Tool
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from studio import __version__
 from studio.core.tools.trust.store import TrustStore
@@ -28,7 +31,6 @@ from studio.servers.mcp.live_runs import LiveRuns
 from studio.servers.mcp.prompt_tools import add_prompt_tools
 from studio.servers.mcp.prompts_as_tools import prompt_tools
 from studio.servers.mcp.served_folder import ServedFolder
-from studio.servers.mcp.token import TokenGuard
 
 _INSTRUCTIONS = """\
 Prompt Studio works on .prompty files in one folder. `check` finds their problems and `fix` makes \
@@ -156,3 +158,27 @@ async def _serve_http(server: StudioServer, port: int) -> None:
     print(f"{address}\nAuthorization: Bearer {token}", file=sys.stderr, flush=True)  # noqa: T201
     with listening:
         await uvicorn.Server(config).serve([listening])
+
+
+class TokenGuard:
+    """Passes on what carries the token, and refuses the rest."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._wanted = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one connection, as ASGI has it."""
+        if scope["type"] == "http" and not self._is_known(scope):
+            refusal = PlainTextResponse(
+                "The request carries no token, or another one.",
+                401,
+                {"WWW-Authenticate": "Bearer"},
+            )
+            await refusal(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _is_known(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        return len(given) == 1 and hmac.compare_digest(given[0], self._wanted)

@@ -18,9 +18,9 @@ from studio.core.prompty.messages import (
 )
 from studio.core.wire.chunks import ChatChunks, chunk_error
 from studio.core.wire.events import chunk_reader
-from studio.core.wire.process import BadReplyError
 from studio.core.wire.reply import Reply, accumulate
 from studio.core.wire.request import Provider, to_request
+from studio.core.wire.whole import BadReplyError
 from tests.support.prompty_results import result_of
 
 _WORDS = [

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from studio.core.wire.process import BadReplyError
 from studio.core.wire.request import provider_of, to_request
+from studio.core.wire.whole import BadReplyError
 from tests.core.wire import vectors
 from tests.support.model_discovery import ModelInfo, enrich, map_model
 from tests.support.prompty_results import result_of, result_of_stream

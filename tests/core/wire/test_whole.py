@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from studio.core.text.values import JsonObject
-from studio.core.wire.process import BadReplyError
 from studio.core.wire.reply import Reply, ToolCall, accumulate
 from studio.core.wire.request import Provider
-from studio.core.wire.whole import deltas_of_response
+from studio.core.wire.whole import BadReplyError, deltas_of_response
 
 
 def reply_of(provider: Provider, response: JsonObject) -> Reply:

@@ -8,8 +8,7 @@ import httpx2
 import pytest
 
 from studio.servers.mcp.served_folder import ServedFolder
-from studio.servers.mcp.server import LOOPBACK, StudioServer
-from studio.servers.mcp.token import TokenGuard
+from studio.servers.mcp.server import LOOPBACK, StudioServer, TokenGuard
 
 ASK = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
     "protocolVersion": "2025-06-18", "capabilities": {},

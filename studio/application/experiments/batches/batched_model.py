@@ -16,10 +16,9 @@ from studio.core.models.batches.values import PRICE_SHARE, BatchReply, unstreame
 from studio.core.models.remote.faults import RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.sending import as_sent
-from studio.core.wire.process import BadReplyError
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import holds_message
-from studio.core.wire.whole import deltas_of_response
+from studio.core.wire.whole import BadReplyError, deltas_of_response
 
 _tr = partial(translate, "ExperimentBatches")
 

@@ -15,7 +15,6 @@ from studio.core.models.scripted import deltas_of
 from studio.core.text.foreign_json import parse_json
 from studio.core.wire.chunks import chunk_error
 from studio.core.wire.events import chunk_reader
-from studio.core.wire.process import BadReplyError, read_response
 from studio.core.wire.reply import (
     Finished,
     ReasoningDelta,
@@ -26,6 +25,7 @@ from studio.core.wire.reply import (
     UsageDelta,
 )
 from studio.core.wire.request import Provider
+from studio.core.wire.whole import BadReplyError, read_response
 
 
 class ReplyStream:

@@ -29,7 +29,13 @@ from studio.core.tools.openapi.named_connection import (
     name_of,
     no_connection,
 )
-from studio.core.tools.openapi.operation import Description, OpenApiError, Operation
+from studio.core.tools.openapi.operation import (
+    ANY,
+    Description,
+    OpenApiError,
+    Operation,
+    credentials_for,
+)
 from studio.core.tools.openapi.overview import OperationRow, operation_rows
 from studio.core.tools.openapi.progress import (
     DescriptionReading,
@@ -43,7 +49,6 @@ from studio.core.tools.openapi.request import (
     masked_request,
     server_url,
 )
-from studio.core.tools.openapi.signing import ANY, credentials_for
 from studio.core.tools.source import ToolOutcome, ToolSourceError
 from studio.core.tools.traffic import TrafficLog, curl_command
 

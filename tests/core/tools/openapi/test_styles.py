@@ -11,9 +11,8 @@ import pytest
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.openapi.body import ArgumentError
 from studio.core.tools.openapi.description import read_description
-from studio.core.tools.openapi.operation import Credential, Operation
+from studio.core.tools.openapi.operation import ANY, Credential, Operation, credentials_for
 from studio.core.tools.openapi.request import HttpRequest, build_request
-from studio.core.tools.openapi.signing import ANY, credentials_for
 
 BASE = "http://api.invalid"
 LIST, OBJECT = {"type": "array", "items": {}}, {"type": "object"}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studio.core.tools.session import ToolSession
-from studio.core.tools.sources.safe_names import safe_names
+from studio.core.tools.sources.listing import safe_names
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt
 from tests.core.tools.trust.test_review import WEATHER, Server
