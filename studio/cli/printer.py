@@ -14,6 +14,7 @@ from studio.core.agent.values.events import (
     CallDecided,
     CallsChecked,
     Event,
+    ModelChosen,
     ModelFailed,
     ObservationEdited,
     ReplyRead,
@@ -99,6 +100,8 @@ def _lines(event: Event) -> list[str]:
             return [f"Observation: {outcome.text}"]
         case ObservationEdited(text=text):
             return [f"Observation (edited): {text}"]
+        case ModelChosen(model=model, over=over):
+            return [f"Model: {model.name}, not {over.name}"]
         case CallDecided(decision="answer", text=text):
             return [f"Observation (given): {text}"]
         case CallDecided(decision="reject" | "skip" as decision, text=text):

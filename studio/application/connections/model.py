@@ -1,4 +1,4 @@
-"""The model that a document asks for, and the one of a run, which may change while it stands."""
+"""The model that a document asks for, and the one of a run, whose settings may change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.values import JsonObject
 from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.media import MediaReader
-from studio.core.wire.reply import ReplyDelta, ReplyNotice
+from studio.core.wire.reply import ReplyDelta
 
 _tr = partial(translate, "ConnectionModel")
 
@@ -118,12 +118,11 @@ class Answerers:
 
 
 class SwitchedModel(WrappingModel[ChatModel]):
-    """Answers by another model, and says so in the reply once that one was changed."""
+    """A model whose settings can be changed while a run goes on with it."""
 
     def __init__(self, model: ChatModel) -> None:
         super().__init__(model)
         self._used: list[ChatModel] = []
-        self._is_new = False
 
     @property
     def speed(self) -> Speed | None:
@@ -131,9 +130,8 @@ class SwitchedModel(WrappingModel[ChatModel]):
         return self._inner.speed if isinstance(self._inner, EmbeddedModel) else None
 
     def switch(self, model: ChatModel) -> None:
-        """Answer by another one from the next request on; a reply under way is not touched."""
+        """Answer by this one from the next request on; a reply under way is not touched."""
         self._used.append(self._inner)
-        self._is_new = self._is_new or model.label != self._inner.label
         self._inner = model
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
@@ -143,9 +141,6 @@ class SwitchedModel(WrappingModel[ChatModel]):
             ModelError: the model cannot answer.
         """
         model = self._inner
-        if self._is_new:
-            self._is_new = False
-            yield ReplyNotice(_tr("{model} answers from here on.").format(model=model.label))
         deltas = model.stream(request)
         if isinstance(deltas, AsyncGenerator):
             # Closing the outer one must end the call inside at once, not when it is collected.

@@ -18,7 +18,7 @@ from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.events import Event, Logged, Paused, ToolCalled, ToolEnded
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunModel, RunState
 from studio.core.wire.reply import Reply
 
 _MOST_LINES = 2000
@@ -157,6 +157,8 @@ class DisplayedRun:
         logs: Iterable[PausePoint] = (),
         *,
         starting: bool,
+        model_now: RunModel | None = None,
+        can_keep_model: bool = True,
     ) -> RunView:
         """What the pane shows of it.
 
@@ -165,6 +167,8 @@ class DisplayedRun:
             places: places with a breakpoint.
             logs: places with a log point.
             starting: whether its tools are being made ready.
+            model_now: the model that a run of its prompt would begin with now.
+            can_keep_model: whether the model that it has is to be had here.
         """
         return view_of(
             self.state,
@@ -179,6 +183,8 @@ class DisplayedRun:
             forks=self._forks(),
             console=self.console,
             hits=self.hits,
+            model_now=model_now,
+            can_keep_model=can_keep_model,
         )
 
 

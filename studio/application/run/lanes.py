@@ -70,6 +70,7 @@ _TOUCHES: dict[TouchKind, str] = {
     "approved": marked("approved by you"), "rejected": marked("rejected by you"),
     "answered": marked("answered by you"), "skipped": marked("skipped by you"),
     "told": marked("told by you"), "sent": marked("your message"), "cut": marked("cut by you"),
+    "switched": marked("model changed by you"), "kept": marked("model kept by you"),
 }  # fmt: skip
 
 

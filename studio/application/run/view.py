@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from studio.application.run.cards.timeline import Timeline, timeline_of
 from studio.application.run.debugging.console import ConsoleLine
 from studio.application.run.diagram import DiagramState, diagram_of
+from studio.application.run.offers.of_model import model_to_ask_about, with_model_asked
 from studio.application.run.offers.of_run import offers_for
 from studio.application.run.offers.offer import Offers, pausing_offers
 from studio.application.run.past.compare import BranchView
@@ -15,9 +17,9 @@ from studio.application.run.past.forks import ForkKey, ForkView
 from studio.application.run.words import PROTOCOL_NAMES, bare, money, seconds, sentence_of, tokens
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
-from studio.core.agent.values.commands import Approve
+from studio.core.agent.values.commands import Approve, ChooseModel
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunModel, RunState
 from studio.core.wire.reply import Reply
 
 
@@ -67,6 +69,9 @@ class RunView:
     hits: Mapping[str, int] = field(default_factory=dict)
     """How often each breakpoint was met, by id."""
 
+    asks_model: bool = False
+    """Whether the prompt asks for another model by now than the run has."""
+
     @property
     def is_live(self) -> bool:
         """Whether a run is here that goes on or waits."""
@@ -81,14 +86,18 @@ class RunView:
         return pause.place if pause is not None else None
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> Choice | Literal["model"]:
         """What the user must decide before the run can go on; empty where it just goes on."""
-        return choice_at(self.state) if self.is_waiting and self.state is not None else ""
+        if not self.is_waiting or self.state is None:
+            return ""
+        return "model" if self.asks_model else choice_at(self.state)
 
     @property
     def approvable(self) -> int | None:
         """Row of the call that can be approved where the run stands; None where none can."""
         if not self.is_waiting or self.state is None or Approve not in allowed(self.state):
+            return None
+        if self.asks_model:
             return None
         return self.state.call
 
@@ -130,6 +139,8 @@ def view_of(
     forks: Mapping[ForkKey, ForkView] | None = None,
     console: tuple[ConsoleLine, ...] = (),
     hits: Mapping[str, int] | None = None,
+    model_now: RunModel | None = None,
+    can_keep_model: bool = True,
 ) -> RunView:
     """What the pane shows for a state.
 
@@ -146,6 +157,8 @@ def view_of(
         forks: where other ways go on.
         console: lines of its console.
         hits: how often each breakpoint was met, by id.
+        model_now: the model that a run of its prompt would begin with now.
+        can_keep_model: whether the model that the run has is to be had here.
     """
     if starting:
         sentence = translate("RunView", "Making the tools ready")
@@ -157,12 +170,16 @@ def view_of(
         diagram = diagram_of(None, sentence, break_places, log_places)
         return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
     earlier = before.timeline if before is not None else None
+    offers = pausing_offers(state) if pausing else offers_for(state, is_record=bool(record))
+    other = None if record or pausing else model_to_ask_about(state, model_now)
+    if other is not None and (state.pause is not None or ChooseModel in allowed(state)):
+        offers = with_model_asked(offers, state, other, can_keep=can_keep_model)
     return RunView(
         state=state,
         sentence=sentence,
         timeline=timeline_of(state, earlier, streaming),
         diagram=diagram_of(state, sentence, break_places, log_places),
-        offers=pausing_offers(state) if pausing else offers_for(state, is_record=bool(record)),
+        offers=offers,
         protocol=PROTOCOL_NAMES[state.setup.protocol],
         protocol_reason=state.setup.protocol_reason,
         facts=facts_of(state),
@@ -172,6 +189,7 @@ def view_of(
         forks=forks or {},
         console=console,
         hits=hits or {},
+        asks_model=other is not None,
     )
 
 

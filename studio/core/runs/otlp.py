@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.state import Call, RunSetup, RunState, Step
+from studio.core.agent.values.state import Call, RunModel, RunState, Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import (
     MediaPart,
@@ -80,7 +80,7 @@ def _root(state: RunState, trace: str, span: str, began: float, ended: float) ->
     setup = state.setup
     attributes: _Attributes = {
         "gen_ai.operation.name": "invoke_agent",
-        **_where(setup),
+        **_where(setup.answered_by),
         "gen_ai.agent.name": setup.prompt or "prompt",
         "gen_ai.conversation.id": setup.run,
         "gen_ai.usage.input_tokens": state.usage.input_tokens,
@@ -100,20 +100,20 @@ def _root(state: RunState, trace: str, span: str, began: float, ended: float) ->
     return _span(name, _INTERNAL, trace, span, "", (began, ended), attributes, wrong)
 
 
-def _where(setup: RunSetup) -> _Attributes:
+def _where(model: RunModel) -> _Attributes:
     """Model, provider and server in the names that back ends group and price by.
 
     `gen_ai.system` is the provider's older name; back ends of before 1.37 read no other.
     """
-    provider = setup.provider or "prompt_studio"
+    provider = model.provider or "prompt_studio"
     found: _Attributes = {
         "gen_ai.provider.name": provider,
         "gen_ai.system": provider,
-        "gen_ai.request.model": setup.model_id or setup.model,
+        "gen_ai.request.model": model.id or model.name,
     }
-    if setup.server:
-        address = urlsplit(setup.server)
-        found["server.address"] = address.hostname or setup.server
+    if model.server:
+        address = urlsplit(model.server)
+        found["server.address"] = address.hostname or model.server
         usual = {"https": 443, "http": 80}.get(address.scheme)
         port = address.port or usual
         if port is not None:
@@ -134,7 +134,8 @@ def _step_spans(
         attributes = _chat(state, step)
         if failed is not None:
             attributes["error.type"] = failed.code
-        name = f"chat {state.setup.model_id or state.setup.model}".strip()
+        asked = step.model or state.setup.answered_by
+        name = f"chat {asked.id or asked.name}".strip()
         made.append(
             _span(
                 name, _CLIENT, trace, span, root,
@@ -159,7 +160,7 @@ def _chat(state: RunState, step: Step) -> _Attributes:
     setup = state.setup
     attributes: _Attributes = {
         "gen_ai.operation.name": "chat",
-        **_where(setup),
+        **_where(step.model or setup.answered_by),
         "gen_ai.conversation.id": setup.run,
         "prompt_studio.iteration": step.number,
         "prompt_studio.attempt": step.attempt,

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from html import escape
 from itertools import groupby
 
+from studio.core.agent.loop.steps import models_of
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
@@ -95,7 +96,7 @@ def _facts(state: RunState, events: Sequence[Event]) -> str:
         time += f", waited for a person {_time(waited)}"
     rows = [
         ("Question", setup.question),
-        ("Model", setup.model),
+        ("Model", ", then ".join(models_of(state))),
         ("Protocol", setup.protocol),
         ("Started", f"{datetime.fromtimestamp(began, UTC):%Y-%m-%d %H:%M:%S} UTC"),
         ("Time", time),

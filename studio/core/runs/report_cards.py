@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Final
-from studio.core.agent.values.state import Call, RunState, Step
+from studio.core.agent.values.state import Call, RunState, Step, Touch
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
 from studio.core.runs.step_summary import one_line
@@ -75,18 +75,35 @@ def cards_of(state: RunState) -> Iterator[ReportCard]:
             touched = step.answer is not None or PausePoint.ANSWER in step.edited_at
             when = _when(step, PausePoint.ANSWER)
             marks = (f"written by a person{when}",) if touched else ()
+            marks = (*marks, *_chosen(step, PausePoint.ANSWER))
             content = section("Answer", answer)
             yield ReportCard(
                 step.number, "Answer", "Final answer", one_line(answer), content, marks
             )
 
 
+def _chosen(step: Step, place: PausePoint, row: int | None = None) -> list[str]:
+    """What a person said of the model, at the card where the run stood then."""
+    words = {"switched": "model changed by a person", "kept": "model kept by a person"}
+    return [
+        f"{words[each.kind]}: {each.text}{_at(each)}"
+        for each in step.touches
+        if each.kind in words and (each.place, each.call) == (place, row)
+    ]
+
+
+def _at(touch: Touch) -> str:
+    return f" at {datetime.fromtimestamp(touch.at, UTC):%H:%M:%S} UTC" if touch.at else ""
+
+
 def _when(step: Step, place: PausePoint, row: int | None = None) -> str:
     """When a person last did something at a place; empty where nobody wrote it down."""
-    times = [each.at for each in step.touches if (each.place, each.call) == (place, row)]
-    if not times or not times[-1]:
-        return ""
-    return f" at {datetime.fromtimestamp(times[-1], UTC):%H:%M:%S} UTC"
+    found = [
+        each
+        for each in step.touches
+        if (each.place, each.call) == (place, row) and each.kind not in ("switched", "kept")
+    ]
+    return _at(found[-1]) if found else ""
 
 
 def _answer(state: RunState, step: Step) -> str | None:
@@ -112,6 +129,9 @@ def _prompt(state: RunState, step: Step) -> ReportCard:
     edited = PausePoint.BEFORE_REQUEST in step.edited_at
     when = _when(step, PausePoint.BEFORE_REQUEST)
     marks = (f"edited by a person{when}",) if edited else ()
+    marks = (*marks, *_chosen(step, PausePoint.BEFORE_REQUEST))
+    if step.model is not None:
+        content = quiet(f"Asked of {step.model.name}.") + content
     last = one_line(sent[-1].text) if sent else ""
     return ReportCard(step.number, "Prompt", "Prompt", last, content, marks)
 
@@ -126,6 +146,7 @@ def _reply(step: Step) -> Iterator[ReportCard]:
     marks += sorted(step.marks & {"repaired", "retried"})
     if step.stopped_by == "user":
         marks.append("cut off by a person")
+    marks += _chosen(step, PausePoint.REPLY)
     calls = [f"{call.name} {masked(call.arguments)}" for call in reply.tool_calls]
     parts = [part for part in (reply.text, reply.refusal, *calls) if part]
     content = section("Thinking", masked(reply.reasoning)) if reply.reasoning else ""
@@ -155,6 +176,7 @@ def _call(step: Step, row: int, call: Call) -> Iterator[ReportCard]:
     marks += [_DECIDED[call.status] + when] if call.status in _DECIDED else []
     if any(each.kind == "approved" and each.call == row for each in step.touches):
         marks.append(f"approved by a person{when}")
+    marks += _chosen(step, PausePoint.TOOL_CALL, row)
     content = section(f"Arguments of {call.tool}", shown) + "".join(map(bad, call.problems))
     name = f"{call.tool}({one_line(masked(call.text) or shown, 80)})"
     yield ReportCard(
@@ -164,6 +186,7 @@ def _call(step: Step, row: int, call: Call) -> Iterator[ReportCard]:
         return
     marks = [_ORIGINS[call.origin]] if call.origin in _ORIGINS else []
     marks += ["edited by a person"] if "observation" in call.edited else []
+    marks += _chosen(step, PausePoint.OBSERVATION, row)
     is_bad = call.is_error and call.status != "rejected"
     text = masked(call.observation)
     spent = call.outcome.duration if call.outcome is not None and call.origin == "live" else 0.0

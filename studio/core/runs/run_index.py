@@ -16,7 +16,7 @@ from studio.core.agent.values.events import Event, Forked, Started
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Final
-from studio.core.agent.values.state import Limits, RunSetup, RunState, Step
+from studio.core.agent.values.state import Limits, RunModel, RunSetup, RunState, Step
 from studio.core.prompty.messages import Message
 from studio.core.runs.step_summary import step_summary_text
 from studio.core.wire.reply import Usage
@@ -98,6 +98,12 @@ class Snapshot:
 
     waited: float = 0.0
     """Seconds in which the run waited for the user."""
+
+    switched_to: RunModel | None = None
+    """The model that the user took."""
+
+    declined: RunModel | None = None
+    """The one that the user did not take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +268,8 @@ def snapshot_of(state: RunState) -> Snapshot | None:
         state.repaired,
         state.answer_so_far,
         state.waited,
+        state.switched_to,
+        state.declined,
     )
 
 
@@ -315,4 +323,6 @@ def state_of(setup: RunSetup, snapshot: Snapshot, before: SnapshotPast) -> RunSt
         repaired=snapshot.repaired,
         answer_so_far=snapshot.answer_so_far,
         waited=snapshot.waited,
+        switched_to=snapshot.switched_to,
+        declined=snapshot.declined,
     )

@@ -112,6 +112,7 @@ def _cut(step: Step) -> Step:
         tokens_per_second=step.tokens_per_second,
         tries=step.tries,
         touches=step.touches,
+        model=step.model,
     )
 
 

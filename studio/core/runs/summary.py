@@ -13,6 +13,7 @@ from studio.core.agent.values.events import (
     Failed,
     Forked,
     ModelCalled,
+    ModelChosen,
     ModelReplied,
     ReplyRead,
     Started,
@@ -89,7 +90,7 @@ class RunSummary:
 _GIST = 300
 
 
-def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901 - one arm per fact
+def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PLR0912 - arms
     """The line after one more event; an event that changes nothing of it gives only its time."""
     line = replace(before, updated=event.at, events=event.seq)
     match event:
@@ -98,6 +99,8 @@ def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901 - o
                 line, started=event.at, prompt=setup.prompt, path=setup.path, model=setup.model,
                 protocol=setup.protocol, question=setup.question[:_GIST],
             )  # fmt: skip
+        case ModelChosen(model=model) if model.name not in line.model.split(", "):
+            return replace(line, model=f"{line.model}, {model.name}")
         case ModelCalled():
             return replace(line, calls_model=line.calls_model + 1)
         case ToolCalled():

@@ -69,5 +69,7 @@ def touch_lines(step: Step) -> list[str]:
             parts.append(str(touch.call))
         if touch.at:
             parts.append(f"{datetime.fromtimestamp(touch.at, UTC):%Y-%m-%dT%H:%M:%SZ}")
+        if touch.text:
+            parts.append(f"({touch.text})")
         lines.append(" ".join(parts))
     return lines

@@ -56,7 +56,8 @@ def _step_frame(state: RunState, step: Step, times: CallTimes) -> dict[str, Json
         reply = step.reply or step.partial
         frames.append(
             _frame(
-                state.setup.model or "model", "studio.model", _pair(times.models[step.number]),
+                (step.model or state.setup.answered_by).name or "model", "studio.model",
+                _pair(times.models[step.number]),
                 {"messages": messages}, chat_reply(reply) if reply is not None else None, [],
                 _usage(reply.usage) if reply is not None and reply.usage is not None else None,
                 kind="LLM",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
@@ -19,10 +19,12 @@ from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import OpenToolbox, RunPlan
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
-from studio.core.agent.values.commands import Command, Continue
+from studio.core.agent.loop.setup import run_model_of
+from studio.core.agent.values.commands import ChooseModel, Command, Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.models.base import ModelError, ProtocolName
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
@@ -85,6 +87,9 @@ class RunCoordinator(QObject):
         self._awaited = ""
         """The run that is gone on with once it is shown."""
         run.started.connect(self._make_room)
+        run.started.connect(self.show_model)
+        connections.changed.connect(self.show_model)
+        connections.picked.connect(self.take_pick)
 
     @property
     def _messages(self) -> Notifications:
@@ -130,7 +135,7 @@ class RunCoordinator(QObject):
             options=RunOptions(protocol=cell.protocol),
         )
         self._window.docks.show("run")
-        self._run.start(plan, at_entry=True)
+        self._run.start(plan, at_entry=True, follows_prompt=False)
 
     def ask_about_other(self, at_entry: bool) -> None:
         """A run of another prompt goes on: it is neither gone on with nor ended by a reflex."""
@@ -186,11 +191,43 @@ class RunCoordinator(QObject):
         if past is None or past.checkpoint is None:
             self.refuse(self.tr("This run reached no place to go on from."))
             return
-        if self._questions.asks_first(self.resume, asked_by(past.document, self._trust)):
+        document, asked = past.document, asked_by(past.document, self._trust)
+        if self._questions.asks_first(self.resume, asked):
             return
-        plan = self._plan(past.document, dict(past.setup.inputs))
+        own = self._connections.open_same(document.source.path, asked, past.state.answered_by)
+        plan = self._plan(document, dict(past.setup.inputs), answers=own)
         if plan is not None:
-            self._run.take_up(replace(plan, past=past.to_take_up), past.checkpoint)
+            self._run.take_up(
+                replace(plan, past=past.to_take_up),
+                past.checkpoint,
+                can_keep_model=own is not None,
+            )
+            self.show_model()
+
+    def show_model(self) -> None:
+        """Say which model a run of the open prompt would begin with now."""
+        document = self._window.tabs.document
+        known = document is not None and document.is_prompt
+        path = document.source.path if document is not None else None
+        self._run.set_model_now(self._connections.model_now(path) if known else None)
+
+    def take_pick(self) -> None:
+        """The user picked another model while the run goes on: it stands still, and asks."""
+        self.show_model()
+        if self._run.view.asks_model and self._run.view.is_busy:
+            self._run.pause()
+
+    def switch_model(self) -> None:
+        """Go on with the model that the prompt asks for by now, as the user said."""
+        state, document = self._run.state, self._window.tabs.document
+        if state is None or document is None or self._questions.asks_first(self.switch_model):
+            return
+        try:
+            model = self._connections.open(document.source.path, asked_by(document, self._trust))
+        except ModelError as error:
+            self._messages.error(error.message, error.hint)
+            return
+        self._run.send(ChooseModel(run_model_of(model), state.answered_by, model))
 
     def offer_interrupted(self, runs: tuple[RunSummary, ...]) -> None:
         """Say which run ended with its process, and offer to go on with it.
@@ -221,8 +258,13 @@ class RunCoordinator(QObject):
             self._messages.withdraw("interrupted")
             self.resume()
 
-    def rerun(self) -> None:
-        """Run the prompt of the editor with the results of the run that is shown."""
+    def rerun(self, chosen: Literal["", "own", "now"] = "") -> None:
+        """Run the prompt of the editor with the results of the run that is shown.
+
+        Args:
+            chosen: the user's word on the model: the run's own, or the one that the prompt asks
+                for; empty where nobody was asked yet.
+        """
         past, document = self._run.past, self._window.tabs.document
         if past is None or document is None:
             self.refuse(self.tr("Open the prompt that should be run again."))
@@ -232,7 +274,12 @@ class RunCoordinator(QObject):
             words = self.tr("This run is of another prompt: open {name}, then run it again.")
             self.refuse(words.format(name=name))
             return
-        if self._questions.asks_first(self.rerun):
+        if self._questions.asks_first(partial(self.rerun, chosen)):
+            return
+        path, had = document.source.path, past.state.answered_by
+        now = self._connections.model_now(path)
+        if not chosen and now is not None and not now.is_same(had):
+            self._ask_model_of_rerun(had, now)
             return
         references = self._references(document.source.path)
         try:
@@ -240,9 +287,34 @@ class RunCoordinator(QObject):
         except ModelError as error:
             self.refuse(f"{error.message} {error.hint}")
             return
-        plan = self._checked_plan(document, values, self.rerun)
+        answers: ChatModel | None = None
+        first: tuple[Command, ...] = ()
+        if chosen == "own" and now is not None:
+            asked = asked_by(past.document, self._trust)
+            answers = self._connections.open_same(path, asked, had)
+            if answers is None:
+                words = self.tr("{model} is not set up here, so nothing was run.")
+                self.refuse(words.format(model=had.name))
+                return
+            first = (ChooseModel(run_model_of(answers), now),)
+        elif chosen == "now" and now is not None:
+            first = (ChooseModel(now, had),)
+        plan = self._checked_plan(document, values, partial(self.rerun, chosen), answers)
         if plan is not None:
-            self._run.start(with_results_of(plan, past), against=past)
+            self._run.start(with_results_of(plan, past), against=past, first=first)
+
+    def _ask_model_of_rerun(self, had: RunModel, now: RunModel) -> None:
+        """Ask which model a run with the results of another one goes to."""
+        run_with = self.tr("Run with {model}")
+        offers = (
+            NotificationAction(run_with.format(model=had.name), partial(self.rerun, "own")),
+            NotificationAction(run_with.format(model=now.name), partial(self.rerun, "now")),
+        )
+        words = self.tr("Which model should answer?")
+        hint = self.tr("The run had {model}; the prompt asks for {other} by now.").format(
+            model=had.name, other=now.name
+        )
+        self._messages.say(Notification("warning", words, hint, offers=offers, key="run"))
 
     def replay(self) -> None:
         """Go through the run that is shown once more; no model is asked, no tool is called."""
@@ -253,7 +325,7 @@ class RunCoordinator(QObject):
         path = Path(past.setup.path) if past.setup.path else None
         self._messages.withdraw("run")
         plan = exactly(past, self._references(path))
-        self._run.start(plan, against=past)
+        self._run.start(plan, against=past, follows_prompt=False)
 
     def ask_for_values(self) -> None:
         """Ask for the secrets that the run sends and that are not set here, and go on with them."""
@@ -284,22 +356,32 @@ class RunCoordinator(QObject):
         self._run.send(*commands)
 
     def _checked_plan(
-        self, document: PromptDocument, values: dict[str, Json], again: Callable[[], None]
+        self,
+        document: PromptDocument,
+        values: dict[str, Json],
+        again: Callable[[], None],
+        answers: ChatModel | None = None,
     ) -> RunPlan | None:
         refusal = refusal_of(document, values)
         if refusal is not None:
             self._show_refusal(refusal, again)
             return None
-        return self._plan(document, values)
+        return self._plan(document, values, answers=answers)
 
     def _plan(
-        self, document: PromptDocument, values: dict[str, Json], asked: RequestedModel | None = None
+        self,
+        document: PromptDocument,
+        values: dict[str, Json],
+        asked: RequestedModel | None = None,
+        *,
+        answers: ChatModel | None = None,
     ) -> RunPlan | None:
         path = document.source.path
         references = self._references(path)
         document = settled_document(document, values, references)
         try:
-            model = self._connections.open(path, asked or asked_by(document, self._trust))
+            wanted = asked or asked_by(document, self._trust)
+            model = answers or self._connections.open(path, wanted)
         except ModelError as error:
             self._messages.error(error.message, error.hint)
             return None

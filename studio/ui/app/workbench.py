@@ -219,6 +219,7 @@ class Workbench(QObject):
         pane.request_commands.connect(coordinator.send)
         pane.request_resume.connect(coordinator.resume)
         pane.request_rerun.connect(coordinator.rerun)
+        pane.request_switch.connect(coordinator.switch_model)
         pane.request_replay.connect(coordinator.replay)
         pane.request_values.connect(coordinator.ask_for_values)
         pane.request_connections.connect(self.coordinator.manage)

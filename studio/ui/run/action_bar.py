@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QPixmap,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.application.run.offers.offer import Offer, Offers
 from studio.ui.parts.flow_layout import FlowLayout
@@ -44,6 +44,8 @@ class ActionBar(FollowsTheme, QWidget):
         super().__init__(parent)
         self._offers = Offers()
         self._is_terse = False
+        self._focus_went_to: QWidget | None = None
+        """What has the keyboard since the bar had it and went away."""
         self._title = QLabel()
         self._title.setProperty("title", "true")
         self._title.setContentsMargins(0, 6, 10, 6)
@@ -85,7 +87,10 @@ class ActionBar(FollowsTheme, QWidget):
         if offers == self._offers:
             return
         self._offers = offers
-        had_focus = self.isAncestorOf(self.focusWidget()) if self.focusWidget() else False
+        focused = QApplication.focusWidget()
+        had_focus = focused is not None and (
+            self.isAncestorOf(focused) or focused is self._focus_went_to
+        )
         self._title.setText(offers.title)
         self._detail.setText(offers.detail)
         self._show_detail()
@@ -94,8 +99,11 @@ class ActionBar(FollowsTheme, QWidget):
         self._keep_lines()
         self._paint_texts()
         self.setVisible(bool(offers.title))
+        self._focus_went_to = None
         if had_focus and self.buttons:
             self.buttons[0].setFocus()
+        elif had_focus:
+            self._focus_went_to = QApplication.focusWidget()
         self.update()
 
     def point_out(self) -> None:

@@ -47,7 +47,7 @@ class RunHead(QWidget):
             return
         setup = state.setup
         self.prompt.setText(setup.prompt or self.tr("Prompt"))
-        parts = [setup.model, view.protocol]
+        parts = [state.answered_by.name, view.protocol]
         current = next((one for one in view.branches if one.is_current), None)
         several = len(view.branches) > 1
         if several and current is not None:

@@ -81,6 +81,7 @@ class RunPane(FollowsTheme, QWidget):
     request_compare_all = Signal()  # all ways through the run, in one table
     request_breakpoints = Signal()  # the list of breakpoints should be shown
     request_resume = Signal()  # go on from the place of a run of the past that is shown
+    request_switch = Signal()  # go on with the model that the prompt asks for by now
     request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
     request_connections = Signal()  # a fault is fixed in the connection
     request_replay = Signal()  # go through the run that is shown once more
@@ -364,6 +365,8 @@ class RunPane(FollowsTheme, QWidget):
                 self._do_again(partial(self.side.open_edit, "messages"))
             case "connections":
                 self.request_connections.emit()
+            case "switch":
+                self.request_switch.emit()
 
     def _again(self, *commands: Command) -> None:
         """Do the request or the call that led to this place once more, as a new branch."""
@@ -393,6 +396,9 @@ class RunPane(FollowsTheme, QWidget):
     def _on_edit_at(self, card: StepCard, kind: str) -> None:
         """Write something else at the place of a card: here, or after going back to it."""
         wanted = cast("EditKind", kind)
+        if self._view.choice == "model":
+            self.side.point_out_choice()
+            return
         if card.phase == "paused" and self.side.open_edit(wanted):
             return
         self._go_back(card, partial(self.side.open_edit, wanted))

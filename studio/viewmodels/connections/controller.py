@@ -13,6 +13,8 @@ from PySide6.QtCore import QObject, Signal
 
 from studio.application.connections.listing import with_changed, with_trusted, without
 from studio.application.connections.model import Answerers, RequestedModel, SwitchedModel, choice_of
+from studio.core.agent.loop.setup import run_model_of
+from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections, read_connections, write_connections
@@ -38,6 +40,7 @@ class ConnectionsController(QObject):
 
     changed = Signal(ModelChoice)  # ModelChoice for the open document
     saved = Signal(Connections)  # Connections, whenever the list was changed
+    picked = Signal()  # the user picked a connection, a model or a grammar level
     refused = Signal(str, str)  # what cannot be done, and what to do about it
     prices_changed = Signal(str)  # what went wrong; empty where the table is here
     request_reply = Signal(ManualQuestion)  # the user is the model and is to reply
@@ -201,8 +204,50 @@ class ConnectionsController(QObject):
         """
         asked = asked or self._shown
         model = self._open(prompt, asked)
+        return self._take(prompt, asked, model)
+
+    def open_same(
+        self, prompt: Path | None, asked: RequestedModel, wanted: RunModel
+    ) -> ChatModel | None:
+        """The model that a run had, from whichever connection has it; None where none does.
+
+        Args:
+            prompt: the prompt's file, beside which its media may be read.
+            asked: what the document said of its model then.
+            wanted: the model of the run.
+        """
+        own = choice_of(asked, self._connections)
+        others = (
+            ModelChoice(each, replace(asked.declaration, id=wanted.id or each.model), "the run's")
+            for each in self._connections.connections
+        )
+        for choice in (self.choice_of(asked), own, *others):
+            settled = replace(asked, settled=choice)
+            model = self._opened(prompt, settled)
+            if model is not None and run_model_of(model).is_same(wanted):
+                return self._take(prompt, settled, model)
+        return None
+
+    def model_now(self, prompt: Path | None) -> RunModel | None:
+        """The model that a run of the open document would begin with; None where there is none.
+
+        Args:
+            prompt: the document's file.
+        """
+        model = self._opened(prompt, self._shown, allowed=self.choice.untrusted)
+        return None if model is None else run_model_of(model)
+
+    def _opened(
+        self, prompt: Path | None, asked: RequestedModel, *, allowed: str = ""
+    ) -> ChatModel | None:
+        try:
+            return self._open(prompt, asked, allowed=allowed)
+        except ModelError:
+            return None  # whoever runs with it is told
+
+    def _take(self, prompt: Path | None, asked: RequestedModel, model: ChatModel) -> ChatModel:
+        """What answers a run; what was picked later is for this one. A run closes its own."""
         self._allowed = ""
-        self._close_model()
         self._prompt, self._run = prompt, asked
         self._is_other_shown = False
         self._running = SwitchedModel(model)
@@ -294,14 +339,14 @@ class ConnectionsController(QObject):
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._server.stop()).result(_CLOSE_SECONDS)
 
-    def _open(self, prompt: Path | None, asked: RequestedModel) -> ChatModel:
+    def _open(self, prompt: Path | None, asked: RequestedModel, *, allowed: str = "") -> ChatModel:
         choice = self.choice_of(asked)
         answerers = Answerers(self._connections, self.secrets, self._server, self._ask)
         return answerers.open(
             choice,
             prompt,
             trusted=asked.trusted,
-            allowed=self._allowed,
+            allowed=allowed or self._allowed,
             listed=self.trials.listed(choice.connection, choice.declaration.id),
             how=self.tr("Run again and allow it, or choose another connection in the toolbar."),
         )
@@ -311,15 +356,22 @@ class ConnectionsController(QObject):
         self._is_other_shown = path != self._prompt
 
     def _on_picked(self) -> None:
-        """The user picked something: a run of the prompt that is open goes on with it."""
+        """The user picked something: a run has it at once where it is a setting of its model.
+
+        Whether it goes on with another model the user is asked by the run pane.
+        """
         self._run = replace(self._run, settled=None)  # what is picked now counts over it
         self.changed.emit(self.choice)
+        self.picked.emit()
         if self._running is None or self._is_other_shown or self.choice_of(self._run).untrusted:
             return
         try:
-            self._running.switch(self._open(self._prompt, self._run))
+            picked = self._open(self._prompt, self._run)
         except ModelError as error:
             self.refused.emit(error.message, error.hint)
+            return
+        if run_model_of(picked).is_same(run_model_of(self._running)):
+            self._running.switch(picked)
 
     def _ask(self, question: ManualQuestion) -> None:
         """Bring a question to the GUI thread; called in the loop's."""

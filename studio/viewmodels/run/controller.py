@@ -28,7 +28,7 @@ from studio.core.agent.past.tree import state_at
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunState
+from studio.core.agent.values.state import RunModel, RunState
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 from studio.viewmodels.run.slot import RunMark, RunSlot, slot_path
@@ -88,6 +88,7 @@ class RunController(QObject):
         """The one that is shown."""
         self._slots = {"": self._slot}
         self._prompt = ""
+        self._model_now: RunModel | None = None
         self._marks: dict[str, RunMark] = {}
         self._wanted = Inspection()
         self._drain = QTimer(self)
@@ -132,6 +133,8 @@ class RunController(QObject):
         at_entry: bool = False,
         to: PausePoint | None = None,
         against: PastRun | None = None,
+        first: tuple[Command, ...] = (),
+        follows_prompt: bool = True,
     ) -> None:
         """Run a prompt; a run of the same prompt that is still under way is stopped first.
 
@@ -140,22 +143,33 @@ class RunController(QObject):
             at_entry: stand still before the first request is sent.
             to: stand still at the first place of this sort.
             against: a run that it is compared with when it is over.
+            first: what it is told as it begins.
+            follows_prompt: whether the user is asked where the prompt has another model later.
         """
         slot = self._slot = self._slot_of(slot_path(plan.document))
         slot.drop_run()
         slot.shown, slot.announced, slot.against = DisplayedRun(), "", against
         slot.here = Breakpoint(HERE, frozenset({to})) if to is not None else None
         slot.session = self._session_of(plan, at_entry=at_entry)
-        self._drive(slot)
+        slot.follows_prompt, slot.can_keep_model = follows_prompt, True
+        self._drive(slot, *first)
 
-    def take_up(self, plan: RunPlan, checkpoint: int) -> None:
+    def set_model_now(self, model: RunModel | None) -> None:
+        """Say which model a run of the open prompt would begin with; None where nobody knows."""
+        if model != self._model_now:
+            self._model_now = model
+            self._show(self._slot)
+
+    def take_up(self, plan: RunPlan, checkpoint: int, *, can_keep_model: bool = True) -> None:
         """Go on with the run of the past that is shown, from one of its places.
 
         Args:
             plan: what it goes on with; its past is the run's journal.
             checkpoint: id of the place; the run stands still there, on a new branch.
+            can_keep_model: whether what answers in the plan is the model that the run had.
         """
         self._slot.drop_run()
+        self._slot.follows_prompt, self._slot.can_keep_model = True, can_keep_model
         before, self._slot.against, self._slot.here = self._slot.shown, None, None
         events = before.events
         self._slot.shown = DisplayedRun(
@@ -525,10 +539,18 @@ class RunController(QObject):
             self.breakpoints.value.places,
             self.breakpoints.value.log_places,
             starting=slot.is_live and slot.shown.state is None,
+            model_now=self._model_now if self._is_of_open_prompt(slot) else None,
+            can_keep_model=slot.can_keep_model,
         )
         self.state_changed.emit(slot.view)
         if slot.view.running_calls and not self._listening.isActive():
             self._listening.start()
+
+    def _is_of_open_prompt(self, slot: RunSlot) -> bool:
+        """Whether what the open prompt says of its model concerns a run."""
+        state = slot.shown.state
+        paths = (slot.path, state.setup.path if state is not None else slot.path)
+        return slot.follows_prompt and self._prompt in paths
 
     def _announce(self, slot: RunSlot, *, over: bool) -> None:
         run = slot.shown.run

@@ -48,6 +48,12 @@ class RunSlot:
     looks: int = 0
     """How often nothing had arrived of it yet."""
 
+    follows_prompt: bool = True
+    """Whether another model of the prompt concerns it: not a replay, nor an experiment's cell."""
+
+    can_keep_model: bool = True
+    """Whether the model that a run of the past was made with is to be had here."""
+
     @property
     def is_live(self) -> bool:
         """Whether its run is under way or waits."""

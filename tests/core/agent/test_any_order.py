@@ -18,7 +18,7 @@ from studio.core.agent.values import commands as say
 from studio.core.agent.values.events import OutcomeTold, ReplyRead, ToolCalled
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Limits
+from studio.core.agent.values.state import Limits, RunModel
 from studio.core.models.base import ModelError
 from studio.core.wire.reply import Reply
 from tests.core.agent.loop.test_conversation import is_legal
@@ -107,6 +107,10 @@ def word(session: Session, kind: type, pick: int):
             return say.RaiseLimit("iterations", state.iteration + 1 + pick % 3)
         case "TellOutcome":
             return say.TellOutcome(state.call or 0, ("ran", "did-not-run", "result")[pick % 3], "r")
+        case "ChooseModel":
+            names = (state.answered_by.name, "another")
+            model, over = (RunModel(names[(pick + at) % 2]) for at in (0, 1))
+            return say.ChooseModel(model, over)
         case "ForkFrom":
             return say.ForkFrom(points[pick % len(points)].id) if points else None
         case "EditErrorObservation" | "EditAnswer" | "Steer" | "SendBack":

@@ -32,7 +32,7 @@ from studio.core.agent.values.reading import (
     Repair,
     RequestedCall,
 )
-from studio.core.agent.values.state import Limits, ReadingStyle, RunSetup, StepError
+from studio.core.agent.values.state import Limits, ReadingStyle, RunModel, RunSetup, StepError
 from studio.core.prompty.messages import (
     MediaPart,
     Message,
@@ -112,7 +112,7 @@ def test_every_kind_of_event_can_be_written():
 
 def example(kind: str):
     known = {
-        "RunSetup": SETUP, "Reply": REPLY, "Reading": Final(),
+        "RunSetup": SETUP, "RunModel": RunModel("m", "i"), "Reply": REPLY, "Reading": Final(),
         "StepError": StepError("limit", "c", "m"),
         "ToolOutcome": ToolOutcome("t", "ok"), "JsonObject": {"a": 1}, "int": 1, "str": "s",
         "float | None": 1.0,

@@ -10,6 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.application.connections.model import RequestedModel, SwitchedModel
+from studio.core.agent.values.state import RunModel
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import EMBEDDED, Connection
@@ -182,7 +183,7 @@ def test_nothing_opens_an_endpoint_that_was_not_allowed(
     controller.open(None)
 
 
-def test_a_run_that_stands_takes_the_connection_picked_now(
+def test_a_run_keeps_its_model_and_the_one_picked_is_told(
     controller: ConnectionsController, tmp_path: Path
 ) -> None:
     script = tmp_path / "script.json"
@@ -193,14 +194,51 @@ def test_a_run_that_stands_takes_the_connection_picked_now(
         Connection("Empty", "scripted"),
     )
     model = controller.open(None)
-    assert "SmolLM2" in model.label or "mbedded" in model.label
+    before = model.label
+    picks: list[RunModel | None] = []
+    controller.picked.connect(lambda: picks.append(controller.model_now(None)))
     controller.choose("Script")
-    assert model.label == "Script script.json"
+    assert (model.label, picks) == (before, [RunModel("Script script.json")])
     refused: list[str] = []
     controller.refused.connect(lambda what, _: refused.append(what))
     controller.choose("Empty")
     assert refused == ["The connection 'Empty' names no script."]
-    assert model.label == "Script script.json"
+    assert picks[1:] == [None]
+
+
+def test_a_setting_of_its_model_holds_for_a_run_that_stands(
+    controller: ConnectionsController,
+) -> None:
+    model = controller.open(None)
+    assert isinstance(model, SwitchedModel)
+    before = model.inner
+    controller.set_level("syntax")
+    assert model.inner is not before
+    assert model.label == before.label
+
+
+def test_the_model_of_a_run_is_found_among_the_connections(
+    controller: ConnectionsController, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.json").write_text('["Hi"]', encoding="utf-8")
+    keep(
+        controller,
+        *(Connection(name, "scripted", settings={"script": str(tmp_path / f"{name}.json")})
+          for name in ("one", "two")),
+        Connection("server", "compatible", base_url="http://127.0.0.1:9/v1", model="small"),
+    )  # fmt: skip
+    controller.choose("one")
+    asked = RequestedModel()
+    found = controller.open_same(None, asked, RunModel("Script two.json"))
+    assert found is not None
+    assert found.label == "Script two.json"
+    large = RunModel("large (server)", "large", "", "http://127.0.0.1:9")
+    found = controller.open_same(None, asked, large)
+    assert found is not None
+    assert found.label == "large (server)"
+    assert controller.open_same(None, asked, replace(large, server="http://other:9")) is None
+    assert controller.open_same(None, asked, RunModel("Script gone.json")) is None
 
 
 def test_a_run_keeps_its_own_document_when_another_one_is_opened(
@@ -221,13 +259,11 @@ def test_a_run_keeps_its_own_document_when_another_one_is_opened(
     assert model.label == "Script one.json"
     controller.set_level("syntax")  # picked for what is open; the run's own choice stays
     assert model.label == "Script one.json"
-    controller.choose("two")  # picked over every document's own
-    assert model.label == "Script two.json"
-    controller.choose("")
+    controller.choose("two")  # whether the run goes on with it the user is asked elsewhere
     assert model.label == "Script one.json"
 
 
-def test_a_choice_that_was_made_elsewhere_counts_until_the_user_picks(
+def test_a_choice_that_was_made_elsewhere_counts(
     controller: ConnectionsController, tmp_path: Path
 ) -> None:
     """A cell of an experiment is stepped through with its own model, whatever the toolbar says."""
@@ -245,22 +281,18 @@ def test_a_choice_that_was_made_elsewhere_counts_until_the_user_picks(
     assert controller.choice_of(asked) == column
     model = controller.open(None, asked)
     assert (model.label, controller.chosen) == ("Script column.json", "toolbar")
-    controller.choose("toolbar")
-    assert model.label == "Script toolbar.json"
 
 
-async def test_a_switched_model_says_so_once() -> None:
-    model = SwitchedModel(ScriptedModel(["First"], label="A"))
+async def test_the_newest_settings_answer_and_all_are_let_go() -> None:
+    model = SwitchedModel(ScriptedModel(["First"]))
 
-    async def ask() -> Reply:
+    async def ask() -> str:
         reply = Reply()
         async for delta in model.stream(REQUEST):
             reply = accumulate(reply, delta)
-        return reply
+        return reply.text
 
-    assert (await ask()).notices == ()
-    model.switch(ScriptedModel(["Second", "Third"], label="B"))
-    reply = await ask()
-    assert (reply.text, reply.notices) == ("Second", ("B answers from here on.",))
-    assert (await ask()).notices == ()
+    assert await ask() == "First"
+    model.switch(ScriptedModel(["Second"]))
+    assert await ask() == "Second"
     await model.close()

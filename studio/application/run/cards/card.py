@@ -33,7 +33,7 @@ BADGES = (
     marked("edited"), marked("repaired"), marked("replayed"), marked("mocked"),
     marked("retried"), marked("forked"), marked("warned"), marked("invalid"),
     marked("rejected"), marked("skipped"), marked("unknown"), marked("answered"), marked("cut"),
-    marked("approved"),
+    marked("approved"), marked("model changed"), marked("model kept"),
 )  # fmt: skip
 """All badges that a card can have."""
 

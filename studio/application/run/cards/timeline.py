@@ -24,7 +24,15 @@ from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
-from studio.core.agent.values.state import Call, Checkpoint, RunState, Step, StepError
+from studio.core.agent.values.state import (
+    Call,
+    Checkpoint,
+    RunState,
+    Step,
+    StepError,
+    Touch,
+    TouchKind,
+)
 from studio.core.runs.step_summary import LAST, last_line, one_line
 from studio.core.wire.reply import Reply
 
@@ -88,22 +96,36 @@ def cards_of_step(
     cards = _cards_of_step(step, state, streaming)
     if not step.touches:
         return cards
-    return [replace(card, touched=_touched(step, card)) for card in cards]
+    return [_with_touches(card, _touches_of(step, card)) for card in cards]
 
 
-def _touched(step: Step, card: StepCard) -> str:
-    """What a person did to what a card tells of, and when."""
+_OF_MODEL: dict[TouchKind, str] = {"switched": "model changed", "kept": "model kept"}
+
+
+def _with_touches(card: StepCard, touches: list[Touch]) -> StepCard:
+    """The card with what a person did to what it tells of; a word on the model is a badge, too."""
+    of_model = dict.fromkeys(_OF_MODEL[each.kind] for each in touches if each.kind in _OF_MODEL)
+    return replace(card, touched=_touched(touches), badges=(*card.badges, *of_model))
+
+
+def _touches_of(step: Step, card: StepCard) -> list[Touch]:
     place = PLACE_OF_CARD[card.kind]
-    found = [
+    return [
         each
         for each in step.touches
         if each.place == place
         and each.call in (None, card.call)
         and (each.kind == "sent") == (card.kind == "message")
     ]
+
+
+def _touched(touches: list[Touch]) -> str:
+    """What a person did, and when."""
     lines = []
-    for touch in found:
+    for touch in touches:
         words = touch_words(touch.kind)
+        if touch.text:
+            words += f": {touch.text}"
         if touch.at:
             words += f", {datetime.fromtimestamp(touch.at).astimezone():%H:%M:%S}"
         lines.append(words)
@@ -149,6 +171,8 @@ def _prompt_card(step: Step) -> StepCard:
         return StepCard(step.number, "prompt", title, _tr("Being rendered…"))
     last = step.messages[-1] if step.messages else None
     summary = plural(count, "message")
+    if step.model is not None:
+        summary = _tr("{messages} to {model}").format(messages=summary, model=step.model.name)
     if last is not None and (text := one_line(last_line(last.text), LAST)):
         summary += f" · {text}"
     usage = step.reply.usage if step.reply is not None else None

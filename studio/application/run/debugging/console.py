@@ -15,6 +15,7 @@ from studio.core.agent.values.events import (
     ContextTrimmed,
     Event,
     Logged,
+    ModelChosen,
     ModelFailed,
     Rendered,
     ReplyEdited,
@@ -71,6 +72,9 @@ def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
         case ReplyRead(reading=reading):
             for warning in reading.warnings:
                 yield ConsoleLine("warning", warning.message, step)
+        case ModelChosen(model=model, over=over):
+            words = _tr("Model: {model}, not {other}").format(model=model.name, other=over.name)
+            yield ConsoleLine("warning", words, step)
         case ContextTrimmed(dropped=count):
             words = _tr("{count} old messages left out").format(count=count)
             yield ConsoleLine("warning", words, step)

@@ -19,7 +19,7 @@ from studio.application.run.past.forks import origins_of, ways_of
 from studio.application.run.text import Block, Blocks, Piece
 from studio.application.run.words import money, seconds, sentence_of
 from studio.application.words import translate
-from studio.core.agent.loop.steps import steps_of
+from studio.core.agent.loop.steps import models_of, steps_of
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.state import Checkpoint, RunState
 
@@ -236,6 +236,8 @@ def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
         (_tr("Tool errors"), _errors(one), _errors(two), "{:,.0f}".format),
     )
     figures = [ComparedFigure(_tr("End"), _ending(one), _ending(two), "")]
+    first, second = (", ".join(models_of(state)) for state in (one, two))
+    figures.append(ComparedFigure(_tr("Model"), first, second, ""))
     for name, left, right, write in pairs:
         by = write(abs(right - left))
         is_same = write(left) == write(right)

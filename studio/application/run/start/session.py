@@ -59,6 +59,8 @@ class RunSession:
             )
         finally:
             self._arrivals.append(Ended(fault))
+            if self._run is not None:
+                await self._run.close_models()
 
     async def send(self, *commands: Command) -> str:
         """Tell the run something; gives what is wrong with it, empty for nothing.

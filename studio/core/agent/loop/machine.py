@@ -65,6 +65,7 @@ from studio.core.agent.values.events import (
     Logged,
     MessagesEdited,
     ModelCalled,
+    ModelChosen,
     ModelFailed,
     ModelReplied,
     ObservationEdited,
@@ -129,7 +130,7 @@ def _led_to(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one
             return replace(state, status=status, place=None, call=None, error=error), ()
         case Stopped():
             return stopped(state, event), ()
-        case Logged() | Paused() | Resumed() | Forked():
+        case Logged() | Paused() | Resumed() | Forked() | ModelChosen():
             return _control(state, event)
         case (
             MessagesEdited() | ReplyEdited() | CallEdited() | ObservationEdited()
@@ -141,9 +142,13 @@ def _led_to(state: RunState, event: Event) -> Move:  # noqa: C901, PLR0912 - one
             assert_never(event)
 
 
-def _control(state: RunState, event: Logged | Paused | Resumed | Forked) -> Move:
+def _control(state: RunState, event: Logged | Paused | Resumed | Forked | ModelChosen) -> Move:
     match event:
         case Logged():
+            return state, pending(state)
+        case ModelChosen(model=model, over=over):
+            is_own = model.is_same(state.setup.answered_by)
+            state = replace(state, switched_to=None if is_own else model, declined=over)
             return state, pending(state)
         case Paused(place=place, reason=reason, breakpoints=hit, text=text):
             return settle(replace(state, pause=Pause(place, reason, hit, text, event.at)))
@@ -169,7 +174,9 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
         case ModelCalled(attempt=attempt):
             marks = state.step.marks | ({"retried"} if attempt > 1 else set())
             tries = (*state.step.tries, (event.at, 0.0))
-            step = replace(state.step, attempt=attempt, marks=marks, tries=tries)
+            step = replace(
+                state.step, attempt=attempt, marks=marks, tries=tries, model=state.switched_to
+            )
             return replace(state, place=None, step=step, error=None), ()
         case ModelReplied():
             return settle(replied(state, event))

@@ -14,7 +14,7 @@ from studio.core.agent.protocols.choose import (
     reading_style,
 )
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import Limits, RunSetup
+from studio.core.agent.values.state import Limits, RunModel, RunSetup
 from studio.core.models.base import ChatModel, ProtocolName, place_of
 from studio.core.models.prices import price_source
 from studio.core.prompty.checks.secrets import source_without_secrets
@@ -68,7 +68,7 @@ def make_setup(
     question = question_of(document, values)
     offered = chosen_tools(document, question, tools, scores)
     reason = "; ".join(filter(None, (choice.reason, choice_words(offered, tools, scores))))
-    place = place_of(model)
+    answers = run_model_of(model)
     return RunSetup(
         run=run or uuid.uuid4().hex[:12],
         prompt=document.name or (document.source.path.stem if document.source.path else ""),
@@ -79,11 +79,11 @@ def make_setup(
         inputs=dict(inputs),
         question=question,
         tools=tuple(replace(tool, span=None) for tool in offered),
-        model=model.label,
-        model_id=place.model,
-        provider=place.provider,
-        server=place.server,
-        price=price_source(model),
+        model=answers.name,
+        model_id=answers.id,
+        provider=answers.provider,
+        server=answers.server,
+        price=answers.price,
         options=sent_options(document, document.model.options),
         stop=stop,
         response_schema=output_schema(document.outputs),
@@ -98,6 +98,12 @@ def make_setup(
         reading=reading_style(document),
         context_budget=options.context_budget,
     )
+
+
+def run_model_of(model: ChatModel) -> RunModel:
+    """A model in the words of a journal."""
+    place = place_of(model)
+    return RunModel(model.label, place.model, place.provider, place.server, price_source(model))
 
 
 def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, Json]) -> RunSetup:

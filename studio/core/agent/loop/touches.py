@@ -10,6 +10,7 @@ from studio.core.agent.values.events import (
     Event,
     Forked,
     MessagesEdited,
+    ModelChosen,
     ModelReplied,
     ObservationEdited,
     OutcomeTold,
@@ -22,7 +23,7 @@ from studio.core.agent.values.state import RunState, Touch, TouchKind
 
 _TOUCHING = (
     MessagesEdited, ReplyEdited, CallEdited, CallDecided, ObservationEdited, TreatedAsFinal,
-    AnswerEdited, OutcomeTold, Steered, ModelReplied,
+    AnswerEdited, OutcomeTold, Steered, ModelReplied, ModelChosen,
 )  # fmt: skip
 
 _DECISIONS: dict[str, TouchKind] = {
@@ -45,11 +46,21 @@ def noted(before: RunState, after: RunState, event: Event) -> RunState:
             after = replace(after, waited=after.waited + spent)
     if not isinstance(event, _TOUCHING) or after.step.number != before.step.number:
         return after
-    touch = _touch_of(event)
+    touch = _model_touch(before, event) if isinstance(event, ModelChosen) else _touch_of(event)
     if touch is None:
         return after
     step = replace(after.step, touches=(*after.step.touches, touch))
     return replace(after, step=step)
+
+
+def _model_touch(before: RunState, event: ModelChosen) -> Touch:
+    """The word on the model, at what the run stood with; the request where that has no card."""
+    place, call = before.place or PausePoint.ANSWER, before.call
+    if place in (PausePoint.ERROR, PausePoint.STEP_END):
+        place, call = PausePoint.BEFORE_REQUEST, None
+    kind: TouchKind = "kept" if event.model.is_same(before.answered_by) else "switched"
+    words = f"{event.model.name} instead of {event.over.name}"
+    return Touch(kind, place, call, event.at, words)
 
 
 def _touch_of(event: Event) -> Touch | None:

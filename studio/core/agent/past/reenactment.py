@@ -27,6 +27,7 @@ from studio.core.agent.values.events import (
     Event,
     LimitRaised,
     MessagesEdited,
+    ModelChosen,
     ModelReplied,
     ObservationEdited,
     OutcomeTold,
@@ -50,6 +51,7 @@ _WORLD = (
 _PERSON = (
     MessagesEdited, ReplyEdited, CallEdited, ObservationEdited, ErrorObservationEdited,
     TreatedAsFinal, AnswerEdited, AnswerReturned, CallDecided, LimitRaised, Steered,
+    ModelChosen,
 )  # fmt: skip
 """Facts that the user made, to be made again; an interrupted call's fate is its result now."""
 
@@ -66,7 +68,7 @@ class _Due:
     @property
     def floats(self) -> bool:
         """Whether it was said while something was under way; it waits for the next place."""
-        return isinstance(self.event, Steered | LimitRaised)
+        return isinstance(self.event, Steered | LimitRaised | ModelChosen)
 
 
 class Reenactment:

@@ -19,6 +19,7 @@ from studio.core.agent.values.events import (
     Forked,
     LimitRaised,
     Logged,
+    ModelChosen,
     Paused,
     Resumed,
     Started,
@@ -28,7 +29,7 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Checkpoint, RunState
 
-_NOT_A_MOVE = (Logged, Paused, Resumed, Steered, LimitRaised)
+_NOT_A_MOVE = (Logged, Paused, Resumed, Steered, LimitRaised, ModelChosen)
 _KEEP_EVERY = 32
 
 

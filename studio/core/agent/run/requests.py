@@ -10,6 +10,7 @@ from studio.core.agent.loop.steps import ending_error, used_up
 from studio.core.agent.values.commands import (
     AnswerCall,
     Approve,
+    ChooseModel,
     Command,
     Continue,
     EditAnswer,
@@ -45,6 +46,7 @@ from studio.core.agent.values.events import (
     Forked,
     LimitRaised,
     MessagesEdited,
+    ModelChosen,
     ObservationEdited,
     OutcomeTold,
     Passed,
@@ -89,7 +91,7 @@ _WORDS: dict[type, str] = {
     ForkFrom: "going back", Continue: "going on", StepOn: "a step", RunTo: "running to a place",
     PauseRun: "a pause", StopRun: "stopping", StopCall: "stopping a call",
     Steer: "a message before the next step",
-    RaiseLimit: "raising a limit",
+    RaiseLimit: "raising a limit", ChooseModel: "another model",
 }  # fmt: skip
 """What a command does, for the sentence that refuses it."""
 
@@ -126,8 +128,8 @@ def allowed(state: RunState) -> frozenset[type]:
     """The commands that make sense where the run stands; for enabling buttons."""
     if state.is_over:
         has_answer = state.status in ("done", "incomplete")
-        return frozenset({ForkFrom, SendBack} if has_answer else {ForkFrom})
-    always: set[type] = {PauseRun, StopRun, Steer, RaiseLimit}
+        return frozenset({ForkFrom, SendBack, ChooseModel} if has_answer else {ForkFrom})
+    always: set[type] = {PauseRun, StopRun, Steer, RaiseLimit, ChooseModel}
     if state.pause is None:
         if any(call.status == "running" for call in state.step.calls):
             always.add(StopCall)
@@ -209,6 +211,8 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
             return (Steered(text, is_ready),)
         case SendBack(text=text, continues=continues):
             return (AnswerReturned(text, continues),)
+        case ChooseModel(model=model, over=over):
+            return (ModelChosen(model, over),)
         case ForkFrom(checkpoint=checkpoint):
             return (Forked(checkpoint),)
         case _:

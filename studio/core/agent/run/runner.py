@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from studio.core.agent.loop.flow import Effects
+from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.loop.steps import call_key
 from studio.core.agent.past.tree import Past, RunTree
 from studio.core.agent.run.dependencies import RunDependencies
@@ -41,6 +42,7 @@ from studio.core.agent.values.events import (
     Failed,
     LimitRaised,
     Logged,
+    ModelChosen,
     ModelFailed,
     ModelReplied,
     OutcomeLost,
@@ -53,6 +55,7 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunSetup, RunState, StepError
+from studio.core.models.base import ChatModel
 
 
 class Run:
@@ -94,6 +97,8 @@ class Run:
         # Asked for while an effect is under way: stop the run, or cut off the reply only.
         self._stopping = False
         self._aborting = False
+        self._answers = [(run_model_of(dependencies.model), dependencies.model)]
+        """What answers as each model that was taken, the newest last."""
         self._performer = self._new_performer()
 
     @property
@@ -124,6 +129,11 @@ class Run:
         """
         calls = self.state.step.calls
         return self._dependencies.toolbox.said(calls[call].id) if call < len(calls) else ""
+
+    async def close_models(self) -> None:
+        """Let go of what answered; a run that is gone on with opens it again."""
+        for _, model in self._answers:
+            await model.close()
 
     # Going ----------------------------------------------------------------------------------------
 
@@ -187,7 +197,7 @@ class Run:
             return False
         while (fact := past.due(self.state)) is not None:
             self._emit(fact)
-            if self.state.place is None:
+            if self.state.place is None and not isinstance(fact, ModelChosen):
                 return True
         # What was a problem then was gone on from; only the user's breakpoints stop.
         self._is_accepted = self.state.place == PausePoint.ERROR and past.goes_on
@@ -244,6 +254,12 @@ class Run:
                 message = "The reply was cut off by you before anything came."
                 self._emit(ModelFailed("aborted", message, retryable=True))
 
+    def _answerer(self) -> ChatModel:
+        """What answers as the model that the user took last on this branch."""
+        wanted = self.state.answered_by
+        made = (answers for model, answers in reversed(self._answers) if model.is_same(wanted))
+        return next(made, self._dependencies.model)
+
     def _new_performer(self) -> Performer:
         """A performer for one effect; the next one makes it mute, should it outlive its end."""
         dependencies = self._dependencies
@@ -255,7 +271,7 @@ class Run:
         performer = Performer(
             dependencies.document,
             dependencies.inputs,
-            dependencies.model,
+            self._answerer(),
             dependencies.toolbox,
             self.gate.options,
             emit,
@@ -348,7 +364,7 @@ class Run:
             self._dependencies.reenactment.saw(event)
         # What is said meanwhile must not take away an effect that is still to be performed.
         if self.state.place is not None or not isinstance(
-            event, Steered | LimitRaised | Logged | Resumed
+            event, Steered | LimitRaised | Logged | Resumed | ModelChosen
         ):
             self._effects = self._event_log.effects
         if self._dependencies.shown is not None:
@@ -370,7 +386,7 @@ class Run:
 
     # Commands -------------------------------------------------------------------------------------
 
-    def send(self, command: Command) -> None:
+    def send(self, command: Command) -> None:  # noqa: C901 - one arm per command
         """Tell the run something; must be called on the loop that drives it.
 
         Raises:
@@ -379,6 +395,8 @@ class Run:
         facts = facts_of(self.state, command)
         if isinstance(command, commands.ForkFrom) and self.tree.get(command.checkpoint) is None:
             raise NotAllowedError(f"there is no checkpoint {command.checkpoint}")
+        if isinstance(command, commands.ChooseModel) and command.answers is not None:
+            self._answers.append((command.model, command.answers))
         for fact in facts:
             self._emit(fact)
         match command:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import LimitName
+from studio.core.agent.values.state import LimitName, RunModel
+from studio.core.models.base import ChatModel
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
@@ -196,6 +197,20 @@ class SendBack:
 
 
 @dataclass(frozen=True, slots=True)
+class ChooseModel:
+    """The user's word on which of two models the requests from here on go to."""
+
+    model: RunModel
+    """The one that is taken; it may be the one that the run has."""
+
+    over: RunModel
+    """The other one."""
+
+    answers: ChatModel | None = None
+    """What answers as the one that is taken, where the run has not asked it yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class ForkFrom:
     """Go back to a checkpoint and stand there as a new branch; what was is kept."""
 
@@ -205,6 +220,7 @@ class ForkFrom:
 Command: TypeAlias = (
     Continue | StepOn | RunTo | PauseRun | StopRun | StopCall | EditMessages | EditReply | EditCall
     | EditObservation | EditErrorObservation | EditAnswer | Approve | Reject | AnswerCall
-    | SkipCall | TakeRepair | TreatAsFinal | RaiseLimit | TellOutcome | Steer | SendBack | ForkFrom
+    | SkipCall | TakeRepair | TreatAsFinal | RaiseLimit | TellOutcome | Steer | SendBack
+    | ChooseModel | ForkFrom
 )  # fmt: skip
 """Closed: consumers `match` and `assert_never`."""

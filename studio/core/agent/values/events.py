@@ -18,6 +18,7 @@ from studio.core.agent.values.user_events import (
     Forked,
     LimitRaised,
     MessagesEdited,
+    ModelChosen,
     ObservationEdited,
     OutcomeTold,
     Paused,
@@ -34,10 +35,10 @@ from studio.core.wire.reply import Reply
 __all__ = [
     "AnswerChecked", "AnswerEdited", "AnswerReturned", "CallCheck", "CallDecided", "CallEdited",
     "CallsChecked", "ContextTrimmed", "ErrorObservationEdited", "Event", "Failed", "Forked",
-    "LimitRaised", "Logged", "MessagesEdited", "ModelCalled", "ModelFailed", "ModelReplied",
-    "ObservationEdited", "OutcomeLost", "OutcomeTold", "Passed", "Paused", "RenderFailed",
-    "Rendered", "ReplyEdited", "ReplyRead", "Resumed", "Started", "Steered", "Stopped",
-    "ToolCalled", "ToolEnded", "TreatedAsFinal",
+    "LimitRaised", "Logged", "MessagesEdited", "ModelCalled", "ModelChosen", "ModelFailed",
+    "ModelReplied", "ObservationEdited", "OutcomeLost", "OutcomeTold", "Passed", "Paused",
+    "RenderFailed", "Rendered", "ReplyEdited", "ReplyRead", "Resumed", "Started", "Steered",
+    "Stopped", "ToolCalled", "ToolEnded", "TreatedAsFinal",
 ]  # fmt: skip
 
 
@@ -273,6 +274,6 @@ Event: TypeAlias = (
     | ReplyRead | CallsChecked | ToolCalled | ToolEnded | OutcomeLost | AnswerChecked | Passed
     | Failed | Stopped | Logged | Paused | Resumed | MessagesEdited | ReplyEdited | CallEdited
     | CallDecided | ObservationEdited | ErrorObservationEdited | TreatedAsFinal | AnswerEdited
-    | AnswerReturned | OutcomeTold | LimitRaised | Steered | Forked
+    | AnswerReturned | OutcomeTold | LimitRaised | Steered | ModelChosen | Forked
 )  # fmt: skip
 """Closed: consumers `match` and `assert_never`."""

@@ -45,6 +45,32 @@ class ReadingStyle:
     """Variables that the template loops over."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunModel:
+    """Which model answers a run, in words that stay when the program is gone."""
+
+    name: str = ""
+    """Its name for people."""
+
+    id: str = ""
+    """The id that the server knows it by; empty where it is on no server, and in older journals."""
+
+    provider: str = ""
+    """Its provider, as OpenTelemetry names it; empty as above."""
+
+    server: str = ""
+    """Its server, without path and credentials; empty as above."""
+
+    price: str = ""
+    """Where the price of its tokens comes from; "unknown", or empty for what costs nothing."""
+
+    def is_same(self, other: RunModel) -> bool:
+        """Whether the two are one model; by its name alone where older journals know no more."""
+        if not self.id or not other.id:
+            return self.name == other.name
+        return (self.name, self.id, self.server) == (other.name, other.id, other.server)
+
+
 @dataclass(frozen=True)
 class RunSetup:
     """What a run was started with; the same for its whole life."""
@@ -129,3 +155,8 @@ class RunSetup:
 
     context_budget: int | None = None
     """Characters that the conversation may have before it is trimmed (native only)."""
+
+    @property
+    def answered_by(self) -> RunModel:
+        """The model that it was started with."""
+        return RunModel(self.model, self.model_id, self.provider, self.server, self.price)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Reading, ReadingWarning, Repair
-from studio.core.agent.values.run_setup import Limits, ReadingStyle, RunSetup
+from studio.core.agent.values.run_setup import Limits, ReadingStyle, RunModel, RunSetup
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.messages import Message
 from studio.core.text.values import Json, JsonObject
@@ -27,6 +27,7 @@ __all__ = [
     "PauseReason",
     "ReadingStyle",
     "ResultOrigin",
+    "RunModel",
     "RunSetup",
     "RunState",
     "Status",
@@ -128,9 +129,11 @@ class Call:
 
 
 TouchKind: TypeAlias = Literal[
-    "edited", "repaired", "approved", "rejected", "answered", "skipped", "told", "sent", "cut"
-]
-"""What a person did at a place: `told` is the outcome of a lost call, `sent` a message put in."""
+    "edited", "repaired", "approved", "rejected", "answered", "skipped", "told", "sent", "cut",
+    "switched", "kept",
+]  # fmt: skip
+"""What a person did at a place: `told` is the outcome of a lost call, `sent` a message put in;
+another model was taken (`switched`) or was asked about and not taken (`kept`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,9 @@ class Touch:
 
     at: float = 0.0
     """When, in seconds since 1970 UTC; 0 where nobody wrote it down."""
+
+    text: str = ""
+    """What it was about: of a model `B instead of A`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +276,9 @@ class Step:
     touches: tuple[Touch, ...] = ()
     """What a person did in it, in order."""
 
+    model: RunModel | None = None
+    """The model that was asked; None where it is the one that the run began with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pause:
@@ -390,6 +399,17 @@ class RunState:
     released: frozenset[str] = frozenset()
     """References (`${env:NAME}`) whose values the prompt or the user put in; these values are sent,
     of any other secret only the reference."""
+
+    switched_to: RunModel | None = None
+    """The model that the user took in place of the one that it began with; None: that one."""
+
+    declined: RunModel | None = None
+    """The model that the user was asked about last and did not take."""
+
+    @property
+    def answered_by(self) -> RunModel:
+        """The model that the next request goes to."""
+        return self.switched_to or self.setup.answered_by
 
     @property
     def is_over(self) -> bool:

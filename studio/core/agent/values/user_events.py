@@ -7,6 +7,7 @@ from typing import Literal
 
 from studio.core.agent.values.event_base import EventBase
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import LimitName, PauseReason
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
@@ -180,6 +181,17 @@ class Steered(EventBase):
 
     joins: bool = False
     """Whether it joins the request at which the run stands; journals up to 0.1.0 lack it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChosen(EventBase):
+    """The user was asked which of two models the run goes on with."""
+
+    model: RunModel
+    """The one that the requests from here on go to."""
+
+    over: RunModel
+    """The other one."""
 
 
 @dataclass(frozen=True, slots=True)
