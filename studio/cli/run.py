@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -24,10 +25,11 @@ from studio.cli.arguments import add_inputs, add_trust, allow_named, given_input
 from studio.cli.ask_input import terminal_asker
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.findings import report
+from studio.cli.other_model import model_of_fork, open_named
 from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_end, print_notice
 from studio.cli.runs import past_to_fork, past_to_replay
-from studio.cli.step import step_through
+from studio.cli.step import OpenModel, step_through
 from studio.core.agent.loop.setup import limits_of
 from studio.core.agent.loop.tool_choice import choice_words
 from studio.core.agent.run.requests import NotAllowedError
@@ -110,6 +112,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     past.add_argument(
         "--fork", metavar="RUN@STEP", help="go back to a step of a run and go on as a new branch"
+    )
+    parser.add_argument(
+        "--fork-model",
+        choices=("run", "prompt"),
+        help="with --fork, where the prompt asks for another model by now than the run had: go on "
+        "with the run's or the prompt's; --connection and --model say the latter",
     )
     add_trust(parser, "its tools may run, and what it refers to is read and sent")
     parser.add_argument(
@@ -250,7 +258,12 @@ async def _drive(options: argparse.Namespace, order: _Order, store: RunStore | N
         return await _go(options, replace(plan, document=document, inputs=order.values), None)
     connections = read_connections(user_paths().config / "connections.toml")
     tools = tool_session(order.trust, connections, secrets, terminal_asker())
-    model = _model(options, document, order.trust, Answerers(connections, secrets))
+    answerers = Answerers(connections, secrets)
+    model = _model(options, document, order.trust, answerers)
+    first: tuple[Command, ...] = ()
+    if past is not None:
+        model, first = model_of_fork(options, past, model, answerers, order.trust)
+    open_other = partial(open_named, document, order.trust, answerers)
     try:
         prepared = prepare(document, order.values, references=references)
         registry = await tools.load(document, prepared.messages.tools)
@@ -263,7 +276,7 @@ async def _drive(options: argparse.Namespace, order: _Order, store: RunStore | N
         plan = RunPlan(
             document, order.values, model, toolbox, options=run_options, references=references
         )
-        return await _go(options, plan, past, store)
+        return await _go(options, plan, past, store, first, open_other)
     finally:
         await tools.close()
         await model.close()
@@ -291,6 +304,8 @@ async def _go(
     plan: RunPlan,
     past: PastRun | None,
     store: RunStore | None = None,
+    chosen: tuple[Command, ...] = (),
+    open_other: OpenModel | None = None,
 ) -> RunState:
     """Run a plan to its end.
 
@@ -299,6 +314,8 @@ async def _go(
         plan: what is run.
         past: a run that goes on from one of its places; None for any other.
         store: where it is kept; None keeps it nowhere.
+        chosen: the user's word on the model of a run that is gone on with.
+        open_other: gives another model by the words of a command.
     """
     changed = asyncio.Event()
     show = event_printer(as_json=options.json, times=options.times)
@@ -317,7 +334,7 @@ async def _go(
         else:
             print_notice(delta, reply)
 
-    first = _first_commands(options, plan, past.checkpoint if past is not None else None)
+    first = _first_commands(options, plan, past.checkpoint if past is not None else None, chosen)
     plan = plan if past is None else replace(plan, past=past.to_take_up)
     toolbox = await tools_of(plan)
     scores = await tool_scores_of(plan, toolbox)
@@ -337,7 +354,7 @@ async def _go(
     if plan.options.headless:
         return await _within(options.timeout, run, first)
     run.gate.target = target_of(options.to) if options.to else None
-    return await step_through(run, first, changed)
+    return await step_through(run, first, changed, open_other)
 
 
 async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -> RunState:
@@ -357,12 +374,15 @@ async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -
 
 
 def _first_commands(
-    options: argparse.Namespace, plan: RunPlan, checkpoint: int | None
+    options: argparse.Namespace,
+    plan: RunPlan,
+    checkpoint: int | None,
+    chosen: tuple[Command, ...],
 ) -> tuple[Command, ...]:
     """What a run that goes on from a checkpoint is told first; nothing for a new one."""
     if checkpoint is None:
         return ()
-    first: list[Command] = [ForkFrom(checkpoint)]
+    first: list[Command] = [ForkFrom(checkpoint), *chosen]
     first += (RaiseLimit(name, to) for name, to in _given_limits(options).items())
     if plan.options.headless:
         first.append(Continue())

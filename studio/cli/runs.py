@@ -158,6 +158,8 @@ def _show(options: argparse.Namespace, store: RunStore) -> int:
     state, _ = fold_with_times(branch_path(events, len(events)))
     for step in steps_of(state):
         print(f"\n── Iteration {step.number}" + "".join(f" · {m}" for m in sorted(step.marks)))
+        if step.model is not None:
+            print(printable(f"Asked of {step.model.name}"))
         if step.reading is not None and step.reading.thought:
             print(printable(f"Thought: {step.reading.thought}"))
         for call in step.calls:

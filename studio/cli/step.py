@@ -9,31 +9,44 @@ import asyncio
 import json
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 from studio.application.run.debugging.breakpoints import describe
 from studio.application.run.text_commands import CommandError, command_of
+from studio.cli.exit_codes import UsageError
 from studio.cli.printer import printable
+from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.models.base import ChatModel, ModelError
 from studio.core.wire.reply import Reply
 
 _SHORTER = 400
 
 
-async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Event) -> RunState:
+OpenModel: TypeAlias = Callable[[str], ChatModel]
+"""Gives the model of `CONNECTION [ID]`."""
+
+
+async def step_through(
+    run: Run,
+    first: tuple[Command, ...],
+    changed: asyncio.Event,
+    open_other: OpenModel | None = None,
+) -> RunState:
     """Drive a run to its end; at every pause the user is asked. The end of input stops it.
 
     Args:
         run: the run.
         first: commands to begin with.
         changed: set after every fact of the run.
+        open_other: what opens another model; None where a replay asks none.
     """
     going = asyncio.create_task(run.go(*first))
     try:
@@ -43,7 +56,7 @@ async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Ev
                 continue
             said = {each.id: describe(each) for each in run.gate.options.breakpoints}
             print(printable(standing(run.state, said)), file=sys.stderr)
-            if not await _ask(run, going):
+            if not await _ask(run, going, open_other):
                 return await going
     finally:
         if not going.done():
@@ -52,7 +65,7 @@ async def step_through(run: Run, first: tuple[Command, ...], changed: asyncio.Ev
     return await going
 
 
-async def _ask(run: Run, going: asyncio.Task[RunState]) -> bool:
+async def _ask(run: Run, going: asyncio.Task[RunState], open_other: OpenModel | None) -> bool:
     """Take commands until one moves the run; whether there is a user still."""
     while not going.done():
         print("(step) ", end="", file=sys.stderr, flush=True)
@@ -63,7 +76,9 @@ async def _ask(run: Run, going: asyncio.Task[RunState]) -> bool:
             return False
         before = len(run.events)
         try:
-            command = command_of(line.strip(), run.state, run.tree)
+            command = _other_model(line, run.state, open_other) or command_of(
+                line.strip(), run.state, run.tree
+            )
             if isinstance(command, str):
                 print(printable(command), file=sys.stderr)
                 continue
@@ -71,13 +86,24 @@ async def _ask(run: Run, going: asyncio.Task[RunState]) -> bool:
                 # Whoever goes on has done with `--step`: breakpoints and problems stop from now on.
                 run.gate.options = replace(run.gate.options, pause_at=frozenset())
             run.send(command)
-        except (CommandError, NotAllowedError) as error:
+        except (CommandError, NotAllowedError, UsageError, ModelError) as error:
             print(f"{error} (`h` lists the commands)", file=sys.stderr)
             continue
         if len(run.events) > before or isinstance(command, commands.StopRun):
             await asyncio.sleep(0)
             return True
     return True
+
+
+def _other_model(line: str, state: RunState, open_other: OpenModel | None) -> Command | None:
+    """The command of `model CONNECTION [ID]`; None for any other line."""
+    word, _, rest = line.strip().partition(" ")
+    if word != "model":
+        return None
+    if open_other is None:
+        raise CommandError("a replay asks no model")
+    model = open_other(rest)
+    return commands.ChooseModel(run_model_of(model), state.answered_by, model)
 
 
 async def _either(going: asyncio.Task[RunState], changed: asyncio.Event) -> None:

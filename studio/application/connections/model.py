@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from studio.application.trust import is_trusted
 from studio.application.words import translate
+from studio.core.agent.loop.setup import run_model_of
+from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError, ModelRequest, WrappingModel
 from studio.core.models.choice import ModelChoice, choose_connection
 from studio.core.models.connection_file import Connections
@@ -115,6 +117,49 @@ class Answerers:
             ask=self.ask,
             listed=listed,
         )
+
+    def open_same(
+        self,
+        wanted: RunModel,
+        choices: Iterable[ModelChoice],
+        prompt: Path | None,
+        *,
+        trusted: bool,
+        allowed: str = "",
+    ) -> tuple[ChatModel, ModelChoice] | None:
+        """The model that a run has, with the choice that leads to it; None where none does.
+
+        Args:
+            wanted: the model.
+            choices: where it may be, in order.
+            prompt: as in `open`.
+            trusted: as in `open`.
+            allowed: as in `open`.
+        """
+        for choice in choices:
+            try:
+                model = self.open(choice, prompt, trusted=trusted, allowed=allowed)
+            except ModelError:
+                continue  # it lacks something, so it is not what answered
+            if run_model_of(model).is_same(wanted):
+                return model, choice
+        return None
+
+
+def choices_of_run(
+    asked: RequestedModel, connections: Connections, wanted: RunModel
+) -> Iterator[ModelChoice]:
+    """Where the model of a run may be: as its prompt says, then each connection with its id.
+
+    Args:
+        asked: what the prompt said of its model when the run was made.
+        connections: what the user has set up.
+        wanted: the model of the run.
+    """
+    yield choice_of(asked, connections)
+    for each in connections.connections:
+        declaration = replace(asked.declaration, id=wanted.id or each.model)
+        yield ModelChoice(each, declaration, _tr("the run has this model"))
 
 
 class SwitchedModel(WrappingModel[ChatModel]):

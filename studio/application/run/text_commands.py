@@ -25,6 +25,7 @@ HELP = """\
   skip          do not run it                   as TEXT       do not run it; this is its result
   repair [NAME] read the reply repaired         limit [N]     allow N steps (5 more without N)
   say TEXT      a message before the next step  back STEP     go back; going on is a new branch
+  model NAME [ID]     the requests from here on go to that connection (and model)
   to [STEP] [PLACE]   run to there: `to tool_call`, `to 3`, `to 3 reply`
   ran, not-run, result TEXT   what became of an interrupted call"""
 

@@ -12,7 +12,13 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.connections.listing import with_changed, with_trusted, without
-from studio.application.connections.model import Answerers, RequestedModel, SwitchedModel, choice_of
+from studio.application.connections.model import (
+    Answerers,
+    RequestedModel,
+    SwitchedModel,
+    choice_of,
+    choices_of_run,
+)
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
@@ -216,17 +222,14 @@ class ConnectionsController(QObject):
             asked: what the document said of its model then.
             wanted: the model of the run.
         """
-        own = choice_of(asked, self._connections)
-        others = (
-            ModelChoice(each, replace(asked.declaration, id=wanted.id or each.model), "the run's")
-            for each in self._connections.connections
+        choices = (self.choice_of(asked), *choices_of_run(asked, self._connections, wanted))
+        found = self._answerers.open_same(
+            wanted, choices, prompt, trusted=asked.trusted, allowed=self._allowed
         )
-        for choice in (self.choice_of(asked), own, *others):
-            settled = replace(asked, settled=choice)
-            model = self._opened(prompt, settled)
-            if model is not None and run_model_of(model).is_same(wanted):
-                return self._take(prompt, settled, model)
-        return None
+        if found is None:
+            return None
+        model, choice = found
+        return self._take(prompt, replace(asked, settled=choice), model)
 
     def model_now(self, prompt: Path | None) -> RunModel | None:
         """The model that a run of the open document would begin with; None where there is none.
@@ -234,14 +237,8 @@ class ConnectionsController(QObject):
         Args:
             prompt: the document's file.
         """
-        model = self._opened(prompt, self._shown, allowed=self.choice.untrusted)
-        return None if model is None else run_model_of(model)
-
-    def _opened(
-        self, prompt: Path | None, asked: RequestedModel, *, allowed: str = ""
-    ) -> ChatModel | None:
         try:
-            return self._open(prompt, asked, allowed=allowed)
+            return run_model_of(self._open(prompt, self._shown, allowed=self.choice.untrusted))
         except ModelError:
             return None  # whoever runs with it is told
 
@@ -339,10 +336,13 @@ class ConnectionsController(QObject):
             with suppress(TimeoutError, CancelledError):
                 self._background.start(self._server.stop()).result(_CLOSE_SECONDS)
 
+    @property
+    def _answerers(self) -> Answerers:
+        return Answerers(self._connections, self.secrets, self._server, self._ask)
+
     def _open(self, prompt: Path | None, asked: RequestedModel, *, allowed: str = "") -> ChatModel:
         choice = self.choice_of(asked)
-        answerers = Answerers(self._connections, self.secrets, self._server, self._ask)
-        return answerers.open(
+        return self._answerers.open(
             choice,
             prompt,
             trusted=asked.trusted,

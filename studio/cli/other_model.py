@@ -1,0 +1,108 @@
+"""Another model for a run that goes on: as the prompt asks by now, or as a command says."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import TypeAlias
+
+from studio.application.connections.model import Answerers, asked_by, choice_of, choices_of_run
+from studio.application.run.past.again import PastRun
+from studio.cli.exit_codes import UsageError
+from studio.core.agent.loop.setup import run_model_of
+from studio.core.agent.values.commands import ChooseModel, Command
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.replay import RecordingModel
+from studio.core.prompty.document import PromptDocument
+from studio.core.tools.trust.store import TrustStore
+
+Chosen: TypeAlias = tuple[ChatModel, tuple[Command, ...]]
+"""What answers, and what the run is told of the choice."""
+
+
+def model_of_fork(
+    options: argparse.Namespace,
+    past: PastRun,
+    model: ChatModel,
+    answerers: Answerers,
+    trust: TrustStore,
+) -> Chosen:
+    """What a run of the history goes on with, after asking where that is another model by now.
+
+    Args:
+        options: `connection`, `model` and `fork_model` are the user's word.
+        past: the run.
+        model: what the prompt asks for now.
+        answerers: what models are opened with.
+        trust: which folders are trusted.
+
+    Raises:
+        ModelError: nobody can be asked, or the run's own model is not set up here.
+    """
+    bare = model.inner if isinstance(model, RecordingModel) else model
+    had, now = past.state.answered_by, run_model_of(bare)
+    if now.is_same(had):
+        return model, ()
+    is_named = bool(options.connection or options.model)
+    word = options.fork_model or ("prompt" if is_named else _asked(had, now))
+    if word == "prompt":
+        return model, (ChooseModel(now, had, model),)
+    document = past.document
+    asked = asked_by(document, trust)
+    choices = choices_of_run(asked, answerers.connections, had)
+    found = answerers.open_same(had, choices, document.source.path, trusted=asked.trusted)
+    if found is None:
+        raise ModelError(
+            "missing-model",
+            f"The model of the run, {had.name}, is not set up here.",
+            "Add a connection for it, or go on with the prompt's: --fork-model prompt.",
+        )
+    return found[0], (ChooseModel(had, now),)
+
+
+def _asked(had: RunModel, now: RunModel) -> str:
+    """The user's word on the terminal."""
+    words = f"The run had {had.name}; the prompt asks for {now.name} by now."
+    if not sys.stdin.isatty():
+        raise ModelError(
+            "other-model", words, "Say which goes on: --fork-model run, or --fork-model prompt."
+        )
+    print(f"prompt-studio: {words}", file=sys.stderr)
+    while True:
+        print(f"Go on with {had.name} (run) or {now.name} (prompt)? ", end="", file=sys.stderr)
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        if not line:
+            raise ModelError("other-model", "Nothing was sent: no model was chosen.")
+        if line.strip() in ("run", "prompt"):
+            return line.strip()
+
+
+def open_named(
+    document: PromptDocument, trust: TrustStore, answerers: Answerers, words: str
+) -> ChatModel:
+    """The model of `CONNECTION [ID]`.
+
+    Args:
+        document: the prompt that is run.
+        trust: which folders are trusted.
+        answerers: what models are opened with.
+        words: as the user wrote them.
+
+    Raises:
+        UsageError: there is no such connection.
+        ModelError: it lacks something.
+    """
+    connections, asked = answerers.connections, asked_by(document, trust)
+    name, model = words.strip(), ""
+    if connections.named(name) is None:
+        name, _, model = name.rpartition(" ")
+    if connections.named(name) is None:
+        known = ", ".join(repr(each.name) for each in connections.connections)
+        raise UsageError(f"write `model CONNECTION` or `model CONNECTION ID`; there are {known}")
+    choice = choice_of(asked, connections, name)
+    if model:
+        choice = replace(choice, declaration=replace(choice.declaration, id=model))
+    return answerers.open(choice, document.source.path, trusted=asked.trusted)

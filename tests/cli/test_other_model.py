@@ -1,0 +1,93 @@
+"""Another model for a run that goes on, in the terminal: asked about, said, and kept."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.main import run_command
+from tests.cli.test_run import ANSWER, CALL, REACT, last_run, say
+
+OTHER = "Thought: done\nFinal Answer: Two says 42."
+
+
+@pytest.fixture
+def home(user_home: Path) -> Path:
+    """Two scripted models, of which the first is the usual one."""
+    config = user_home / "config"
+    config.mkdir(parents=True, exist_ok=True)
+    text = 'default = "One"\n'
+    for name, replies in (("One", [CALL, ANSWER]), ("Two", [OTHER])):
+        script = user_home / f"{name.lower()}.json"
+        script.write_text(json.dumps(replies), encoding="utf-8")
+        settings = f"settings = {{ script = {json.dumps(str(script))} }}"
+        text += f'[[connection]]\nname = "{name}"\nkind = "scripted"\n{settings}\n'
+    (config / "connections.toml").write_text(text, encoding="utf-8")
+    return user_home
+
+
+def make_default(home: Path, name: str) -> None:
+    """What a prompt that names no connection is run with from now on."""
+    path = home / "config" / "connections.toml"
+    rest = path.read_text(encoding="utf-8").partition("\n")[2]
+    path.write_text(f'default = "{name}"\n{rest}', encoding="utf-8")
+
+
+def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = ["run", str(REACT), "-i", "question=What is 6 * 7?"]
+    assert run_command(asks) == FINE
+    fork = ["run", str(REACT), "--fork", f"{last_run(capsys)}@2", "--json"]
+    make_default(home, "Two")
+
+    assert run_command(fork) == PROBLEMS  # nobody is there to be asked
+    told = capsys.readouterr().err
+    assert "The run had Script one.json; the prompt asks for Script two.json by now." in told
+    assert "--fork-model" in told
+
+    (home / "one.json").write_text(json.dumps([ANSWER]), encoding="utf-8")
+    assert run_command([*fork, "--fork-model", "run"]) == FINE
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    chosen = [each for each in events if each["t"] == "ModelChosen"]
+    assert [each["model"]["name"] for each in chosen] == ["Script one.json"]
+    assert events[-1]["answer"] == "It is 42."
+
+    for word in (["--fork-model", "prompt"], ["--connection", "Two"]):
+        assert run_command([*fork, *word]) == FINE
+        events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        chosen = [each for each in events if each["t"] == "ModelChosen"]
+        assert [each["model"]["name"] for each in chosen] == ["Script two.json"]
+        assert events[-1]["answer"] == "Two says 42."
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal("what\nprompt\n"))
+    assert run_command(fork) == FINE
+    assert capsys.readouterr().err.count("Go on with Script one.json (run)") == 2
+
+
+def test_the_model_is_changed_while_stepping_and_the_replay_says_so(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(monkeypatch, "s", "model Nowhere", "model Two", "c")
+    asks = ["run", str(REACT), "-i", "question=What is 6 * 7?"]
+    assert run_command([*asks, "--step"]) == FINE
+    printed = capsys.readouterr()
+    assert "write `model CONNECTION`" in printed.err
+    assert "Model: Script two.json, not Script one.json" in printed.out
+    assert printed.out.endswith("Two says 42.\n")
+
+    run = last_run(capsys)
+    assert run_command(["run", str(REACT), "--replay", run, "--json"]) == FINE
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    chosen = [each for each in events if each["t"] == "ModelChosen"]
+    assert [each["model"]["name"] for each in chosen] == ["Script two.json"]
+    assert run_command(["runs", "show", run]) == FINE
+    assert "Script two.json" in capsys.readouterr().out
