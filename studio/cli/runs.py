@@ -188,8 +188,8 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
         for run in options.run
     )
     if not text:
-        print("prompt-studio: no model answered in this run, so nothing goes into this format",
-              file=sys.stderr)  # fmt: skip
+        why = "no model answered, or it holds what the format has no place for"
+        print(f"prompt-studio: nothing of this run goes into this format: {why}", file=sys.stderr)
         return PROBLEMS
     if options.out is None:
         sys.stdout.write(text)

@@ -118,7 +118,8 @@ def _messages(events: Sequence[Event], version: str) -> str:
 def _fine_tuning(events: Sequence[Event], version: str) -> str:
     """Conversations that end with the model's answer, as OpenAI's fine-tuning takes them.
 
-    With native tools the last call holds all before it, so a run is one line; a prompt that shows
+    Its schema (`FineTuneChatRequestInput`) knows no `developer`, no name of a tool's result, and
+    text and pictures alone: a conversation with sound or files is left out. With native tools the last call holds all before it, so a run is one line; a prompt that shows
     its steps as text is rendered anew for each call, so each is a line.
     """
     state, _ = fold_with_times(events)
@@ -135,17 +136,33 @@ def _fine_tuning(events: Sequence[Event], version: str) -> str:
             ModelDeclaration(id="-"), provider="openai-chat",
         ).body  # fmt: skip
         sent = body["messages"]
-        line: dict[str, Json] = {
-            "messages": [
-                *(sent if isinstance(sent, list) else []),
-                {"role": "assistant", **answer},
-            ]
-        }
+        taught = [_taught(each) for each in (sent if isinstance(sent, list) else [])]
+        if None in taught:
+            continue
+        line: dict[str, Json] = {"messages": [*taught, {"role": "assistant", **answer}]}
         if body.get("tools"):
             line["tools"] = body["tools"]
         hidden = redact(line)
         lines.append(_sendable(json.dumps(hidden, ensure_ascii=False), hidden) + "\n")
     return "".join(lines)
+
+
+def _taught(message: Json) -> Json:
+    """A message in the words that fine-tuning knows; None for one that it does not take."""
+    if not isinstance(message, dict):
+        return None
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    kinds = {part.get("type") if isinstance(part, dict) else None for part in parts}
+    if not kinds <= {"text", "image_url"}:
+        return None
+    match message.get("role"):
+        case "developer":
+            return {**message, "role": "system"}
+        case "tool":
+            return {key: value for key, value in message.items() if key != "name"}
+        case _:
+            return message
 
 
 def _json(value: dict[str, Json]) -> str:

@@ -297,3 +297,31 @@ async def test_each_call_of_a_prompt_that_shows_its_steps_is_a_conversation():
     lines = [json.loads(each) for each in text.splitlines()]
     assert [line["messages"][-1]["content"] for line in lines] == replies
     assert not any("tools" in line for line in lines)
+
+
+HEARD = """---
+name: x
+inputs:
+  heard: {kind: KIND, default: "https://example.org/a"}
+---
+developer:
+Be brief.
+user:
+What is {{ heard }}?
+"""
+
+
+async def test_fine_tuning_has_its_own_words_and_knows_pictures_but_no_sound():
+    (line,) = made(await finished(HEARD.replace("KIND", "image"), ["ok"]), "fine-tuning").split(
+        "\n"
+    )[:-1]
+    messages = json.loads(line)["messages"]
+    assert [each["role"] for each in messages] == ["system", "user", "assistant"]
+    assert "image_url" in line
+    assert made(await finished(HEARD.replace("KIND", "audio"), ["ok"]), "fine-tuning") == ""
+
+
+async def test_a_result_of_a_tool_has_no_name_for_fine_tuning():
+    (line,) = made(await finished(), "fine-tuning").split("\n")[:-1]
+    (result,) = [each for each in json.loads(line)["messages"] if each["role"] == "tool"]
+    assert set(result) == {"role", "tool_call_id", "content"}
