@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import PurePath
 from typing import cast
 
 from studio.core.imports.agentschema import import_agent_schema, is_agent_schema
@@ -23,6 +26,7 @@ from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.values import Json
 
+_MOST_FILES = 1000
 _DATA = (".json", ".jsonl", ".yaml", ".yml")
 
 
@@ -60,7 +64,9 @@ IMPORTERS: tuple[Importer, ...] = (
     DataFormat(
         "promptfoo configuration",
         is_promptfoo,
-        lambda source, choose: import_promptfoo(source.text, source.read_beside, choose),
+        lambda source, choose: import_promptfoo(
+            source.text, source.read_beside, choose, partial(_beside, source)
+        ),
     ),
     DataFormat(
         "LangChain prompt",
@@ -71,6 +77,15 @@ IMPORTERS: tuple[Importer, ...] = (
     DataFormat("AgentSchema agent", is_agent_schema, lambda source, _: _agent_schema(source)),
 )
 """The studio's own; no two accept the same data."""
+
+
+def _beside(source: ImportSource, pattern: str) -> tuple[str, ...]:
+    """The files in the folder of a source, or below it, that a pattern means."""
+    if source.path is None or ".." in PurePath(pattern).parts or PurePath(pattern).is_absolute():
+        return ()
+    folder = source.path.parent
+    found = (path for path in folder.glob(pattern) if path.is_file())
+    return tuple(sorted(path.relative_to(folder).as_posix() for path in islice(found, _MOST_FILES)))
 
 
 def _agent_schema(source: ImportSource) -> Imported:

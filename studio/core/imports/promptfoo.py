@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
 from studio.core.imports.asserted import asserted_experiment
 from studio.core.imports.compose import Composition, compose, declare_string, unique_titles
 from studio.core.imports.imported import Imported, ImportFailure
+from studio.core.imports.promptfoo_prompts import (
+    FindFiles,
+    ReadFile,
+    messages_of,
+    prompts_of,
+)
 from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.templates import find_variables
-from studio.core.prompty.threads import read_thread
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 
-ReadFile = Callable[[str], str]
-"""Reads a file beside the configuration; raises `ImportFailure` where it cannot."""
-
 _MOST_SETS = 100
+_PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".pdf")
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[ \t]?(.*)$")
 _CARRIED = ("description", "prompts", "providers", "targets", "tests", "defaultTest")
 _OPTION_WORDS = {
@@ -43,12 +47,15 @@ def is_promptfoo(data: Json) -> bool:
     return isinstance(data, Mapping) and "prompts" in data and "template" not in data
 
 
-def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
+def import_promptfoo(
+    text: str, read: ReadFile, choose: int = 0, find: FindFiles = lambda _: ()
+) -> Imported:
     """One prompt of a configuration.
 
     Args:
         text: The YAML.
         read: Reads `file://…` prompts.
+        find: The files beside the configuration that a pattern means.
         choose: Which of its prompts, from 0.
 
     Raises:
@@ -59,7 +66,7 @@ def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
     if not isinstance(data, Mapping) or reading.broken:
         told = reading.problems[0].message.removeprefix("Invalid frontmatter: ")
         raise ImportFailure(f"The YAML cannot be read: {told}")
-    prompts = list(_prompts(data.get("prompts"), read))
+    prompts = list(prompts_of(data.get("prompts"), read, find))
     if not prompts:
         raise ImportFailure("The configuration holds no prompts.")
     if not 0 <= choose < len(prompts):
@@ -75,7 +82,7 @@ def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
     model = _model(data, work)
     if model:
         work.front["model"] = model
-    work.messages += _messages(content)
+    work.messages += messages_of(content, work)
     sets = _sets(data, work, read)
     experiment, notes = asserted_experiment(data)
     work.notes += notes
@@ -90,66 +97,6 @@ def import_promptfoo(text: str, read: ReadFile, choose: int = 0) -> Imported:
         compose(work), "promptfoo configuration", tuple(work.notes), sets,
         experiment, title=title, others=names if len(names) > 1 else (),
     )  # fmt: skip
-
-
-def _prompts(value: Json, read: ReadFile) -> Iterator[tuple[str, Json | ImportFailure]]:
-    """Name and content of each prompt: a text, a list of messages, or why it cannot be read."""
-    items = value if isinstance(value, list) else [value]
-    for number, item in enumerate(items, start=1):
-        name, content = f"prompt {number}", item
-        if isinstance(item, Mapping) and "role" not in item:
-            name = str(item.get("label") or item.get("id") or name)
-            content = item.get("raw") or item.get("prompt") or item.get("id")
-        elif isinstance(item, Mapping):
-            content = [item]
-        if isinstance(content, str) and (
-            content.startswith("file://")
-            or re.fullmatch(r"[\w./-]+\.(?:txt|json|ya?ml|md)", content)
-        ):
-            path = content.removeprefix("file://")
-            name = path if name.startswith("prompt ") else name
-            try:
-                if re.search(r"\.(?:py|js|ts|mjs|cjs)(?::\w+)?$", path):
-                    raise ImportFailure(f"{path} is a function that makes the prompt, and no text.")
-                content = read(path)
-            except ImportFailure as failure:
-                yield name, failure
-                continue
-            if path.endswith(".txt") and re.search(r"^---$", content, re.MULTILINE):
-                for part, text in enumerate(re.split(r"(?m)^---$\n?", content), start=1):
-                    if text.strip():
-                        yield f"{name} ({part})", text.strip("\n")
-                continue
-        if content and isinstance(content, str | list):
-            yield name, content
-
-
-def _messages(content: Json) -> Iterator[Message]:
-    """The messages of a prompt: JSON or YAML of a chat, otherwise one user message."""
-    if isinstance(content, str):
-        chat = _chat(content)
-        if chat is None:
-            yield Message("user", (TextPart(content.strip("\n")),))
-            return
-        content = chat
-    yield from read_thread(content if isinstance(content, list) else [content], {}, None) or ()
-
-
-def _chat(text: str) -> Json:
-    stripped = text.strip()
-    if stripped.startswith("["):
-        try:
-            value: Json = parse_json(stripped)
-        except ValueError:
-            return None
-    elif re.match(r"-\s+role:", stripped):
-        value = read_yaml(stripped).value
-    else:
-        return None
-    is_chat = isinstance(value, list) and all(
-        isinstance(item, Mapping) and "role" in item for item in value
-    )
-    return value if is_chat else None
 
 
 def _model(data: JsonObject, work: Composition) -> dict[str, Json]:
@@ -269,7 +216,40 @@ def _sets(data: JsonObject, work: Composition, read: ReadFile) -> dict[str, Json
             work.notes.append(f"tests.options.{key}: has no place in a prompt file.")
     if not found and common:
         found["defaultTest"] = common
-    return found
+    return _with_files(found, work, read)
+
+
+def _with_files(
+    sets: Mapping[str, JsonObject], work: Composition, read: ReadFile
+) -> dict[str, JsonObject]:
+    """The sets with what stands in the files that their values name, as promptfoo reads them."""
+    known: dict[str, Json] = {}
+
+    def value(name: str, given: Json) -> Json:
+        if not isinstance(given, str) or not given.startswith("file://"):
+            return given
+        if given not in known:
+            path = given.removeprefix("file://")
+            known[given] = given
+            try:
+                if path.endswith(_PROGRAMS):
+                    raise ImportFailure("it is a program that makes the value.")
+                known[given] = _file_value(path, read(path))
+            except (ImportFailure, ValueError) as failure:
+                work.notes.append(f"vars.{name}: the file {path!r} is not read: {failure}")
+        return known[given]
+
+    return {
+        title: {name: value(name, given) for name, given in row.items()}
+        for title, row in sets.items()
+    }
+
+
+def _file_value(path: str, text: str) -> str:
+    """YAML becomes JSON, any other file is its text (promptfoo, `renderPrompt`)."""
+    if path.endswith((".yaml", ".yml")):
+        return json.dumps(read_yaml(text).value, ensure_ascii=False)
+    return text.strip()
 
 
 def _keeps_lists(test: Json) -> bool:

@@ -21,6 +21,7 @@ from studio.core.imports.importers import find_importer, plugin_suffixes
 from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,
@@ -99,7 +100,7 @@ def import_text(text: str, path: Path | None = None, choose: int = 0) -> Importe
 
 
 def checked(made: Imported) -> Imported:
-    """An import whose file has no error: what has a sure fix is fixed.
+    """An import whose file has no error, nor its preview: what has a sure fix is fixed.
 
     Raises:
         ImportFailure: an error is left, with its place.
@@ -111,7 +112,8 @@ def checked(made: Imported) -> Imported:
     if fixes:
         text = apply_edits(made.text, [edit for fix in fixes for edit in fix.edits])
         made, document = replace(made, text=text), parse(text)
-    error = next((item for item in document.problems if item.severity is Severity.ERROR), None)
+    found = (*document.problems, *prepare(document, {}, preview=True).problems)
+    error = next((item for item in found if item.severity is Severity.ERROR), None)
     if error is not None:
         line = document.source.position(error.span.start).line
         raise ImportFailure(

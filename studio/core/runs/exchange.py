@@ -119,7 +119,9 @@ def _fine_tuning(events: Sequence[Event], version: str) -> str:
     """Conversations that end with the model's answer, as OpenAI's fine-tuning takes them.
 
     Its schema (`FineTuneChatRequestInput`) knows no `developer`, no name of a tool's result, and
-    text and pictures alone: a conversation with sound or files is left out. With native tools the last call holds all before it, so a run is one line; a prompt that shows
+    text and pictures alone: a conversation with sound or files is left out.
+
+    With native tools the last call holds all before it, so a run is one line; a prompt that shows
     its steps as text is rendered anew for each call, so each is a line.
     """
     state, _ = fold_with_times(events)

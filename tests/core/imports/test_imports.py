@@ -466,3 +466,49 @@ def test_a_line_separator_inside_a_text_ends_no_line_of_json() -> None:
     lines = import_text(f"{line}\n{line}\n", Path("a.jsonl"))
     assert lines.others == ("line 1", "line 2")
     assert told(lines) == [("user", "one\u2028two")]
+
+
+def test_prompts_of_promptfoo_are_a_mapping_or_a_pattern_and_values_stand_in_files(
+    tmp_path: Path,
+) -> None:
+    for name, text in {
+        "p1.txt": "One {{ who }}",
+        "p2.txt": "Two {{ who }}",
+        "who.txt": "Bo\n",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        "prompts: ['p*.txt', '../*.txt']\ntests: [{vars: {who: file://who.txt, x: file://a.py}}]\n",
+        encoding="utf-8",
+    )
+    made = import_file(path, 1)
+    assert made.others == ("p1.txt", "p2.txt", "prompt 3")
+    assert made.input_sets["test 1"]["who"] == "Bo"
+    assert told(made, who="Bo") == [("user", "Two Bo")]
+    assert any("vars.x" in note and "a.py" in note for note in made.notes)
+    path.write_text("prompts: {p2.txt: second}\n", encoding="utf-8")
+    assert import_file(path).title == "second"
+
+
+def test_a_pair_of_nunjucks_is_of_an_object_or_a_list(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        'prompts: ["{% for k, v in x %}{{ k }}={{ v }};{% endfor %}"]\n'
+        "tests: [{vars: {x: {a: 1}}}]\n",
+        encoding="utf-8",
+    )
+    made = import_file(path)
+    assert told(made, x={"a": 1}) == [("user", "a=1;")]
+    assert told(made, x=[["b", 2]]) == [("user", "b=2;")]
+
+
+def test_an_import_whose_preview_fails_is_not_made(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(
+        'prompts: ["{% for a in x %}{% for k, v in a %}{{ k }}{% endfor %}{% endfor %}"]\n'
+        "tests: [{vars: {x: {user: hi}}}]\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(ImportFailure, match="would have an error in line"):
+        import_file(path)

@@ -1,0 +1,106 @@
+"""Prompts of a promptfoo configuration: texts, files, patterns of files, chats as JSON or YAML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from studio.core.imports.compose import Composition
+from studio.core.imports.imported import ImportFailure
+from studio.core.prompty.messages import Message, TextPart
+from studio.core.prompty.threads import read_thread
+from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json
+
+ReadFile: TypeAlias = Callable[[str], str]
+"""Reads a file beside the configuration; raises `ImportFailure` where it cannot."""
+
+FindFiles: TypeAlias = Callable[[str], Sequence[str]]
+"""The files beside the configuration that a pattern means, in order."""
+
+_PAIRS = re.compile(r"(\{%-?\s*for\s+\w+\s*,\s*\w+\s+in\s+)(\w[\w.]*)(\s*-?%\})")
+
+
+def as_jinja(text: str) -> str:
+    """Nunjucks' loop over pairs takes an object as well as a list of pairs; Jinja is told so."""
+    return _PAIRS.sub(r"\1(\2.items() if \2 is mapping else \2)\3", text)
+
+
+def prompts_of(
+    value: Json, read: ReadFile, find: FindFiles
+) -> Iterator[tuple[str, Json | ImportFailure]]:
+    """Name and content of each prompt: a text, a list of messages, or why it cannot be read."""
+    if isinstance(value, Mapping) and not {"id", "raw", "prompt", "role"} & set(value):
+        value = [{"id": path, "label": label} for path, label in value.items()]
+    items = [each for item in (value if isinstance(value, list) else [value])
+             for each in _found(item, find)]  # fmt: skip
+    for number, item in enumerate(items, start=1):
+        name, content = f"prompt {number}", item
+        if isinstance(item, Mapping) and "role" not in item:
+            name = str(item.get("label") or item.get("id") or name)
+            content = item.get("raw") or item.get("prompt") or item.get("id")
+        elif isinstance(item, Mapping):
+            content = [item]
+        if isinstance(content, str) and (
+            content.startswith("file://")
+            or re.fullmatch(r"[\w./-]+\.(?:txt|json|ya?ml|md)", content)
+        ):
+            path = content.removeprefix("file://")
+            name = path if name.startswith("prompt ") else name
+            try:
+                if re.search(r"\.(?:py|js|ts|mjs|cjs)(?::\w+)?$", path):
+                    raise ImportFailure(f"{path} is a function that makes the prompt, and no text.")
+                content = read(path)
+            except ImportFailure as failure:
+                yield name, failure
+                continue
+            if path.endswith(".txt") and re.search(r"^---$", content, re.MULTILINE):
+                for part, text in enumerate(re.split(r"(?m)^---$\n?", content), start=1):
+                    if text.strip():
+                        yield f"{name} ({part})", text.strip("\n")
+                continue
+        if content and isinstance(content, str | list):
+            yield name, content
+
+
+def _found(item: Json, find: FindFiles) -> Iterator[Json]:
+    """The item, or one for each file where it is a pattern of file names."""
+    word = item.removeprefix("file://") if isinstance(item, str) else ""
+    names = find(word) if "*" in word and not re.search(r"\s", word) else ()
+    yield from names or (item,)
+
+
+def messages_of(content: Json, work: Composition) -> Iterator[Message]:
+    """The messages of a prompt: JSON or YAML of a chat, otherwise one user message."""
+    if isinstance(content, str):
+        content = as_jinja(content)
+        chat = _chat(content)
+        if chat is None:
+            if re.match(r"\s*\[\s*\{", content) and "{%" in content:
+                work.notes.append(
+                    "prompts: the template makes the JSON of a chat, which is one text here; "
+                    "write its messages as sections, with the loop around them."
+                )
+            yield Message("user", (TextPart(content.strip("\n")),))
+            return
+        content = chat
+    yield from read_thread(content if isinstance(content, list) else [content], {}, None) or ()
+
+
+def _chat(text: str) -> Json:
+    stripped = text.strip()
+    if stripped.startswith("["):
+        try:
+            value: Json = parse_json(stripped)
+        except ValueError:
+            return None
+    elif re.match(r"-\s+role:", stripped):
+        value = read_yaml(stripped).value
+    else:
+        return None
+    is_chat = isinstance(value, list) and all(
+        isinstance(item, Mapping) and "role" in item for item in value
+    )
+    return value if is_chat else None
