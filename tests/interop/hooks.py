@@ -25,9 +25,10 @@ def ran_action(work: Path, given: Mapping[str, str]) -> subprocess.CompletedProc
     """The shell steps of the action in a folder; the Python that is set up is this one."""
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     inputs = {name: each["default"] for name, each in action["inputs"].items()} | dict(given)
-    temp = Path(tempfile.mkdtemp(dir=work.parent))
+    temp = work.parent / "runner"  # of one job, in which the action is used several times
+    temp.mkdir(exist_ok=True)
     paths = temp / "path"
-    paths.touch()
+    paths.write_text("")
     environment = {
         **os.environ, "RUNNER_TEMP": str(temp), "GITHUB_ACTION_PATH": str(ROOT),
         "GITHUB_PATH": str(paths),
