@@ -21,7 +21,7 @@ from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.text.invisible import reveal
 
 if TYPE_CHECKING:
-    from studio.cli.tool_sets import PromptToolSet, SourceToolSet
+    from studio.cli.tools.sets import PromptToolSet, SourceToolSet
     from studio.core.prompty.tool_spec import ToolSpec
 
     ToolSet: TypeAlias = SourceToolSet | PromptToolSet

@@ -25,7 +25,7 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.suspicion import suspicions
 
 if TYPE_CHECKING:
-    from studio.cli.tool_sets import PromptToolSet, SourceToolSet
+    from studio.cli.tools.sets import PromptToolSet, SourceToolSet
     from studio.core.prompty.tool_spec import ToolSpec
 
     ToolSet: TypeAlias = SourceToolSet | PromptToolSet
@@ -167,7 +167,7 @@ def _test(options: argparse.Namespace) -> int:
 
 
 async def _tested(options: argparse.Namespace) -> int:
-    from studio.cli.tool_calls import check_calls
+    from studio.cli.tools.calls import check_calls
 
     _needs(options.calls)
     async with _opened(options) as tools:
@@ -178,7 +178,7 @@ async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
     async with _opened(options) as tools:
         spec = await _wanted(tools, options.name)
         if options.rows is not None:
-            from studio.cli.tool_calls import call_rows
+            from studio.cli.tools.calls import call_rows
 
             _needs(options.rows)
             return await call_rows(tools, spec, options.rows, options.output)
@@ -278,7 +278,7 @@ async def _opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
 async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[ToolSet]:
     from studio.application.tools.named_source import UnknownSourceError, named_by
     from studio.cli.ask_input import terminal_asker
-    from studio.cli.tool_sets import SourceToolSet
+    from studio.cli.tools.sets import SourceToolSet
     from studio.core.masking.masker import Masker
     from studio.core.tools.limits import DEFAULT_LIMITS
     from studio.core.tools.secrets import ToolSecrets
@@ -306,7 +306,7 @@ async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[T
 @asynccontextmanager
 async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
     from studio.cli.ask_input import terminal_asker
-    from studio.cli.tool_sets import PromptToolSet
+    from studio.cli.tools.sets import PromptToolSet
     from studio.core.masking.masker import Masker
     from studio.core.paths import user_paths
     from studio.core.prompty.prepare import prepare

@@ -1,0 +1,191 @@
+"""`prompt-studio run`: a prompt or agent to its end, without a window."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import get_args
+
+from studio.application.run.past.again import PastRun
+from studio.application.run.start.readiness import Refusal, refusal_of
+from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
+from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
+from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.findings import report
+from studio.cli.printer import LiveAnswer, print_end
+from studio.cli.run.drive import PLACES, RunOrder, drive
+from studio.cli.runs import past_to_fork, past_to_replay
+from studio.core.agent.run.requests import NotAllowedError
+from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.state import RunState
+from studio.core.models.base import ModelError, ProtocolName
+from studio.core.paths import user_paths
+from studio.core.prompty.document import PromptDocument
+from studio.core.runs.codec import JournalError
+from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.values import Json
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `run`."""
+    add_inputs(parser)
+    parser.add_argument("--json", action="store_true", help="write one event a line")
+    parser.add_argument(
+        "--times", action="store_true", help="with --json: also times and the run's id"
+    )
+    parser.add_argument("--connection", default="", metavar="NAME", help="where the model is")
+    parser.add_argument("-m", "--model", default="", help="over the prompt's and connection's own")
+    parser.add_argument("--protocol", choices=get_args(ProtocolName), help="over the prompt's own")
+    parser.add_argument("--max-iterations", type=_steps, metavar="N", help="model calls at most")
+    parser.add_argument(
+        "--timeout", type=_amount, metavar="SECONDS", help="end the run after this time"
+    )
+    parser.add_argument(
+        "--max-tokens", type=_steps, metavar="N", help="input and output tokens at most"
+    )
+    parser.add_argument("--max-cost", type=_amount, metavar="USD", help="US dollars at most")
+    parser.add_argument(
+        "--step", action="store_true", help="stand still at every place and take commands"
+    )
+    parser.add_argument(
+        "--break",
+        action="append",
+        default=[],
+        dest="breaks",
+        metavar="PLACE|TOOL[:CONDITION]",
+        help=f"stand still there ({PLACES}, or before a tool), and take commands",
+    )
+    parser.add_argument(
+        "--to",
+        default="",
+        metavar="STEP[:PLACE]",
+        help="run to a step (2) or a place in one (2:tool_call), and take commands there",
+    )
+    parser.add_argument(
+        "--record", type=Path, metavar="CASSETTE", help="add what the model answers to this file"
+    )
+    parser.add_argument(
+        "--repair",
+        choices=("ask", "always", "never"),
+        default="ask",
+        help="what happens to a reply that a small change would make readable: offered where the "
+        "run stands still (the usual), repaired without asking, or told to the model as it is",
+    )
+    past = parser.add_mutually_exclusive_group()
+    past.add_argument(
+        "--replay",
+        metavar="RUN|CASSETTE",
+        help="answer as in a run of the history (no model, no tool), or as in a recorded file",
+    )
+    past.add_argument(
+        "--fork", metavar="RUN@STEP", help="go back to a step of a run and go on as a new branch"
+    )
+    parser.add_argument(
+        "--fork-model",
+        choices=("run", "prompt"),
+        help="with --fork, where the prompt asks for another model by now than the run had: go on "
+        "with the run's or the prompt's; --connection and --model say the latter",
+    )
+    add_trust(parser, "its tools may run, and what it refers to is read and sent")
+    parser.add_argument(
+        "--yes", action="store_true", help="allow tool calls that would ask for approval"
+    )
+    parser.set_defaults(action=_run, live=LiveAnswer())
+
+
+def _steps(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of steps; write 1, 2, 3 …")
+    return int(text)
+
+
+def _amount(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+    return value
+
+
+def _run(options: argparse.Namespace) -> int:
+    document = load(options.file)
+    store = _store()
+    try:
+        past = _past(options, store)
+        values = (dict(past.setup.inputs) if past else {}) | given_inputs(options, document)
+        breaks = _breakpoints(options)
+        refusal = refusal_of(document, values)
+        if refusal is not None:
+            return _refused(document, refusal)
+        trust = trust_of(options, options.file)
+        allow_named(options, document, trust)
+        order = RunOrder(document, values, breaks, past, trust)
+        state = asyncio.run(drive(options, order, store))
+    except (ModelError, NotAllowedError, JournalError, StoreError) as error:
+        hint = error.hint if isinstance(error, ModelError) else ""
+        print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
+        return PROBLEMS
+    except KeyboardInterrupt:
+        print("prompt-studio: stopped", file=sys.stderr)
+        return PROBLEMS
+    finally:
+        if store is not None:
+            store.close()
+    return _end(options, state)
+
+
+def _refused(document: PromptDocument, refusal: Refusal) -> int:
+    """Say what keeps the prompt from being run, and how its samples are taken."""
+    report(document, refusal.problems)
+    if refusal.samples:
+        given = (f"-i {name}={_shell(value)}" for name, value in refusal.samples.items())
+        print(f"prompt-studio: to run with the samples: {' '.join(given)}", file=sys.stderr)
+    return PROBLEMS
+
+
+def _shell(value: Json) -> str:
+    return shlex.quote(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _past(options: argparse.Namespace, store: RunStore | None) -> PastRun | None:
+    """The run that `--replay` or `--fork` names; None where there is no such wish.
+
+    Raises:
+        UsageError: there is none, or it has no such step.
+    """
+    named = options.fork or options.replay
+    if not named or (options.replay and Path(options.replay).is_file()):
+        return None
+    if store is None:
+        raise UsageError("there is no history to take a run from")
+    return past_to_fork(store, named) if options.fork else past_to_replay(store, named)
+
+
+def _breakpoints(options: argparse.Namespace) -> tuple[Breakpoint, ...]:
+    try:
+        if options.to:
+            target_of(options.to)
+        return tuple(breakpoint_of(text, at) for at, text in enumerate(options.breaks, 1))
+    except CommandError as error:
+        raise UsageError(str(error)) from None
+
+
+def _store() -> RunStore | None:
+    """The history; a run goes on without one that cannot be opened, and says so."""
+    try:
+        return RunStore(user_paths().data / "runs.sqlite")
+    except (StoreError, OSError) as error:
+        print(f"prompt-studio: the run is not kept in History: {error}", file=sys.stderr)
+        return None
+
+
+def _end(options: argparse.Namespace, state: RunState) -> int:
+    """Write how the run ended; returns the exit code."""
+    print_end(state, as_json=options.json, shown=options.live.shown)
+    return FINE if state.status == "done" else PROBLEMS
