@@ -80,6 +80,8 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Oslo", {"type": "javascript", "value": "output === 'Oslo'"}),
     ("Oslo", {"type": "javascript", "value": "output.length / 8", "threshold": 0.5}),
     ("Oslo", {"type": "javascript", "value": "output.length / 8", "threshold": 0.6}),
+    ("Oslo", {"type": "javascript", "value": "output.length > 3;"}),
+    ("Oslo", {"type": "javascript", "value": "Math.min(1, output.length / 8); // half"}),
     ("Oslo", {"type": "javascript", "value": "const end = 's'\nreturn output.includes(end)"}),
     ("Oslo", {"type": "javascript", "value": "context.vars.answer === output"}),
     ("Oslo", {"type": "javascript",

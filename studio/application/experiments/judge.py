@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from studio.application.connections.model import Answerers
+from studio.application.experiments.embeddings import BatchedEmbeddings
 from studio.application.experiments.limited_model import LimitedModel
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import (
@@ -71,6 +72,7 @@ class PromptJudge:
         self._answerers = Answerers(services.connections, services.secrets, services.embedded)
         self._models: dict[str, tuple[ChatModel, ModelChoice]] = {}
         self._prompts: dict[str, PromptDocument] = {}
+        self._embeddings: dict[str, BatchedEmbeddings] = {}
         self._vectors: dict[tuple[str, str], tuple[float, ...]] = {}
 
     def of(self, cell: LeasedCell) -> CellJudge:
@@ -113,12 +115,14 @@ class PromptJudge:
         entry = self._provider(spec, "embedding")
         inner, choice = self._opened(entry, parse("user:\n"))
         connection = choice.connection
-        limiter = self._limiters(connection.name, is_local=connection.kind == "embedded")
-        model = LimitedModel(inner, limiter, connection.retries)
-        name = choice.declaration.id or choice.connection.model
+        if entry.id not in self._embeddings:
+            limiter = self._limiters(connection.name, is_local=connection.kind == "embedded")
+            name = choice.declaration.id or connection.model
+            model = LimitedModel(inner, limiter, connection.retries)
+            self._embeddings[entry.id] = BatchedEmbeddings(model, name)
         missing = [each for each in texts if (entry.id, each) not in self._vectors]
         try:
-            vectors = await model.embed([answer.text, *missing], name)
+            vectors = await self._embeddings[entry.id].of([answer.text, *missing])
         except ModelError as error:
             raise UndecidedError(
                 _tr("No embeddings by {name!r}: {said}").format(name=entry.id, said=str(error))
@@ -205,6 +209,9 @@ class PromptJudge:
 
     async def close(self) -> None:
         """Let go of the models."""
+        for each in self._embeddings.values():
+            await each.close()
+        self._embeddings.clear()
         for model, _ in self._models.values():
             with suppress(ModelError):
                 await model.close()

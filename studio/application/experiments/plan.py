@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -163,7 +163,7 @@ class ExperimentPlan:
 
 def plan_experiment(
     path: Path, services: ExperimentServices, choices: ExperimentChoices | None = None,
-    text: str | None = None,
+    text: str | None = None, on_rows: Callable[[int], None] | None = None,
 ) -> ExperimentPlan:  # fmt: skip
     """Read a file and all that it names, and check it.
 
@@ -172,6 +172,7 @@ def plan_experiment(
         services: what it is run with.
         choices: over the file.
         text: the file's text where it is not saved; None reads it.
+        on_rows: told now and then how many rows were read since it was told last.
 
     Raises:
         ExperimentError: it cannot be run; each line of the text is one reason.
@@ -191,7 +192,7 @@ def plan_experiment(
     folder = Folder(path.resolve(), services.trust)
     variants = _variants(file, folder, services, chosen)
     warnings = [_told(file, each.span.start, each.message) for each in file.problems]
-    rows = _rows(file, folder, variants, warnings, chosen)
+    rows = _rows(file, folder, variants, warnings, chosen, on_rows)
     baseline = chosen.baseline or file.baseline
     if baseline.startswith(GIT):
         variants = _with_revision(baseline, variants, file, folder)
@@ -326,9 +327,9 @@ def _with_revision(
 
 def _rows(
     file: ExperimentFile, folder: Folder, variants: Sequence[PlannedVariant],
-    warnings: list[str], chosen: ExperimentChoices,
+    warnings: list[str], chosen: ExperimentChoices, on_rows: Callable[[int], None] | None,
 ) -> tuple[ExperimentRow, ...]:  # fmt: skip
-    cases = list(_cases(file, folder, variants, warnings))
+    cases = list(_cases(file, folder, variants, warnings, on_rows))
     whole = frozenset(
         item.name for each in variants for item in each.document.inputs if item.kind in _LIST_KINDS
     )
@@ -339,7 +340,8 @@ def _rows(
     if unread:
         names = ", ".join(repr(name) for name in unread[:5])
         warnings.append(_tr("No prompt reads {names}.").format(names=names))
-    rows = expand_rows(cases, file.default, whole)
+    cases.reverse()
+    rows = expand_rows(_let_go(cases), file.default, whole)
     last = chosen.last if chosen.last is not None else len(rows)
     kept = [
         row for row in rows
@@ -347,6 +349,12 @@ def _rows(
         and (not chosen.tags or set(chosen.tags) & set(row.case.tags))
     ]  # fmt: skip
     return tuple(replace(row, number=number) for number, row in enumerate(kept, 1))
+
+
+def _let_go(cases: list[ExperimentCase]) -> Iterator[ExperimentCase]:
+    """The cases from the last to the first; those that are taken take no memory any more."""
+    while cases:
+        yield cases.pop()
 
 
 def _names_in_assertions(case: ExperimentCase) -> Iterator[str]:
@@ -360,13 +368,14 @@ def _names_in_assertions(case: ExperimentCase) -> Iterator[str]:
 
 
 def _cases(
-    file: ExperimentFile, folder: Folder, variants: Sequence[PlannedVariant], warnings: list[str]
-) -> Iterator[ExperimentCase]:
+    file: ExperimentFile, folder: Folder, variants: Sequence[PlannedVariant], warnings: list[str],
+    on_rows: Callable[[int], None] | None,
+) -> Iterator[ExperimentCase]:  # fmt: skip
     for each in file.cases:
         if isinstance(each, ExperimentCase):
             yield each
         elif isinstance(each, DatasetReference):
-            yield from _dataset(each, file, folder, warnings)
+            yield from _dataset(each, file, folder, warnings, on_rows)
         else:
             samples = {
                 item.name: item.sample if item.has_sample else item.default
@@ -377,8 +386,9 @@ def _cases(
 
 
 def _dataset(
-    reference: DatasetReference, file: ExperimentFile, folder: Folder, warnings: list[str]
-) -> Iterator[ExperimentCase]:
+    reference: DatasetReference, file: ExperimentFile, folder: Folder, warnings: list[str],
+    on_rows: Callable[[int], None] | None,
+) -> Iterator[ExperimentCase]:  # fmt: skip
     paths = (
         sorted(each for each in folder.path.glob(reference.path)
                if each.suffix.lower() in DATA_SUFFIXES)
@@ -392,7 +402,7 @@ def _dataset(
         try:
             if path.exists():
                 folder.find(str(reference.path if "*" not in reference.path else name))
-            found = read_dataset(reference, path)
+            found = read_dataset(reference, path, on_rows)
         except (DatasetError, ExperimentError) as error:
             raise ExperimentError(_told(file, reference.span.start, str(error))) from None
         warnings += found.warnings

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.arguments import add_trust, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE, UsageError
+from studio.cli.experiment.progress import RunProgress
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
@@ -56,11 +57,12 @@ def plan(options: argparse.Namespace) -> int:
     try:
         with open_ledger(options.file) as ledger:
             services = services_of(options)
-            plan = planned(options, services)
+            progress = RunProgress()
+            plan = planned(options, services, progress.read)
             for warning in plan.warnings:
                 print(warning, file=sys.stderr)
             asker = BatchAsker(plan, services, ledger) if options.batch else None
-            estimate = asyncio.run(_estimated(plan, services, ledger, asker))
+            estimate = asyncio.run(_estimated(plan, services, ledger, asker, progress))
     except (ExperimentError, LedgerError, ModelError, ToolSourceError) as error:
         print(error, file=sys.stderr)
         return USAGE
@@ -82,17 +84,25 @@ def plan(options: argparse.Namespace) -> int:
 
 async def _estimated(
     plan: ExperimentPlan, services: ExperimentServices, ledger: ExperimentLedger,
-    asker: CellAsker | None,
+    asker: CellAsker | None, progress: RunProgress,
 ) -> ExperimentEstimate:  # fmt: skip
     runner = ExperimentRunner(plan, services, ledger, asker=asker)
     try:
-        return await runner.prepare()
+        return await progress.prepared(runner)
     finally:
         await runner.close()
 
 
-def planned(options: argparse.Namespace, services: ExperimentServices) -> ExperimentPlan:
+def planned(
+    options: argparse.Namespace, services: ExperimentServices,
+    on_rows: Callable[[int], None] | None = None,
+) -> ExperimentPlan:  # fmt: skip
     """The experiment as the arguments want it.
+
+    Args:
+        options: of the command line.
+        services: what it is run with.
+        on_rows: told now and then how many rows were read since it was told last.
 
     Raises:
         ExperimentError: it cannot be run.
@@ -102,7 +112,7 @@ def planned(options: argparse.Namespace, services: ExperimentServices) -> Experi
     choices = ExperimentChoices(
         tuple(options.variant), first, last, tuple(options.tag), options.repeat, options.baseline
     )
-    plan = plan_experiment(options.file, services, choices)
+    plan = plan_experiment(options.file, services, choices, on_rows=on_rows)
     file = plan.file
     given = vars(options)
     budget, gates, how = file.budget, file.gates, file.options

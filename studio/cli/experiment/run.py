@@ -54,8 +54,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         with open_ledger(options.file) as ledger:
             services = services_of(options)
-            plan = planned(options, services)
-            return asyncio.run(_drive(options, plan, services, ledger))
+            progress = RunProgress()
+            plan = planned(options, services, progress.read)
+            return asyncio.run(_drive(options, plan, services, ledger, progress))
     except (ExperimentError, LedgerError) as error:
         for line in str(error).splitlines():
             print(line if isinstance(error, ExperimentError) else f"prompt-studio: {line}",
@@ -69,11 +70,10 @@ def run(options: argparse.Namespace) -> int:
 
 async def _drive(
     options: argparse.Namespace, plan: ExperimentPlan, services: ExperimentServices,
-    ledger: ExperimentLedger,
+    ledger: ExperimentLedger, progress: RunProgress,
 ) -> int:  # fmt: skip
     for warning in plan.warnings:
         print(warning, file=sys.stderr)
-    progress = RunProgress()
     runner = ExperimentRunner(
         plan, services, ledger,
         on_cell=lambda _key, _outcome: progress.show(runner.progress),
@@ -81,7 +81,7 @@ async def _drive(
     )  # fmt: skip
     interruption = Interruption(runner.stop, signal.SIGINT, signal.SIGTERM)
     try:
-        estimate = await runner.prepare()
+        estimate = await progress.prepared(runner)
         _tell_estimate(estimate)
         result = _result_to_run(options, runner, ledger)
         if options.detach and options.number is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -28,6 +28,10 @@ _LONGEST_CELL = 4_000_000
 _LONGEST_FILE = 64_000_000
 """Bytes of a JSON or YAML file, which is read whole."""
 
+_TOLD_ROWS = 2_000
+_NOTHING: Mapping[str, Json] = {}
+"""One for all rows without metadata and options: there may be very many."""
+
 _OWN_COLUMNS = frozenset(("id", "tags", "expected"))
 
 
@@ -46,12 +50,15 @@ class DatasetRows:
     """What is odd about it, a sentence each."""
 
 
-def read_dataset(reference: DatasetReference, path: Path) -> DatasetRows:
+def read_dataset(
+    reference: DatasetReference, path: Path, on_rows: Callable[[int], None] | None = None
+) -> DatasetRows:
     """Read the rows of a file.
 
     Args:
         reference: what the experiment asks for.
         path: the file.
+        on_rows: told now and then how many rows were read since it was told last.
 
     Raises:
         DatasetError: it is missing, or a row of it is wrong.
@@ -59,6 +66,8 @@ def read_dataset(reference: DatasetReference, path: Path) -> DatasetRows:
     warnings: list[str] = []
     try:
         found = _cases(reference, path, warnings)
+        if on_rows is not None:
+            found = _counted(found, on_rows)
         kept = _where(found, reference.where, path)
         if reference.take is not None:
             return DatasetRows(tuple(_drawn(kept, reference.take, reference.seed)), tuple(warnings))
@@ -78,6 +87,15 @@ def read_dataset(reference: DatasetReference, path: Path) -> DatasetRows:
     if not cases and not reference.where:
         warnings.append(f"{path.name} holds no rows.")
     return DatasetRows(cases, tuple(warnings))
+
+
+def _counted(
+    cases: Iterator[ExperimentCase], on_rows: Callable[[int], None]
+) -> Iterator[ExperimentCase]:
+    for number, case in enumerate(cases, 1):
+        if number % _TOLD_ROWS == 0:
+            on_rows(_TOLD_ROWS)
+        yield case
 
 
 def dataset_columns(reference: DatasetReference, path: Path) -> tuple[str, ...]:
@@ -224,9 +242,9 @@ def _row(
         variables=variables,
         assertions=tuple(assertions),
         description=cells.get("__description", ""),
-        metadata=metadata,
+        metadata=metadata or _NOTHING,
         threshold=_float(least, path, line) if least else None,
-        options=options,
+        options=options or _NOTHING,
     )
     return _placed(_named(case, reference), path, line)
 

@@ -197,8 +197,8 @@ class ExperimentView(QWidget):
         paint_text(self.said, "error")
 
     def _show_progress(self, found: ExperimentProgress) -> None:
-        self.progress.setMaximum(max(1, found.total))
-        self.progress.setValue(found.over)
+        self.progress.setMaximum(found.total)  # 0, while rows are read: it has no end yet
+        self.progress.setValue(found.over if found.worked_out is None else found.worked_out)
         self.pace.setText(progress_line(found))
 
     def _show_state(self, *, running: bool) -> None:

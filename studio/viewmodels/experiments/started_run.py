@@ -67,13 +67,17 @@ class StartedRun:
         self._workers, self._tell = workers if not in_batches else None, tell
         self._in_batches = in_batches
         self._runner: ExperimentRunner | None = None
+        self._rows_read = 0
         self.is_writing = False
         """Whether the ledger is needed."""
 
     @property
     def progress(self) -> ExperimentProgress | None:
-        """How far it is; None before the plan stands."""
-        return self._runner.progress if self._runner is not None else None
+        """How far it is; None before the first rows are read."""
+        if self._runner is not None:
+            return self._runner.progress
+        read = self._rows_read
+        return ExperimentProgress(0, 0, 0, 0, 0.0, 0, 0.0, worked_out=read) if read else None
 
     async def go(self, only: str, shown: int | None, *, by_itself: bool = False) -> str:
         """Plan, prepare and run; gives a sentence on how it ended, empty where all is well.
@@ -99,7 +103,9 @@ class StartedRun:
 
     async def _go(self, only: str, shown: int | None, *, by_itself: bool) -> str:
         ledger = self._ledger
-        plan = await asyncio.to_thread(plan_experiment, self._path, self._services)
+        plan = await asyncio.to_thread(
+            plan_experiment, self._path, self._services, on_rows=self._count_rows
+        )
         if self._in_batches:
             plan = batch_plan(plan)
         runner = self._opened(plan, self._workers if not by_itself else None)
@@ -148,6 +154,9 @@ class StartedRun:
         finally:
             self._runner = None
             await runner.close()
+
+    def _count_rows(self, count: int) -> None:
+        self._rows_read += count
 
     def _opened(self, plan: ExperimentPlan, workers: WorkersAddress | None) -> ExperimentRunner:
         asker: CellAsker | None = None

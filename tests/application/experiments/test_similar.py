@@ -13,7 +13,7 @@ VECTORS = {"Oslo": (1.0, 0.0), "Rome": (0.9, 0.1), "Cuzco": (0.0, 1.0), "a north
 SIMILAR = "{type: similar, value: a northern town, provider: 'small:embedding:tiny'}"
 
 
-def served(bench: Bench, *, fails: bool = False) -> list[list[str]]:
+def served(bench: Bench, *, fails: bool = False, refused: str = "") -> list[list[str]]:
     """Answer chats and embeddings; gives what was embedded."""
     asked: list[list[str]] = []
     chat = answering(bench.asked, lambda text: CAPITALS.get(text, "nothing"))
@@ -24,6 +24,8 @@ def served(bench: Bench, *, fails: bool = False) -> list[list[str]]:
             await chat(exchange)
         elif fails:
             await failure(404, "no such model")(exchange)
+        elif refused in request.body["input"]:
+            await failure(400, f"no {refused}")(exchange)
         else:
             assert request.body["model"] == "tiny"
             asked.append(request.body["input"])
@@ -58,6 +60,35 @@ async def test_an_answer_is_near_a_text(
     assert [each.results[0].state for each in found if each is not None] == states
     assert len(asked) == 3
     assert len(asked[1]) == 1, "the expected text is embedded once"
+
+
+async def test_cells_that_come_over_meanwhile_share_a_request(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    asked = served(bench)
+    rows = "".join(f"{name},x\n" for name in ("Norway", "Italy", "Peru"))
+    bench.write("rows.csv", "country,expected\n" + rows * 4)
+    text = EXPERIMENT.replace('{type: contains, value: "{{ expected }}", metric: fact}', SIMILAR)
+    bench.write("capital.experiment.yaml", text)
+    await bench.run(ledger, variants=("main",))
+    asked.clear()
+    result, state = await bench.run(ledger, variants=("main",))  # all answers are known at once
+    assert state == "done"
+    found = [ledger.outcome(result, CellKey(1, row, 0)) for row in range(1, 13)]
+    assert [each.passed for each in found if each is not None] == [True, True, False] * 4
+    assert sorted(asked[0]) == ["Cuzco", "Oslo", "Rome", "a northern town"]
+
+
+async def test_a_text_that_is_refused_keeps_no_other_from_its_vector(
+    bench: Bench, ledger: ExperimentLedger
+) -> None:
+    served(bench, refused="Rome")
+    text = EXPERIMENT.replace('{type: contains, value: "{{ expected }}", metric: fact}', SIMILAR)
+    bench.write("capital.experiment.yaml", text)
+    await bench.run(ledger, variants=("main",))
+    result, _ = await bench.run(ledger, variants=("main",))
+    found = [ledger.outcome(result, CellKey(1, row, 0)) for row in (1, 2, 3)]
+    assert [each.passed for each in found if each is not None] == [True, None, False]
 
 
 async def test_without_vectors_nothing_is_decided(bench: Bench, ledger: ExperimentLedger) -> None:

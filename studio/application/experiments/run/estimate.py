@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from studio.application.experiments.plan import ExperimentPlan, PlannedVariant
 from studio.core.models.capabilities import facts_of
 from studio.core.models.prices import Price
-from studio.core.tokens.estimate import estimate_tokens
 from studio.core.wire.reply import Usage
 
 _REPLY_TOKENS = 400
@@ -47,19 +46,18 @@ def _price_of(variant: PlannedVariant) -> Price | None:
 
 
 def estimated_spending(
-    plan: ExperimentPlan, to_send: Iterable[tuple[int, str]], price_share: float = 1.0
+    plan: ExperimentPlan, to_send: Iterable[tuple[int, int]], price_share: float = 1.0
 ) -> tuple[int, float | None]:
     """Tokens and dollars of what will be sent, a call for each cell.
 
     Args:
         plan: what is run.
-        to_send: the variant and the texts of the request of each cell that will be asked.
+        to_send: the variant and the tokens of the request of each cell that will be asked.
         price_share: what a request costs, of its price.
     """
     tokens, cost, is_priced = 0, 0.0, True
     prices = [_price_of(each) for each in plan.variants]
-    for at, text in to_send:
-        into = estimate_tokens(text)
+    for at, into in to_send:
         tokens += into + _REPLY_TOKENS
         choice = plan.variants[at].choice
         if choice is None or not choice.connection.is_remote:

@@ -25,6 +25,7 @@ from studio.core.experiments.assertions.marking import (
     Markers,
     judged_by,
     mark_answer,
+    reads_prompt,
 )
 from studio.core.experiments.assertions.result import (
     AssertionContext,
@@ -41,6 +42,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import NewResult, ResultRow
 from studio.core.experiments.values import ExperimentRow
 from studio.core.text.values import Json
+from studio.core.tokens.estimate import estimate_tokens
 
 STOP_SECONDS = 5.0
 """How long what is under way may go on after a stop."""
@@ -57,6 +59,12 @@ class _AskedText:
 
     text: str
     tools: tuple[str, ...]
+
+
+def _transform_of(row: ExperimentRow) -> str:
+    options = row.case.options
+    code = options.get("transform", options.get("postprocess"))
+    return code if isinstance(code, str) else ""
 
 
 class ExperimentRunner:
@@ -91,6 +99,7 @@ class ExperimentRunner:
         self._markers = Markers(self._read, self._find, self._code)
         self._rows = {row.number: row for row in plan.rows}
         self._asked: dict[tuple[int, int], _AskedText] = {}
+        self._tokens: dict[tuple[int, int], int] = {}
         self._faults: dict[tuple[int, int], str] = {}
         self._identities: dict[CellKey, bytes] = {}
         self._known: dict[bytes, tuple[int, CellKey]] = {}
@@ -113,9 +122,11 @@ class ExperimentRunner:
             ToolSourceError: the tools cannot be started.
         """
         await self._asker.open()
-        for row in self.plan.rows:
+        columns = len(self.plan.variants)
+        for number, row in enumerate(self.plan.rows):
+            self._spending.work_out(number * columns * self.plan.repeats)
             await asyncio.sleep(0)  # others on this loop go on while many rows are rendered
-            for at in range(len(self.plan.variants)):
+            for at in range(columns):
                 await self._identify(at, row)
         identities = self._identities
         if self.plan.options.cache:
@@ -127,8 +138,8 @@ class ExperimentRunner:
         ]  # fmt: skip
         tokens, cost = estimated_spending(
             self.plan,
-            ((key.variant, asked.text) for key in to_send
-             if (asked := self._asked.get((key.variant, key.row))) is not None),
+            ((key.variant, tokens) for key in to_send
+             if (tokens := self._tokens.get((key.variant, key.row))) is not None),
             self._asker.price_share,
         )  # fmt: skip
         count = len(to_send)
@@ -145,7 +156,11 @@ class ExperimentRunner:
             sent = SentCell({"unrendered": sent}, self.plan.variants[at].name, "")
         else:
             tools = tuple(sys.intern(str(each.get("name"))) for each in sent.tools)
-            self._asked[at, row.number] = _AskedText(sent_text(sent), tools)
+            text = sent_text(sent)
+            self._tokens[at, row.number] = estimate_tokens(text)
+            is_read = reads_prompt(row.case.assertions) or bool(_transform_of(row))
+            if tools or is_read:  # else the texts of many rows would fill the memory
+                self._asked[at, row.number] = _AskedText(text if is_read else "", tools)
         for repeat in range(1, self.plan.repeats + 1):
             self._identities[CellKey(repeat, row.number, at)] = cell_identity(sent, repeat)
 
@@ -250,6 +265,7 @@ class ExperimentRunner:
         await self._code.close()
         await self._judge.close()
         await self._asker.close()
+        self._tokens.clear()
         self._asked.clear()  # a report comes after this, and takes as much memory
         self._known.clear()
         self._identities = {}
@@ -343,16 +359,16 @@ class ExperimentRunner:
         return outcome, self._journal_of(asked, outcome)
 
     async def _mark(self, cell: LeasedCell, row: ExperimentRow, answer: CellAnswer) -> CellMarks:
-        case, asked = row.case, self._asked[cell.key.variant, cell.key.row]
+        case = row.case
+        asked = self._asked.get((cell.key.variant, cell.key.row), _AskedText("", ()))
         variables: dict[str, Json] = dict(case.variables)
         if case.expected is not None:
             variables["expected"] = case.expected
         context = AssertionContext(variables, asked.text, asked.tools)
-        transform = case.options.get("transform", case.options.get("postprocess"))
         return await mark_answer(
             judged_by(case.assertions, case.options), case.threshold, answer, context,
             replace(self._markers, judge=self._judge.of(cell)),
-            transform if isinstance(transform, str) else "",
+            _transform_of(row),
         )  # fmt: skip
 
     def _journal_of(self, asked: AskedCell, outcome: CellOutcome) -> bytes | None:

@@ -46,6 +46,10 @@ class ExperimentProgress:
     cost_at_end: float | None = None
     """About how many US dollars in the end; None before anything is known."""
 
+    worked_out: int | None = None
+    """Cells whose request is worked out, before any is asked; None once they are asked. Where the
+    total is 0 still, these are the rows that are read."""
+
     @property
     def seconds_left(self) -> float | None:
         """About how long it goes on; None before anything is known."""
@@ -64,14 +68,20 @@ class ExperimentSpending:
         self._to_send = self._asked = 0
         self._asked_cost = 0.0
         self._pace = Pace()
+        self._worked_out: int | None = 0
 
     def expect(self, tokens: float, cost: float, count: int) -> None:
         """What a cell will take, before one is over, and how many will be asked."""
         self._usual_tokens, self._usual_cost, self._to_send = tokens, cost, count
 
+    def work_out(self, cells: int) -> None:
+        """Note how many requests are worked out, before the first is sent."""
+        self._worked_out = cells
+
     def start(self, before: Iterable[VariantTotal]) -> None:
         """Start the clock, with the cells that are over already."""
         totals = list(before)
+        self._worked_out = None
         self._started = time.monotonic()
         self._over = sum(each.done + each.errors for each in totals)
         self._errors = sum(each.errors for each in totals)
@@ -98,6 +108,7 @@ class ExperimentSpending:
         return ExperimentProgress(
             self._total, self._over, self._errors, self._cached, self._cost, self._tokens,
             time.monotonic() - self._started, self._pace.rate, self._cost_at_end,
+            self._worked_out,
         )  # fmt: skip
 
     @property

@@ -15,7 +15,16 @@ _MINUTE, _HOUR = 60, 3600
 
 
 def progress_line(found: ExperimentProgress) -> str:
-    """How far a run is, in one line: cells, rate, cost so far and at the end, time left."""
+    """How far a run is, in one line: cells, rate, cost so far and at the end, time left.
+
+    Before it asks: how far the plan is.
+    """
+    if found.worked_out is not None:
+        if not found.total:
+            return _tr("{count} rows are read").format(count=f"{found.worked_out:,}")
+        return _tr("{count} of {total} requests are worked out").format(
+            count=f"{found.worked_out:,}", total=f"{found.total:,}"
+        )
     parts = [_tr("{over} of {total} cells").format(over=found.over, total=found.total)]
     if found.errors:
         parts.append(_tr("{count} without an answer").format(count=found.errors))

@@ -96,22 +96,34 @@ def _javascript(asked: dict[str, Any]) -> Any:  # noqa: ANN401 - any JSON
         return _by_node(node, code, values)
     # A runtime of its own for each: nothing is handed on from one answer to the next.
     runtime = jsbox.Runtime(memory_limit=JAVASCRIPT_BYTES)
-    try:
-        runtime.check_syntax(f"(async (output, context) => (\n{code}\n))")
-        body = f"return (\n{code}\n);"
-    except jsbox.JavaScriptError:
-        body = code
+    body = code
+    for each in _bodies(code):
+        try:
+            runtime.check_syntax(f"(async (output, context) => {{ {each}\n }})")
+        except jsbox.JavaScriptError:
+            continue
+        body = each
+        break
     script = f"(async (output, context) => {{ {body}\n }})({values})"
     return runtime.eval(script, timeout=JAVASCRIPT_SECONDS)
 
 
+def _bodies(code: str) -> tuple[str, ...]:
+    """What the code may be: an expression, also one that ends in a semicolon, or statements."""
+    is_line = "\n" not in code.strip() and "return" not in code
+    line = (f"return {code.strip()}",) if is_line else ()
+    return (f"return (\n{code}\n);", *line, code)
+
+
 _NODE = """
-const {code, values} = JSON.parse(require('fs').readFileSync(0, 'utf8'));
+const {bodies, values} = JSON.parse(require('fs').readFileSync(0, 'utf8'));
 const vm = require('vm');
 const whole = body => `(async (output, context) => { ${body}\\n })(${values})`;
-let script;
-try { script = new vm.Script(whole(`return (\\n${code}\\n);`)); }
-catch (error) { script = new vm.Script(whole(code)); }
+let script, wrong;
+for (const body of bodies) {
+  try { script = new vm.Script(whole(body)); break; } catch (error) { wrong = error; }
+}
+if (!script) throw wrong;
 Promise.resolve(script.runInNewContext({console}, {timeout: SECONDS}))
   .then(value => process.stdout.write('\\n' + JSON.stringify({value: value ?? null})))
   .catch(error => process.stdout.write('\\n' + JSON.stringify({error: String(error)})));
@@ -122,11 +134,11 @@ def _by_node(node: str, code: str, values: str) -> Any:  # noqa: ANN401 - any JS
     """The same by Node.js, a process for each; it is no sandbox, so the folder must be trusted."""
     script = _NODE.replace("SECONDS", str(int(JAVASCRIPT_SECONDS * 1000)))
     most = f"--max-old-space-size={JAVASCRIPT_BYTES // 1024**2}"
+    given = json.dumps({"bodies": _bodies(code), "values": values})
     try:
         done = subprocess.run(
-            [node, most, "-e", script], input=json.dumps({"code": code, "values": values}),
-            capture_output=True, text=True, encoding="utf-8", timeout=JAVASCRIPT_SECONDS + 4,
-            check=False,
+            [node, most, "-e", script], input=given, capture_output=True, text=True,
+            encoding="utf-8", timeout=JAVASCRIPT_SECONDS + 4, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise TimeoutError(f"the code did not end in {JAVASCRIPT_SECONDS:g} s") from None

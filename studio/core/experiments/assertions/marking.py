@@ -222,6 +222,14 @@ def judged_by(
     )
 
 
+def reads_prompt(specs: Sequence[AssertionSpec]) -> bool:
+    """Whether an assertion looks at the text that was sent: code and judges do."""
+    return any(
+        each.type in _CODE or each.type in JUDGED or each.transform or reads_prompt(each.nested)
+        for each in specs
+    )
+
+
 def lacks_judge(specs: Sequence[AssertionSpec]) -> str:
     """The type of an assertion that a model decides and that names none; empty for none."""
     for each in specs:

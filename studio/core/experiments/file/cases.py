@@ -10,6 +10,7 @@ from studio.core.experiments.file.assertions import read_assertions
 from studio.core.experiments.file.nodes import YamlNode
 from studio.core.experiments.values import DatasetReference, ExperimentCase
 from studio.core.text.source import SourceText
+from studio.core.text.values import JsonObject
 
 CASE_KEYS = (
     "vars", "assert", "threshold", "description", "metadata", "options", "provider", "providers",
@@ -100,17 +101,23 @@ def read_scenarios(
 def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
     """A case with what holds around it; its own values count."""
     drops = inner.options.get("disableDefaultAsserts") is True
+    asserted = outer.assertions if not inner.assertions else (*outer.assertions, *inner.assertions)
     return replace(
         inner,
-        variables={**outer.variables, **inner.variables},
-        assertions=inner.assertions if drops else (*outer.assertions, *inner.assertions),
+        variables=_over(outer.variables, inner.variables),
+        assertions=inner.assertions if drops else asserted,
         description=inner.description or outer.description,
         tags=tuple(dict.fromkeys((*outer.tags, *inner.tags))),
-        metadata={**outer.metadata, **inner.metadata},
+        metadata=_over(outer.metadata, inner.metadata),
         threshold=outer.threshold if inner.threshold is None else inner.threshold,
         expected=outer.expected if inner.expected is None else inner.expected,
-        options={**outer.options, **inner.options},
+        options=_over(outer.options, inner.options),
     )
+
+
+def _over(outer: JsonObject, inner: JsonObject) -> JsonObject:
+    """Both, the inner ones counting; no copy for each of many rows where one of them is empty."""
+    return {**outer, **inner} if outer and inner else inner or outer
 
 
 def _dataset(item: YamlNode, written: str) -> DatasetReference | None:

@@ -258,6 +258,8 @@ CODE = [
     ("{type: javascript, value: '({pass: true, score: 0.7, reason: \"r\"})'}", "passed", 0.7),
     ("{type: javascript, value: \"const n = output.split(' ').length;\\nreturn n > 3;\"}",
      "passed", 1),
+    ("{type: javascript, value: 'Math.min(0.5, output.length);'}", "passed", 0.5),
+    ("{type: javascript, value: 'return output.length > 3; // said'}", "passed", 1),
     ("{type: javascript, value: 'await Promise.resolve(true)'}", "passed", 1),
     ("{type: not-javascript, value: 'output.length > 1000'}", "passed", 1),
     ("{type: not-javascript, value: '({pass: false, score: 0.25})'}", "passed", 0.25),
