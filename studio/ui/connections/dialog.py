@@ -101,6 +101,7 @@ class ConnectionsDialog(QDialog):
         if problems:
             self._complain(" ".join(problems))
         self._show_all(controller.connections.default_connection.name)
+        self.form.embedded.weights.bundled.show_state(controller.weights.state)
         controller.load_prices()
 
     def show_connection(self, name: str) -> None:
@@ -326,6 +327,10 @@ class ConnectionsDialog(QDialog):
         self.form.remote.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))
         self.trial.request_test.connect(self._on_test)
         self.trial.request_cancel.connect(lambda: controller.trials.cancel(self.list.name))
+        bundled = self.form.embedded.weights.bundled
+        bundled.request_fetch.connect(controller.weights.start)
+        bundled.request_cancel.connect(controller.weights.cancel)
+        controller.weights.changed.connect(bundled.show_state)
         self.tools.request_add.connect(self.add_connection)
         self.tools.request_duplicate.connect(self._on_duplicate)
         self.tools.request_default.connect(lambda: self._on_default(self.list.name))

@@ -15,12 +15,14 @@ from PySide6.QtWidgets import (
     QMenu,
     QPushButton,
     QSpinBox,
+    QVBoxLayout,
     QWidget,
 )
 
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.embedded.weights import find_weights
 from studio.core.text.values import Json, JsonObject
+from studio.ui.connections.fetch_bar import FetchBar
 from studio.ui.connections.kinds import help_words
 from studio.ui.connections.path_field import PathField
 
@@ -42,11 +44,16 @@ class WeightsField(QWidget):
         self.search = QPushButton(self.tr("Find in folder…"))
         self.search.setAutoDefault(False)
         self.search.setToolTip(self.tr("List the GGUF files of a folder and its subfolders"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
+        self.bundled = FetchBar()
+        row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.path, 1)
         row.addWidget(self.search)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addLayout(row)
+        column.addWidget(self.bundled)
         self.setFocusProxy(self.path)
         self.path.changed.connect(self.changed)
         self.search.clicked.connect(self._ask)

