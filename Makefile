@@ -64,7 +64,7 @@ dist: setup-dev ## build all that people install, check it and start it, into di
 
 interop: setup-dev ## let every program that reads an export read it: Prompty 1 and 2, AgentSchema, LangChain, promptfoo, …
 	@$(call each,"interop $(FILE)" promptfoo_verdicts mcp_clients hooks vscode neovim servers fastmcp_servers \
-	  descriptions portability traces,-m tests.interop.)
+	  descriptions portability traces report_pages,-m tests.interop.)
 
 chaos: setup-dev ## meet 47 faults of servers on three APIs, kill an experiment 50 times and batches at each step; print it
 	@$(call each,run kills batch_kills,-m tests.chaos.)

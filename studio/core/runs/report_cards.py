@@ -57,6 +57,11 @@ class ReportCard:
     seconds: float = 0.0
     """How long it took; 0 for what takes no time of its own."""
 
+    @property
+    def is_touched(self) -> bool:
+        """Whether a person had a hand in it."""
+        return any("by a person" in mark for mark in self.marks)
+
 
 def cards_of(state: RunState) -> Iterator[ReportCard]:
     """The cards of a run, in order."""
