@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from studio.application.experiments.run.detached import DetachedRunError, start_detached
+from studio.cli.experiment.plan import open_ledger
 from studio.cli.main import run_command
 from tests.support.batch_server import BatchServer, Ending, batch_server, wait_for
 
@@ -67,13 +69,23 @@ def test_the_plan_says_that_it_is_at_half_the_price(
 
 
 def test_a_detached_run_is_stopped_while_its_batch_is_under_way_and_gone_on_with(
-    server: BatchServer, capsys: pytest.CaptureFixture[str]
+    server: BatchServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.endings = [Ending(looks=10**9)]
     assert run_command(["experiment", "run", FILE, "--batch", "--detach"]) == 0
     wait_for(server.reached["look"])
     assert run_command(["experiment", "stop", FILE]) == 0
     assert "still answered and paid for: experiment run --batch" in capsys.readouterr().err
+    file = tmp_path / FILE
+    text = file.read_text()
+    file.write_text(text.replace("{q: two}}", "{q: two}}, {vars: {q: three}}"))
+    assert run_command(["experiment", "run", FILE, "--batch", "--resume"]) == 3
+    assert "put the file back to read them" in capsys.readouterr().err
+    file.write_text(text)
     server.batches["batch_1"].ending.looks = 0
     assert run_command(["experiment", "run", FILE, "--batch", "--resume"]) == 0
     assert list(server.asked.values()) == [1, 1]
+    with open_ledger(file) as ledger:  # what was stopped before is no end of this one
+        ledger.end(1, "cancelled")
+        with pytest.raises(DetachedRunError):
+            start_detached(["experiment", "run", "none.experiment.yaml"], ledger, 1)

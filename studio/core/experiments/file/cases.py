@@ -55,6 +55,10 @@ def read_case(
             where = node.get("options").get(name)
             message = f"`{name}` is not followed here; answers are marked as they come."
             node.findings.warning("experiment-unsupported", message, where.key_span)
+    for name in ("prompts", "providers"):
+        if name in node:
+            message = f"`{name}` of a test is not followed here; every variant is asked."
+            node.findings.warning("experiment-unsupported", message, node.get(name).key_span)
     if "providerOutput" in node:
         message = "`providerOutput` is not followed here; the model is asked."
         node.findings.warning(

@@ -83,6 +83,23 @@ class BatchBench:
         finally:
             await runner.close()
 
+    async def leave(self, ledger: ExperimentLedger, batches: int = 1) -> None:
+        """Begin to run, and leave the last of so many batches to its provider."""
+        runner = self.runner(ledger)
+        try:
+            await runner.prepare()
+            going = asyncio.create_task(runner.run(runner.begin()))
+            while not going.done() and not self._has_looked(batches):
+                await asyncio.sleep(0.005)
+            runner.stop()
+            await going
+        finally:
+            await runner.close()
+
+    def _has_looked(self, batches: int) -> bool:
+        held = list(self.server.batches.values())
+        return len(held) >= batches and held[-1].looks > 0
+
     def crash(self, step: str, ledger: ExperimentLedger) -> None:
         """Begin to run, and break off while the server is held at a step."""
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 import pytest
 
 from studio.application.experiments.grid import grid_of
+from studio.application.experiments.improve.candidates import with_section
+from studio.application.experiments.improve.score import _LastingAsker
 from studio.application.experiments.improve.search import split_rows, variant_to_improve
 from studio.application.experiments.improve.values import ImproveError, ImproveProgress
 from studio.application.experiments.improve.words import (
@@ -19,6 +21,7 @@ from studio.application.experiments.improve.words import (
 )
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of
+from studio.core.experiments.identity import SentCell
 from studio.core.experiments.results.ledger import ExperimentLedger
 from tests.application.experiments.improve.conftest import (
     GOOD,
@@ -229,6 +232,32 @@ async def test_answers_are_asked_once_over_searches(
     assert first.after == second.after
     assert second.report is not None
     assert report_of(ledger, second.result or 0).is_whole
+
+
+async def test_a_text_that_asks_for_another_protocol_is_searched_as_it_will_run(
+    improving: ImproveBench,
+) -> None:
+    plan, services = improving.bench.plan(), improving.bench.services
+    text = (
+        "Use this format.\nThought: think\nAction: a tool\nAction Input: {}\n"
+        "Observation: result\nFinal Answer: the answer"
+    )
+    document = with_section(plan.variants[0].document, "system", text)
+    changed = replace(plan, variants=(replace(plan.variants[0], document=document),))
+    lasting, fresh = _LastingAsker(plan, services), _LastingAsker(changed, services)
+    try:
+        for each in (lasting, fresh):
+            await each.open()
+        before = await lasting.sent(0, plan.rows[0])
+        lasting.take(changed)
+        found = await lasting.sent(0, plan.rows[0])
+        assert found == await fresh.sent(0, plan.rows[0])
+        assert isinstance(before, SentCell)
+        assert isinstance(found, SentCell)
+        assert (before.protocol, found.protocol) == ("native", "react")
+    finally:
+        await lasting.end()
+        await fresh.end()
 
 
 def test_what_cannot_be_improved_is_said_before_anything_is_sent(

@@ -1,0 +1,111 @@
+"""What was paid for is kept, whatever goes wrong between a batch and its answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from studio.core.experiments.results.cells import CellState
+from studio.core.experiments.results.ledger import ExperimentLedger
+from tests.application.experiments.batches.conftest import (
+    EXPERIMENT,
+    PROMPT,
+    BatchBench,
+    capital,
+    openai_only,
+)
+from tests.application.experiments.batches.test_batches import passed
+from tests.support.batch_server import BatchServer, Ending
+from tests.support.chat_server import Exchange, raw
+
+anthropic_only = pytest.mark.parametrize("batches", ["anthropic"], indirect=True)
+
+FOREVER = 10**9
+
+
+async def test_a_wrong_key_keeps_the_answers_of_a_batch_that_still_stands(
+    batches: BatchBench, ledger: ExperimentLedger
+) -> None:
+    server = batches.server
+    server.endings = [Ending(looks=FOREVER)]
+    await batches.leave(ledger)
+    server.batches[next(iter(server.batches))].ending.looks = 0
+    server.faults["look"] = [(401, True)]
+    result = await batches.run(ledger)
+    states = [ledger.outcome(result, key) for key in ledger.identities(result)]
+    assert {each.state for each in states if each is not None} == {CellState.ERROR}
+    assert await batches.run(ledger, "errors") == result
+    assert passed(ledger, result) == [4]
+    assert len(server.batches) == 1
+    assert set(server.asked.values()) == {1}
+
+
+@openai_only
+async def test_a_wave_without_a_parameter_is_paid_once_when_it_is_gone_on_with(
+    batches: BatchBench, ledger: ExperimentLedger
+) -> None:
+    def refuse(_: str, body: dict[str, object]) -> tuple[int, dict[str, object]] | None:
+        if "temperature" not in body:
+            return None
+        return 400, {
+            "message": "Unsupported parameter: 'temperature'.", "param": "temperature",
+            "code": "unsupported_parameter",
+        }  # fmt: skip
+
+    batches.write(
+        "a.experiment.yaml",
+        EXPERIMENT.replace("[small]", "[{id: small, config: {temperature: 0.2}}]"),
+    )
+    server = batches.server
+    server.endings = [Ending(errors=refuse), Ending(errors=refuse, looks=FOREVER)]
+    await batches.leave(ledger, 2)
+    server.batches["batch_2"].ending.looks = 0
+    result = await batches.run(ledger)
+    assert passed(ledger, result) == [4]
+    assert list(server.batches) == ["batch_1", "batch_2"]
+    assert ledger.batches.under_way(result) == []
+
+
+@anthropic_only
+async def test_a_batch_of_the_same_shape_that_is_not_ours_is_not_taken(
+    batches: BatchBench, ledger: ExperimentLedger, tmp_path: Path
+) -> None:
+    server = batches.server
+    server.answer = lambda body: "foreign" if "WRONG" in str(body) else capital(body)
+    batches.write("capital.prompty", PROMPT.replace("one word", "the word WRONG"))
+    other = ExperimentLedger(tmp_path / "other.db")
+    await batches.run(other)
+    other.close()
+    batches.write("capital.prompty", PROMPT)
+    server.faults["created"] = [(503, False)]  # whether it was taken is not known
+    result = await batches.run(ledger)
+    assert passed(ledger, result) == [4]
+    assert len(server.batches) == 2
+
+
+@openai_only
+async def test_an_answer_that_cannot_be_read_leaves_no_cell_waiting(
+    batches: BatchBench, ledger: ExperimentLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = BatchServer._step
+
+    async def broken(
+        self: BatchServer, name: str, exchange: Exchange, act: Callable[..., object]
+    ) -> None:
+        if name == "look":
+            body = b'{"id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+            head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n"
+            size = b"content-length: %d\r\n\r\n" % len(body)
+            answer: Awaitable[None] = raw(head + size + body)(exchange)
+        else:
+            answer = step(self, name, exchange, act)  # type: ignore[arg-type]
+        await answer
+
+    batches.server.endings = [Ending(looks=1)]
+    monkeypatch.setattr(BatchServer, "_step", broken)
+    result = await asyncio.wait_for(batches.run(ledger), 60)
+    found = [ledger.outcome(result, key) for key in ledger.identities(result)]
+    assert [each.state for each in found if each is not None] == [CellState.ERROR] * 4
