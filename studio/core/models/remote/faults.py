@@ -8,9 +8,7 @@ some of them repeat the key.
 from __future__ import annotations
 
 import re
-import socket
-import ssl
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import time
@@ -18,7 +16,9 @@ from time import time
 from studio.core.models.base import ModelError
 from studio.core.models.remote.server_words import card_text, request_id
 
-_LONGEST_TEXT = 400
+LONGEST_TEXT = 400
+"""Characters of what a server says that are shown."""
+
 _TOO_LONG = re.compile(
     r"context.?(?:length|window|size)|too (?:long|many tokens)|maximum context"
     r"|exceeds? the (?:available )?context",
@@ -105,7 +105,7 @@ def status_fault(
     """
     error = body if isinstance(body, Mapping) else {}
     words = card_text(body)
-    said = mask(words.text)[:_LONGEST_TEXT]
+    said = mask(words.text)[:LONGEST_TEXT]
     told = status in (408, 409, 425, 429) or status >= 500  # in the sentence before it
     quoted = _quoted(said, 0 if told else status, mask(request_id(headers)))
     who = target.name
@@ -121,7 +121,7 @@ def status_fault(
         case 404 | 405:
             return _not_found(said, quoted, error, target)
         case 407:
-            return _proxy_wants_name(target)
+            return proxy_wants_name(target)
         case 408 | 409 | 425:
             return RetryLaterError(
                 "timeout", f"{who} gave up waiting ({status}).{quoted}", "Run again."
@@ -193,75 +193,8 @@ def _names_model(said: str, error: Mapping[str, object]) -> bool:
     return error.get("code") == "model_not_found" or _NO_MODEL.search(said) is not None
 
 
-def network_fault(error: BaseException, target: Endpoint) -> ModelError:
-    """The fault of a connection that could not be made or broke."""
-    causes = list(_causes(error))
-    where = target.address
-    if target.proxy and (fault := _proxy_fault(causes, target)) is not None:
-        return fault
-    if _any(causes, socket.gaierror, "Name or service not known", "getaddrinfo", "nodename"):
-        return ModelError(
-            "dns",
-            f"There is no machine by the name in {where}.",
-            "Check the address, and that there is a network.",
-        )
-    if _any(causes, ssl.SSLError, "[SSL"):
-        detail = next((each for each in causes if isinstance(each, ssl.SSLError)), None)
-        reason = getattr(detail, "verify_message", "") or getattr(detail, "reason", "") or ""
-        return ModelError(
-            "tls",
-            f"No secure connection to {where}" + (f": {reason}." if reason else "."),
-            "Check the address (http or https). For a server with a certificate of its own, name "
-            "its authority's file in SSL_CERT_FILE.",
-        )
-    if _any(causes, ConnectionRefusedError, "Connection refused", "connection attempts failed"):
-        return RetryLaterError(
-            "refused",
-            f"Nothing answers at {where}.",
-            f"Start the server of {target.name}, or correct its address.",
-        )
-    if any(isinstance(each, TimeoutError) or "Timeout" in type(each).__name__ for each in causes):
-        return RetryLaterError(
-            "timeout", f"No connection to {where} in time.", "Check the address and the network."
-        )
-    if any(type(each).__name__ in ("UnsupportedProtocol", "InvalidURL") for each in causes):
-        return ModelError(
-            "bad-address", f"{where} is no address of a server.", "It begins with http or https."
-        )
-    return RetryLaterError(
-        "cut-off",
-        f"The connection to {where} broke.",
-        "What had come is kept. Run again.",
-    )
-
-
-def _proxy_fault(causes: list[BaseException], target: Endpoint) -> ModelError | None:
-    """What went wrong between here and the proxy; `None` for what lies behind it."""
-    refusal = next((each for each in causes if type(each).__name__ == "ProxyError"), None)
-    if refusal is not None:
-        said = " ".join(str(refusal).split())[:_LONGEST_TEXT].rstrip(".")
-        if said.startswith("407") or "auth" in said.lower() or "password" in said.lower():
-            return _proxy_wants_name(target)
-        return ModelError(
-            "proxy",
-            f"The proxy {target.proxy} does not let through to {target.address}"
-            + (f": {said}." if said else "."),
-            "Ask who runs the proxy, or name the server in NO_PROXY where it can be reached "
-            "without.",
-        )
-    if any(type(each).__name__ in ("ConnectError", "ConnectTimeout") for each in causes) and not (
-        _any(causes, ssl.SSLError, "[SSL")
-    ):
-        return RetryLaterError(
-            "proxy",
-            f"The proxy {target.proxy} on the way to {target.address} does not answer.",
-            "Start the proxy or correct the system's proxy settings (HTTPS_PROXY, HTTP_PROXY, "
-            "ALL_PROXY), or name the server in NO_PROXY where it can be reached without.",
-        )
-    return None
-
-
-def _proxy_wants_name(target: Endpoint) -> ModelError:
+def proxy_wants_name(target: Endpoint) -> ModelError:
+    """The fault of a proxy that knows nobody."""
     return ModelError(
         "proxy",
         f"The proxy {target.proxy} on the way to {target.address} wants a name and a password, or "
@@ -275,7 +208,7 @@ def _proxy_wants_name(target: Endpoint) -> ModelError:
 
 def stream_fault(body: object, target: Endpoint, mask: Callable[[str], str]) -> ModelError:
     """An error that the server sent in the middle of a reply, in whatever shape."""
-    text = mask(card_text(body).text)[:_LONGEST_TEXT] or "it does not say which"
+    text = mask(card_text(body).text)[:LONGEST_TEXT] or "it does not say which"
     if _TOO_LONG.search(text):
         return _too_long(target.name, _quoted(text))
     return RetryLaterError(
@@ -383,24 +316,3 @@ def _quoted(said: str, status: int = 0, number: str = "") -> str:
         return where
     end = "" if said[-1] in ".!?…" else "."
     return f" It says: {said}{end}{where}"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An exception and everything behind it, groups opened."""
-    seen: set[int] = set()
-    left: list[BaseException | None] = [error]
-    while left:
-        each = left.pop(0)
-        if each is None or id(each) in seen:
-            continue
-        seen.add(id(each))
-        yield each
-        left += [each.__cause__, each.__context__]
-        if isinstance(each, BaseExceptionGroup):
-            left += each.exceptions
-
-
-def _any(causes: list[BaseException], kind: type[BaseException], *words: str) -> bool:
-    return any(
-        isinstance(each, kind) or any(word in str(each) for word in words) for each in causes
-    )

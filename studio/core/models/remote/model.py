@@ -19,11 +19,7 @@ from studio.core.models.bodies import request_body
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.prices import Price
 from studio.core.models.remote.event_stream import EventStream
-from studio.core.models.remote.faults import (
-    Endpoint,
-    RetryLaterError,
-    UnsupportedParameterError,
-)
+from studio.core.models.remote.faults import Endpoint, RetryLaterError, UnsupportedParameterError
 from studio.core.models.remote.offers import vectors_of
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.remote.reply_stream import ReplyStream

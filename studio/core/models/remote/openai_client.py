@@ -17,13 +17,8 @@ from studio.core.models.base import ModelError
 from studio.core.models.connections import Connection, address_of, provider_at
 from studio.core.models.proxies import Proxy, transport_to
 from studio.core.models.remote.event_stream import EventStream
-from studio.core.models.remote.faults import (
-    Endpoint,
-    RetryLaterError,
-    network_fault,
-    status_fault,
-    stream_fault,
-)
+from studio.core.models.remote.faults import Endpoint, RetryLaterError, status_fault, stream_fault
+from studio.core.models.remote.network_faults import network_fault
 from studio.core.models.remote.sdk import make_client, raised, whole_body
 from studio.core.models.secrets import KEYRING, Secret, SecretLookup
 from studio.core.text.foreign_json import parse_json, within_depth
