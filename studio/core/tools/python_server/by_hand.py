@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .arguments import UNKNOWN, TakenArgument
-from .types_by_hand import Shape, Shapes, Unfit, with_default
+from .simple_types import Shape, Unfit
+from .types_by_hand import Shapes, with_default
 
 
 class PlainReader:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import collections.abc
 import dataclasses
-import datetime
-import decimal
 import enum
 import inspect
 import pathlib
-import re
 import typing
-import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
+from .simple_types import SIMPLE, Shape, Unfit, any_number, bounded, null, text_to
 from .values import plain_value
 
 _UNIONS = (Union, getattr(__import__("types"), "UnionType", Union))
@@ -24,38 +21,6 @@ _LISTS = (
 )  # fmt: skip
 _SETS = (set, frozenset, collections.abc.Set, collections.abc.MutableSet)
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
-_BOUNDS = {
-    "ge": ("minimum", lambda value, bound: value >= bound, "greater than or equal to"),
-    "gt": ("exclusiveMinimum", lambda value, bound: value > bound, "greater than"),
-    "le": ("maximum", lambda value, bound: value <= bound, "less than or equal to"),
-    "lt": ("exclusiveMaximum", lambda value, bound: value < bound, "less than"),
-    "multiple_of": ("multipleOf", lambda value, bound: value % bound == 0, "a multiple of"),
-}
-_SIZES = {"min_length": ("min", "at least"), "max_length": ("max", "at most")}
-
-
-class Unfit(ValueError):  # noqa: N818 - says what a value is
-    """A value does not fit a type; the text says why."""
-
-    def __init__(self, message: str, *steps: str) -> None:
-        super().__init__(message)
-        self.steps = steps
-        """The way to it, inside the argument."""
-
-    def under(self, step: object) -> Unfit:
-        """The same, seen from one level above."""
-        return Unfit(str(self), str(step), *self.steps)
-
-
-@dataclasses.dataclass(frozen=True)
-class Shape:
-    """One type."""
-
-    schema: dict[str, Any]
-    """Its JSON schema."""
-
-    convert: Callable[[Any], Any]
-    """Makes its value of one of JSON; raises `Unfit`."""
 
 
 class Shapes:
@@ -74,13 +39,13 @@ class Shapes:
         if annotation in (Any, object, inspect.Parameter.empty) or _is_variable(annotation):
             return Shape({}, lambda value: value)
         if annotation in (None, type(None)):
-            return Shape({"type": "null"}, _null)
+            return Shape({"type": "null"}, null)
         if annotation == "number":
-            return Shape({"type": "number"}, _any_number)
+            return Shape({"type": "number"}, any_number)
         if hasattr(annotation, "__supertype__"):
             return self.of(annotation.__supertype__)
         if hasattr(annotation, "__metadata__"):
-            return _bounded(self.of(annotation.__origin__), annotation.__metadata__)
+            return bounded(self.of(annotation.__origin__), annotation.__metadata__)
         origin = get_origin(annotation)
         if origin is not None:
             return self._generic(annotation, origin, get_args(annotation))
@@ -111,8 +76,8 @@ class Shapes:
     def _class(self, kind: type) -> Shape:
         if issubclass(kind, enum.Enum):
             return _one_of([plain_value(each.value) for each in kind], list(kind))
-        if kind in _SIMPLE:
-            return _SIMPLE[kind]
+        if kind in SIMPLE:
+            return SIMPLE[kind]
         if kind is tuple or kind in _LISTS:
             return self._generic(kind, list, ())
         if kind in _SETS:
@@ -120,7 +85,7 @@ class Shapes:
         if kind in _MAPPINGS:
             return self._mapping(())
         if issubclass(kind, pathlib.PurePath):
-            return Shape({"type": "string", "format": "path"}, _text_to(pathlib.Path, "a path"))
+            return Shape({"type": "string", "format": "path"}, text_to(pathlib.Path, "a path"))
         if dataclasses.is_dataclass(kind) or _is_typed_dict(kind) or hasattr(kind, "_fields"):
             return self._record(kind)
         raise TypeError(
@@ -299,142 +264,6 @@ def _inside(step: object, shape: Shape, value: Any) -> Any:
         return shape.convert(value)
     except Unfit as error:
         raise error.under(step) from None
-
-
-def _bounded(shape: Shape, metadata: tuple[Any, ...]) -> Shape:
-    """A type with what `annotated_types`, or objects that look the same, demand of it."""
-    schema = dict(shape.schema)
-    checks: list[tuple[Callable[[Any], Any], str]] = []
-    prefix = {"string": "Length", "array": "Items", "object": "Properties"}.get(
-        schema.get("type", ""), ""
-    )
-    for each in metadata:
-        for name, (key, holds, words) in _BOUNDS.items():
-            bound = getattr(each, name, None)
-            if isinstance(bound, (int, float)):
-                schema[key] = bound
-                checks.append((_compared(holds, bound), f"should be {words} {bound}"))
-        for name, (key, words) in _SIZES.items():
-            bound = getattr(each, name, None)
-            if isinstance(bound, int) and prefix:
-                schema[key + prefix] = bound
-                fits = _at_least(bound) if key == "min" else _at_most(bound)
-                checks.append((fits, f"should have {words} {bound} of them"))
-        pattern = getattr(each, "pattern", None)
-        if isinstance(pattern, str):
-            schema["pattern"] = pattern
-            found = re.compile(pattern)
-            checks.append((found.search, f"should match the pattern {pattern!r}"))
-
-    def convert(value: Any) -> Any:
-        made = shape.convert(value)
-        for holds, words in checks:
-            if not holds(made):
-                raise Unfit(f"Input {words}")
-        return made
-
-    return Shape(schema, convert)
-
-
-def _compared(holds: Callable[[Any, Any], bool], bound: float) -> Callable[[Any], Any]:
-    return lambda value: holds(value, bound)
-
-
-def _at_least(bound: int) -> Callable[[Any], Any]:
-    return lambda value: len(value) >= bound
-
-
-def _at_most(bound: int) -> Callable[[Any], Any]:
-    return lambda value: len(value) <= bound
-
-
-def _null(value: Any) -> None:
-    if value is not None:
-        raise Unfit("Input should be None")
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise Unfit("Input should be a valid string")
-    return value
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, str):
-        try:
-            return int(value)
-        except ValueError:
-            pass
-    raise Unfit("Input should be a valid integer")
-
-
-def _number(value: Any) -> float:
-    return float(_any_number(value))
-
-
-def _any_number(value: Any) -> float:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            pass
-    raise Unfit("Input should be a valid number")
-
-
-def _truth(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    known = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
-    if str(value).lower() in known and isinstance(value, (str, int)):
-        return known[str(value).lower()]
-    raise Unfit("Input should be a valid boolean")
-
-
-def _text_to(make: Callable[[str], Any], words: str) -> Callable[[Any], Any]:
-    def convert(value: Any) -> Any:
-        try:
-            return make(value if isinstance(value, str) else str(value))
-        except (ValueError, ArithmeticError, TypeError):
-            raise Unfit(f"Input should be {words}") from None
-
-    return convert
-
-
-def _bytes(value: Any) -> bytes:
-    return _text(value).encode()
-
-
-def _moment(text: str) -> datetime.datetime:
-    return datetime.datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
-
-
-_SIMPLE: dict[type, Shape] = {
-    str: Shape({"type": "string"}, _text),
-    int: Shape({"type": "integer"}, _whole),
-    float: Shape({"type": "number"}, _number),
-    bool: Shape({"type": "boolean"}, _truth),
-    bytes: Shape({"type": "string", "format": "binary"}, _bytes),
-    datetime.datetime: Shape(
-        {"type": "string", "format": "date-time"}, _text_to(_moment, "a date and time")
-    ),
-    datetime.date: Shape(
-        {"type": "string", "format": "date"}, _text_to(datetime.date.fromisoformat, "a date")
-    ),
-    datetime.time: Shape(
-        {"type": "string", "format": "time"}, _text_to(datetime.time.fromisoformat, "a time")
-    ),
-    uuid.UUID: Shape({"type": "string", "format": "uuid"}, _text_to(uuid.UUID, "a UUID")),
-    decimal.Decimal: Shape(
-        {"anyOf": [{"type": "number"}, {"type": "string"}]},
-        _text_to(decimal.Decimal, "a decimal number"),
-    ),
-}
 
 
 def _name(annotation: Any) -> str:
