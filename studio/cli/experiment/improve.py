@@ -15,7 +15,8 @@ from studio.application.experiments.improve.by_hand import (
     rows_to_show,
 )
 from studio.application.experiments.improve.candidates import section_text
-from studio.application.experiments.improve.search import SectionSearch, variant_to_improve
+from studio.application.experiments.improve.readiness import variant_to_improve
+from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.improve.values import (
     ImproveChoices,
     ImproveError,

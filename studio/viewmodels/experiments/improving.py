@@ -14,7 +14,8 @@ from studio.application.experiments.improve.accept import with_variants
 from studio.application.experiments.improve.by_hand import propose_texts, rows_to_show
 from studio.application.experiments.improve.candidates import section_text
 from studio.application.experiments.improve.propose import ProposedText
-from studio.application.experiments.improve.search import SectionSearch, is_improvable
+from studio.application.experiments.improve.readiness import is_improvable
+from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.improve.values import (
     ImproveChoices,
     ImproveError,

@@ -10,8 +10,8 @@ import pytest
 
 from studio.application.experiments.grid import grid_of
 from studio.application.experiments.improve.candidates import with_section
+from studio.application.experiments.improve.readiness import split_rows, variant_to_improve
 from studio.application.experiments.improve.score import _LastingAsker
-from studio.application.experiments.improve.search import split_rows, variant_to_improve
 from studio.application.experiments.improve.values import ImproveError, ImproveProgress
 from studio.application.experiments.improve.words import (
     candidate_words,
