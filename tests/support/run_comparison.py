@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from studio.core.agent.loop.steps import call_key, messages_of, steps_of
+from studio.core.agent.loop.calls import call_key
+from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.state import RunState, Step
 from studio.core.prompty.messages import Message, ToolCallPart
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
+from studio.core.agent.loop.calls import first_call, with_call
 from studio.core.agent.loop.context import extended
 from studio.core.agent.loop.conversation import assistant_message, legal, user_message
 from studio.core.agent.loop.flow import (
@@ -15,7 +16,7 @@ from studio.core.agent.loop.flow import (
     results_ready,
     settle,
 )
-from studio.core.agent.loop.steps import close_step, first_call, with_call, with_messages
+from studio.core.agent.loop.steps import close_step, with_messages
 from studio.core.agent.protocols.feedback import RAN_WITHOUT_RESULT
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.effects import CheckCalls

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import TypeAlias, assert_never
 
+from studio.core.agent.loop.calls import call_error_text, first_call
 from studio.core.agent.loop.context import extended, is_too_long, replaced
 from studio.core.agent.loop.conversation import legal, user_message
-from studio.core.agent.loop.steps import (
-    call_error_text,
-    close_step,
-    first_call,
-    fold_step,
-    limit_error,
-    used_up,
-    with_messages,
-)
+from studio.core.agent.loop.steps import close_step, fold_step, limit_error, used_up, with_messages
 from studio.core.agent.protocols.loops import loop_of
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.effects import (

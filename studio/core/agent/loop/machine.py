@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from studio.core.agent.loop.calls import decided, tell_bad_calls, tool_ended, with_call, with_checks
 from studio.core.agent.loop.composing import must_compose
 from studio.core.agent.loop.context import replaced
 from studio.core.agent.loop.edits import edit
@@ -31,18 +32,13 @@ from studio.core.agent.loop.flow import (
 )
 from studio.core.agent.loop.steps import (
     answered,
-    decided,
     fold_step,
     new_state,
     output_error,
     replied,
     status_after,
     stopped,
-    tell_bad_calls,
-    tool_ended,
     tries_ended,
-    with_call,
-    with_checks,
     with_reading,
 )
 from studio.core.agent.loop.touches import noted

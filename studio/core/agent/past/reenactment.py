@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.loop.steps import call_key, new_state
+from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.replay import RecordedReply, RunRecording
 from studio.core.agent.protocols.feedback import RAN_WITHOUT_RESULT
 from studio.core.agent.values.events import (

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.loop.steps import call_key, new_state
+from studio.core.agent.loop.steps import new_state
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox, ToolboxAround
 from studio.core.agent.values.events import Event, ModelReplied, ReplyEdited, Started, ToolEnded
 from studio.core.agent.values.json_text import json_text

@@ -12,8 +12,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.machine import advance, fold
-from studio.core.agent.loop.steps import call_key, new_state
+from studio.core.agent.loop.steps import new_state
 from studio.core.agent.values.events import (
     Event,
     Forked,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
-from studio.core.agent.loop.steps import call_key
+from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.values.breakpoints import environment_of
 from studio.core.agent.values.events import CallCheck, CallsChecked

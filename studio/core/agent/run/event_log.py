@@ -6,9 +6,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.flow import Effects, pending
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.loop.steps import call_key, new_state
+from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.tree import Past, PastStates, RanCalls, RunTree, walk
 from studio.core.agent.run.dependencies import OnEvent
 from studio.core.agent.values.events import (

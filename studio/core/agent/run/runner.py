@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import assert_never
 
+from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.flow import Effects
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.loop.steps import call_key
 from studio.core.agent.past.tree import Past, RunTree
 from studio.core.agent.run.dependencies import RunDependencies
 from studio.core.agent.run.effect_task import EffectTask
