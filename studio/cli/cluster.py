@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from studio.application.experiments.asking import CellAsker
+from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices

@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
+from studio.application.experiments.cell_asker import AskedCell, asked_cell
 from studio.application.experiments.embedded_servers import EmbeddedServers
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
-from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, PlannedVariant
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import for_row
 from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
 from studio.application.experiments.turns import LeasedCell, LimitedTurns, Turns
@@ -38,7 +40,7 @@ from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.state import RunSetup, RunState
-from studio.core.experiments.assertions.result import CellAnswer, MadeCall, UndecidedError
+from studio.core.experiments.assertions.result import UndecidedError
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
@@ -61,23 +63,6 @@ LOCAL_AT_ONCE = 1.0
 """Requests to the embedded model at once: it answers one after another."""
 
 
-@dataclass(frozen=True)
-class AskedCell:
-    """What came of asking."""
-
-    answer: CellAnswer | None
-    """The answer; None where there is none."""
-
-    error: str
-    """Why there is none, one sentence."""
-
-    journal: bytes
-    """The run, as lines of JSON."""
-
-    refused: int = 0
-    """Tool calls that were refused, because nobody allowed them."""
-
-
 @dataclass(frozen=True, slots=True)
 class _CellDraft:
     """A cell up to its first request: rendered once, for its identity and for its run."""
@@ -87,57 +72,6 @@ class _CellDraft:
     options: RunOptions
     setup: RunSetup
     rendered: Rendered
-
-
-class CellAsker(Protocol):
-    """Who asks the cells of an experiment: this process, or workers."""
-
-    @property
-    def room(self) -> int:
-        """How many cells are worth having under way."""
-        ...
-
-    @property
-    def price_share(self) -> float:
-        """What a request costs, of what it costs by itself."""
-        ...
-
-    @property
-    def turns(self) -> Turns:
-        """Decides when judges ask."""
-        ...
-
-    def limiter(self, connection: str, *, is_local: bool = False) -> ConnectionLimiter:
-        """The room for embeddings at a connection."""
-        ...
-
-    async def open(self) -> None:
-        """Open what says what would be sent."""
-        ...
-
-    async def start(self, result: int) -> None:
-        """Get ready to ask the cells of a result."""
-        ...
-
-    async def sent(self, at: int, row: ExperimentRow) -> SentCell | str:
-        """What a cell would send first; a text says why it cannot be rendered."""
-        ...
-
-    def begin_cell(self) -> None:
-        """A cell begins; called for each before any of those that begin with it is asked."""
-        ...
-
-    def end_cell(self) -> None:
-        """A cell is over: marked and kept, or given up."""
-        ...
-
-    async def ask(self, cell: LeasedCell, row: ExperimentRow) -> AskedCell:
-        """Run a cell to its end."""
-        ...
-
-    async def close(self) -> None:
-        """Let go of everything."""
-        ...
 
 
 class Asker:
@@ -381,7 +315,7 @@ class Asker:
         journal = "\n".join(lines).encode("utf-8", "surrogatepass")
         if isinstance(state, str):
             return AskedCell(None, state, journal)
-        return _asked(state, journal, model.waited, is_timed=self.turns.is_timed)
+        return asked_cell(state, journal, model.waited, is_timed=self.turns.is_timed)
 
     async def _timed(self, going: object) -> RunState | str:
         import inspect
@@ -414,40 +348,6 @@ def wants_tools(document: PromptDocument) -> bool:
     return bool(document.tools or named) or any(
         section.role == "tools" for section in document.sections
     )
-
-
-def _asked(state: RunState, journal: bytes, waited: float, *, is_timed: bool) -> AskedCell:
-    """The end of a run as a cell: an answer, or why there is none."""
-    steps = [*state.steps, *([] if state.step in state.steps[-1:] else [state.step])]
-    steps = [each for each in steps if each.number]
-    refused = sum(call.status == "rejected" for step in steps for call in step.calls)
-    if state.status in ("failed", "stopped", "interrupted"):
-        error = state.error
-        said = error.message if error is not None else f"The run ended as {state.status}."
-        return AskedCell(None, said, journal, refused)
-    last = steps[-1].reply if steps else None
-    calls = tuple(
-        MadeCall(call.tool, dict(call.arguments or {}), is_error=call.is_error,
-                 is_valid=not call.problems)
-        for step in steps for call in step.calls
-    )  # fmt: skip
-    errors = sum(call.is_error for call in calls) + sum(bool(each.observation) for each in steps)
-    usage = state.usage
-    text = state.answer if state.answer is not None else (last.text if last is not None else "")
-    answer = CellAnswer(
-        text or (last.refusal if last is not None else ""),
-        latency_ms=max(0.0, state.seconds - waited) * 1000,
-        cost=usage.cost,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        steps=len(steps),
-        calls=calls,
-        finish_reason=(last.finish_reason or "") if last is not None else "",
-        is_refusal=state.status == "refused" or bool(last is not None and last.refusal),
-        errors=errors,
-        is_timed=is_timed,
-    )
-    return AskedCell(answer, "", journal, refused)
 
 
 def sent_text(sent: SentCell) -> str:

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.experiments.asking import CellAsker
 from studio.application.experiments.batches.asker import BatchAsker, batch_plan
+from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.plan import (
     ExperimentChoices,
     ExperimentPlan,

@@ -7,8 +7,8 @@ import asyncio
 import signal
 import sys
 
-from studio.application.experiments.asking import CellAsker
 from studio.application.experiments.batches.asker import BatchAsker
+from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError

@@ -22,11 +22,8 @@ from studio.application.experiments.improve.values import (
     Improvement,
     ImproveProgress,
 )
-from studio.application.experiments.plan import (
-    ExperimentPlan,
-    ExperimentServices,
-    PlannedVariant,
-)
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, section_titles
 from studio.application.experiments.providers import choice_for
 from studio.application.experiments.report import ledger_path

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from studio.application.experiments.asking import CellAsker
 from studio.application.experiments.batches.asker import BatchAsker, batch_plan
+from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.grid import ExperimentGrid, grid_of

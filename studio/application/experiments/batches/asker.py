@@ -6,10 +6,11 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from studio.application.experiments.asking import AskedCell, Asker
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.batches.batched_model import BatchedModel
 from studio.application.experiments.batches.carrier import BatchCarrier, BatchLine, TellBatch
 from studio.application.experiments.batches.waves import BatchWaves
+from studio.application.experiments.cell_asker import AskedCell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.turns import LeasedCell, LimitedTurns, WaitingModel

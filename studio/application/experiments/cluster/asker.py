@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from studio.application.experiments.asking import AskedCell, Asker
+from studio.application.experiments.asking import Asker
+from studio.application.experiments.cell_asker import AskedCell
 from studio.application.experiments.cluster.bundle import make_bundle
 from studio.application.experiments.cluster.dask_pool import DaskPool, WorkersAddress
 from studio.application.experiments.cluster.dispatch import CellDispatcher, WorkerPool, WorkersError

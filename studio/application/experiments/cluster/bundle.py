@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from studio import __version__
-from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, PlannedVariant
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.trust import references_of
 from studio.application.words import translate

@@ -10,7 +10,7 @@ from pathlib import Path
 from studio.application.experiments.improve.candidates import section_text
 from studio.application.experiments.improve.values import ImproveError, Improvement
 from studio.application.experiments.make import with_item
-from studio.application.experiments.plan import PlannedVariant
+from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, section_edit
 from studio.application.words import translate
 from studio.core.experiments.file.read import read_experiment

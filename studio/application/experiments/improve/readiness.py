@@ -11,10 +11,8 @@ from studio.application.experiments.improve.values import (
     ImproveChoices,
     ImproveError,
 )
-from studio.application.experiments.plan import (
-    ExperimentPlan,
-    PlannedVariant,
-)
+from studio.application.experiments.plan import ExperimentPlan
+from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.words import translate
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.capabilities import facts_of

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from studio.application.experiments.asking import Asker, CellAsker
+from studio.application.experiments.asking import Asker
+from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.improve.candidates import with_section
 from studio.application.experiments.improve.propose import AnsweredRow
 from studio.application.experiments.improve.values import ImproveChoices, ImproveError
-from studio.application.experiments.plan import (
-    ExperimentPlan,
-    ExperimentServices,
-    PlannedVariant,
-)
+from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
+from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.run.runner import ExperimentRunner, OnCell
 from studio.application.words import translate
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from studio.application.experiments.plan import ExperimentPlan, PlannedVariant
+from studio.application.experiments.plan import ExperimentPlan
+from studio.application.experiments.planned_variants import PlannedVariant
 from studio.core.models.capabilities import facts_of
 from studio.core.models.prices import Price
 from studio.core.wire.reply import Usage

@@ -8,7 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
-from studio.application.experiments.asking import AskedCell, Asker, CellAsker, sent_text
+from studio.application.experiments.asking import Asker, sent_text
+from studio.application.experiments.cell_asker import AskedCell, CellAsker
 from studio.application.experiments.judge import PromptJudge
 from studio.application.experiments.plan import (
     ExperimentPlan,

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.experiments.asking import AskedCell, Asker
+from studio.application.experiments.asking import Asker
+from studio.application.experiments.cell_asker import AskedCell
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.bundle import make_bundle, read_bundle
 from studio.application.experiments.cluster.certificates import write_certificates

@@ -1,0 +1,168 @@
+"""The columns of an experiment: each with the prompt and the model that answer for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from studio.application.experiments.prompts import (
+    ExperimentError,
+    Folder,
+    documents_of,
+)
+from studio.application.experiments.providers import choice_for, with_options
+from studio.application.experiments.report import GIT
+from studio.application.words import translate
+from studio.core.experiments.file.nodes import ExperimentFindings, read_nodes
+from studio.core.experiments.file.variants import is_provider_file, read_providers
+from studio.core.experiments.values import (
+    ExperimentFile,
+    VariantEntry,
+)
+from studio.core.models.choice import ModelChoice
+from studio.core.models.connection_file import Connections
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Severity
+
+_tr = partial(translate, "ExperimentPlan")
+
+
+@dataclass(frozen=True)
+class PlannedVariant:
+    """One column, with the prompt and the model that answer for it."""
+
+    name: str
+    """Unique in the experiment."""
+
+    entry: VariantEntry
+    """As the file has it."""
+
+    document: PromptDocument
+    """The prompt, with the options of its provider."""
+
+    choice: ModelChoice | None
+    """The connection and model; None for `echo`."""
+
+    base: str = ""
+    """The column that it is compared with, where not all are compared with one."""
+
+
+def told_at(file: ExperimentFile, offset: int, message: str) -> str:
+    """A message with its place in the experiment file."""
+    place = file.source.position(offset)
+    name = file.path.name if file.path is not None else "experiment"
+    return f"{name}:{place.line}:{place.column}: {message}"
+
+
+def planned_variants(
+    file: ExperimentFile, folder: Folder, connections: Connections, wanted: Sequence[str]
+) -> list[PlannedVariant]:
+    """The columns of a file.
+
+    Args:
+        file: the experiment.
+        folder: where its files are.
+        connections: what the user has set up.
+        wanted: names of those that are kept; none keeps all.
+
+    Raises:
+        ExperimentError: a prompt or a provider cannot be used, or a name is not there.
+    """
+    made: list[PlannedVariant] = []
+    reasons: list[str] = []
+    for entry in _with_provider_files(file, folder, reasons):
+        place = entry.prompt.span
+        try:
+            for label, found in documents_of(entry.prompt, folder):
+                name = entry.name.replace(entry.prompt.label, label, 1)
+                document = with_options(found, entry.provider.config)
+                place = entry.provider.span if entry.provider.id else place
+                choice = choice_for(entry.provider, document, connections, trusted=folder.trusted)
+                made.append(PlannedVariant(name, entry, document, choice))
+        except ExperimentError as error:
+            reasons.append(told_at(file, place.start, str(error)))
+    if reasons:
+        raise ExperimentError("\n".join(dict.fromkeys(reasons)))
+    if wanted:
+        known = [each.name for each in made]
+        for name in wanted:
+            if name not in known:
+                raise ExperimentError(
+                    _tr("There is no variant {name!r}; there are: {known}.").format(
+                        name=name, known=", ".join(known)
+                    )
+                )
+        made = [each for each in made if each.name in wanted]
+    if not made:
+        raise ExperimentError(_tr("The experiment has no variant to run."))
+    return made
+
+
+def _with_provider_files(
+    file: ExperimentFile, folder: Folder, reasons: list[str]
+) -> Iterator[VariantEntry]:
+    """The columns, with the providers that stand in files of their own."""
+    for entry in file.variants:
+        given = entry.provider
+        if not is_provider_file(given.id):
+            yield entry
+            continue
+        findings = ExperimentFindings()
+        try:
+            found = read_providers(read_nodes(folder.read(given.id), findings))
+        except ExperimentError as error:
+            reasons.append(told_at(file, given.span.start, str(error)))
+            continue
+        wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
+        if wrong is not None or not found:
+            why = wrong.message if wrong is not None else _tr("it holds no provider")
+            reasons.append(told_at(file, given.span.start, f"{given.id}: {why}"))
+            continue
+        for each in found:
+            label = given.label or each.label or each.id
+            name = entry.name.replace(given.id, label)
+            if len(found) > 1 and label not in name:
+                name = f"{name} · {label}"
+            config = {**each.config, **given.config}
+            yield replace(
+                entry, name=name, provider=replace(each, config=config, span=given.span)
+            )  # fmt: skip
+
+
+def with_revision(
+    baseline: str, variants: Sequence[PlannedVariant], file: ExperimentFile, folder: Folder
+) -> list[PlannedVariant]:
+    """The columns, and those of the same prompts as they are at a revision of git: their bases.
+
+    Prompts that differ by their edits only have one column in common.
+    """
+    pairs: dict[tuple[str, str], PlannedVariant] = {}
+    for each in variants:
+        prompt = each.entry.prompt
+        if prompt.id.endswith(".prompty") and prompt.text is None and not prompt.revision:
+            pairs.setdefault((prompt.id, each.entry.provider.id), each)
+    if not pairs:
+        place = file.source.text.find(baseline)
+        message = _tr("{name} needs a prompt that is a file.").format(name=baseline)
+        raise ExperimentError(told_at(file, max(0, place), message))
+    bases: dict[tuple[str, str], PlannedVariant] = {}
+    for pair, each in pairs.items():
+        entry = replace(each.entry.prompt, revision=baseline.removeprefix(GIT), edit={})
+        try:
+            ((_, document),) = documents_of(entry, folder)
+        except ExperimentError as error:
+            place = file.source.text.find(baseline)
+            raise ExperimentError(told_at(file, max(0, place), str(error))) from None
+        name = baseline if len(pairs) == 1 else f"{each.name} @ {baseline}"
+        bases[pair] = replace(
+            each,
+            name=name,
+            entry=replace(each.entry, name=name, prompt=entry),
+            document=with_options(document, each.entry.provider.config),
+        )
+    compared = []
+    for each in variants:
+        base = bases.get((each.entry.prompt.id, each.entry.provider.id))
+        compared.append(replace(each, base=base.name if base is not None else ""))
+    return [*compared, *bases.values()]
