@@ -114,11 +114,15 @@ def run_in(
         for each, prepared in rounds.items()
     ]
     folder = source.document.source.path.parent if source.document.source.path else None
-    answer = _ask(python or find_python(name), made, values, folder)
+    asked = python or find_python(name)
+    answer = _ask(asked, made, values, folder)
     version = answer.get("version")
     if not isinstance(version, str) or version.startswith("0.") is (name == "prompty"):
         wanted = "prompty>=2.1" if name == "prompty" else "prompty==0.1.50"
-        raise NoJudgeError(f"That Python has {version or 'no prompty'}; install {wanted} there.")
+        raise NoJudgeError(
+            f"{asked} has {f'prompty {version}' if version else 'no prompty'}; install {wanted} "
+            f"there, or name another: export --run-in {name} --python PYTHON."
+        )
     loose = name == "prompty1"
     sets = answer.get("sets")
     found = [
@@ -173,7 +177,8 @@ def _ask(
     with tempfile.TemporaryDirectory(prefix="prompt-studio-") as place:
         path = Path(place, "prompt.prompty")
         for item in folder.iterdir() if folder is not None else ():
-            Path(place, item.name).symlink_to(item) if item.name != path.name else None
+            if item.name != path.name:
+                _lay_beside(item, Path(place, item.name))
         path.write_bytes(made.content)
         order = json.dumps({"path": str(path), "sets": values}, default=str)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PROMPT_"))}
@@ -195,6 +200,15 @@ def _ask(
         told = done.stderr.strip().rpartition("\n")[2] or "nothing"
         raise NoJudgeError(f"{python} gave no answer: {told}") from error
     return answer if isinstance(answer, Mapping) else {}
+
+
+def _lay_beside(item: Path, place: Path) -> None:
+    """A link to a file or folder; a copy of the file where links are not allowed (Windows)."""
+    try:
+        place.symlink_to(item)
+    except OSError:
+        if item.is_file():
+            shutil.copyfile(item, place)
 
 
 def _difference(expected: Sequence[Message], item: Json, *, loose: bool) -> str:
