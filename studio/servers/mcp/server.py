@@ -18,6 +18,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult, GetPromptResult, InputRequiredResult, Prompt, Tool
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -81,7 +82,21 @@ class StudioServer(MCPServer[Any]):
         """
         if name not in self._own:  # a prompt: its file is read as it is now
             await self._refresh_prompts()
+        elif told := self._misnamed(name, arguments):
+            raise ToolError(told)
         return await super().call_tool(name, arguments, context)
+
+    def _misnamed(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """What is wrong with the names of arguments; one that nobody knows is not just left out."""
+        tool = self._tool_manager.get_tool(name)
+        if tool is None:
+            return ""
+        known = tool.parameters.get("properties", {})
+        missing = [each for each in tool.parameters.get("required", ()) if each not in arguments]
+        unknown = [each for each in arguments if each not in known]
+        said = [f"it needs {each!r}" for each in missing]
+        said += [f"it has no argument {each!r}" for each in unknown]
+        return f"{name}: {', '.join(said)}. It takes {', '.join(known)}." if said else ""
 
     async def _refresh_prompts(self) -> None:
         find = partial(prompt_tools, self._folder, self._runs)

@@ -312,3 +312,12 @@ async def test_a_run_that_the_user_takes_over_is_theirs(folder: Path, user_home:
         seen = await told(client, "state", run=run)
         window.close()
     assert (seen["status"], seen["place"]) == ("paused", "before_request")
+
+
+async def test_an_argument_that_no_tool_has_is_not_just_left_out(folder: Path) -> None:
+    async with beside(folder) as client:
+        for tool, said in (("check", "no argument 'path'"), ("messages", "it needs 'file'")):
+            result = await client.call_tool(tool, {"path": "a.prompty"})
+            assert result.is_error
+            assert said in result.content[0].text
+            assert "It takes file" in result.content[0].text
