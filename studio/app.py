@@ -186,9 +186,9 @@ class Studio(QObject):
             self.window.request_closing.connect(self.lifecycle.keep_session)
             self.window.closing.connect(self.lifecycle.rest)
             if self._begins:
-                from studio.ui.app.commands import BEGINNINGS
+                from studio.ui.app.file_commands import BEGINNINGS
 
-                self.window.commands.run_open(BEGINNINGS[self._begins])
+                self.window.commands.files.run_open(BEGINNINGS[self._begins])
 
     def _tell_broken(self, error: Exception) -> None:
         """Without its panes the window is of little use, but the text in it can be saved."""
@@ -257,7 +257,7 @@ class Studio(QObject):
         if not files and self._restores:
             self._open_last()
         if self._shows_example and self.window.tabs.current is None:
-            self.window.commands.open_example(resource("examples", FIRST_EXAMPLE))
+            self.window.commands.files.open_example(resource("examples", FIRST_EXAMPLE))
 
     def _open_last(self) -> None:
         from studio.core.session import SESSION, load_session

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication
 
 from studio.core.resource_files import resource
 from studio.core.settings import Settings
 from studio.core.text.problem import Fix
 from studio.ui.app.editor_commands import EditorCommands
+from studio.ui.app.file_commands import FileCommands
 from studio.ui.app.navigation import Navigation
 from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.icons import icon
-from studio.ui.window.examples import bundled
-from studio.viewmodels.app.notifications import Notification, NotificationAction
+from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
     from studio.core.text.span import Span
@@ -36,10 +34,6 @@ if TYPE_CHECKING:
 
 
 _USUAL_SIZE = Settings().editor_font_size
-
-
-BEGINNINGS = {"run": "run.start", "step": "run.step"}
-"""What a later start or an editor can ask for, by the action that does it."""
 
 
 class Commands(QObject):
@@ -60,9 +54,9 @@ class Commands(QObject):
         self._window = window
         self._panes = panes
         self._mirror = EnabledMirror(self)
-        self._runs_when_read = ""
-        window.tabs.parsed.connect(self._on_parsed)
         self._editing = EditorCommands(window, self)
+        self.files = FileCommands(window, self)
+        """New prompts, examples, folders, and what a crash left."""
         window.tabs.saved_over.connect(self._keep_earlier)
         self.navigation = Navigation(window.tabs, self)
         """Where the user was."""
@@ -104,7 +98,7 @@ class Commands(QObject):
         """What asks for one of many things, made when it is first asked for."""
         from studio.ui.app import chooser
 
-        return chooser.Chooser(self._window, self.new_from, self)
+        return chooser.Chooser(self._window, self.files.new_from, self)
 
     def _asking(self, name: str) -> Callable[[], None]:
         def ask() -> None:
@@ -164,11 +158,11 @@ class Commands(QObject):
     def _table(self) -> dict[str, Callable[[], object]]:
         window, tabs = self._window, self._window.tabs
         return {
-            "file.new": self.new,
+            "file.new": self.files.new,
             "file.template": self._asking("ask_template"),
             "file.open": tabs.ask_open,
-            "file.folder": self.ask_folder,
-            "file.add_folder": self.ask_more_folder,
+            "file.folder": self.files.ask_folder,
+            "file.add_folder": self.files.ask_more_folder,
             "file.quick": self._asking("ask_file"),
             "file.save": tabs.save,
             "file.save_as": tabs.save_as,
@@ -238,145 +232,6 @@ class Commands(QObject):
                 act(page)
 
         return run
-
-    # -- files ----------------------------------------------------------------------------------
-
-    def new(self) -> None:
-        """A new prompt from the simplest template, so that it is never a blank page."""
-        self._window.tabs.new(resource("templates", "chat.prompty").read_text(encoding="utf-8"))
-
-    def new_from(self, template: object) -> None:
-        """A new prompt from a bundled template."""
-        if isinstance(template, Path):
-            self._window.tabs.new(template.read_text(encoding="utf-8"))
-
-    def open_example(self, example: object) -> None:
-        """Open the user's own copy of an example, with the tools that stand beside it."""
-        if not isinstance(example, Path):
-            return
-        folder = self._window.services.paths.data / "examples"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            for path in example.parent.iterdir():
-                if path.is_file() and not (folder / path.name).exists():
-                    shutil.copyfile(path, folder / path.name)
-        except OSError:
-            self._window.services.messages.error(
-                self.tr("The example could not be copied to your own folder."),
-                self.tr("It is opened where it is; save it under another name to change it."),
-                str(folder),
-            )
-            folder = example.parent
-        self._window.tabs.open(folder / example.name)
-
-    def run_example(self, example: object) -> None:
-        """Open an example and run it."""
-        self.open_example(example)
-        self.run_open()
-
-    def run_open(self, action: str = "run.start") -> None:
-        """Run the open prompt as soon as it is read; the first example where none is open.
-
-        Args:
-            action: what begins: `run.start`, or `run.step` to stand still at the first place.
-        """
-        tabs, start = self._window.tabs, self._window.actions[action]
-        if tabs.current is None:
-            self.open_example(bundled("examples")[0].path)
-        tabs.show_tabs()
-        if tabs.document is not None:
-            start.trigger()
-        elif tabs.current is not None:
-            self._runs_when_read = action
-
-    def _on_parsed(self) -> None:
-        """A prompt that was opened to be run is read, and the panes are about to show it."""
-        if self._runs_when_read:
-            start = self._window.actions[self._runs_when_read]
-            self._runs_when_read = ""
-            QTimer.singleShot(0, start, start.trigger)
-
-    def ask_folder(self) -> None:
-        """Choose the workspace folder."""
-        folder = self._asked_folder(self.tr("Open folder"))
-        if folder is not None:
-            self.show_folder(folder)
-
-    def ask_more_folder(self) -> None:
-        """Choose a folder to be shown below those that are shown."""
-        folder = self._asked_folder(self.tr("Add folder"))
-        if folder is not None:
-            self.add_folder(folder)
-
-    def _asked_folder(self, title: str) -> Path | None:
-        start = self._window.services.settings.value.workspace or str(Path.home())
-        name = QFileDialog.getExistingDirectory(self._window.widget, title, start)
-        return Path(name) if name else None
-
-    def show_folder(self, folder: Path) -> None:
-        """Show one folder in Files, in place of all that are shown, and remember it."""
-        self._show_folders(self._window.services.settings.value.with_folder(folder))
-
-    def add_folder(self, folder: Path) -> None:
-        """Show one more folder in Files, and remember it."""
-        self._show_folders(self._window.services.settings.value.with_more(folder))
-
-    def leave_folder(self, folder: Path) -> None:
-        """Show a folder in Files no more; it stays where it is."""
-        settings = self._window.services.settings.value
-        left = [each for each in settings.folders if each != folder]
-        self._show_folders(settings.with_folders(left))
-
-    def _show_folders(self, settings: Settings) -> None:
-        self._window.services.settings.set(settings)
-        self._window.files.set_roots(settings.folders)
-        self._window.docks.show("files")
-
-    def fill_recent(self) -> None:
-        """Fill the menu of recent files and folders."""
-        menu = self._window.recent_menu
-        menu.clear()
-        for name in self._window.services.settings.value.recent_folders:
-            menu.addAction(icon("folder"), name).triggered.connect(
-                lambda _=False, name=name: self.show_folder(Path(name))
-            )
-        menu.addSeparator()
-        for name in self._window.services.settings.value.recent:
-            menu.addAction(name).triggered.connect(
-                lambda _=False, name=name: self._window.tabs.open(Path(name))
-            )
-        if not menu.actions()[1:]:
-            menu.addAction(self.tr("No recent files")).setEnabled(False)
-
-    def offer_recovery(self) -> None:
-        """Bring back what quitting kept, and offer the text that a crash left."""
-        swaps = self._window.services.swaps
-        if not self._window.services.is_safe:
-            self._window.tabs.recover_all(swaps.left_behind(kept=True))
-            swaps.clear_left_behind(kept=True)
-        left = swaps.left_behind()
-        if not left:
-            swaps.clear_left_behind()
-            return
-
-        def recover() -> None:
-            for swap in left:
-                self._window.tabs.recover(swap)
-            swaps.clear_left_behind()
-
-        names = ", ".join(swap.title for swap in left[:3]) + ("…" if len(left) > 3 else "")
-        self._window.services.messages.say(
-            Notification(
-                "warning",
-                self.tr("The studio ended before this was saved: {names}.").format(names=names),
-                self.tr("The text that was typed is still here."),
-                offers=(
-                    NotificationAction(self.tr("Recover"), recover),
-                    NotificationAction(self.tr("Throw away"), swaps.clear_left_behind),
-                ),
-                key="recovery",
-            )
-        )
 
     # -- the prompt -----------------------------------------------------------------------------
 
@@ -459,7 +314,7 @@ class Commands(QObject):
         self._set(tour_seen=True)
         self._window.services.messages.withdraw("tour")
         if self._window.tabs.current is None:
-            self.open_example(resource("examples", "react-agent.prompty"))
+            self.files.open_example(resource("examples", "react-agent.prompty"))
         self._window.tabs.show_tabs()
         Tour(self._window).start()
 

@@ -14,7 +14,8 @@ from PySide6.QtCore import QObject, Qt, QTimer
 from studio.core.log import hard_crashes, set_aside, start_log, stop_log
 from studio.core.plugins import failed
 from studio.core.session import SESSION, OpenFile, Session, load_session, save_session
-from studio.ui.app.commands import BEGINNINGS, Commands
+from studio.ui.app.commands import Commands
+from studio.ui.app.file_commands import BEGINNINGS
 from studio.ui.base.services import Services
 from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.editor.page.page import EditorPage
@@ -155,7 +156,7 @@ class Lifecycle(QObject):
         for path in paths:
             self._window.tabs.open(path)
         if paths and begin in BEGINNINGS:
-            self._commands.run_open(BEGINNINGS[begin])
+            self._commands.files.run_open(BEGINNINGS[begin])
         window = self._window.widget
         window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
         window.show()

@@ -149,18 +149,18 @@ class MainWindow(QMainWindow):
         self.outline.request_go.connect(tabs.go_to)
         self.files.request_open.connect(tabs.open)
         self.files.request_look.connect(tabs.look)
-        self.files.request_folder.connect(self.commands.ask_folder)
-        self.files.request_leave.connect(self.commands.leave_folder)
+        self.files.request_folder.connect(self.commands.files.ask_folder)
+        self.files.request_leave.connect(self.commands.files.leave_folder)
         self.welcome.request_open.connect(tabs.open)
-        self.welcome.request_example.connect(self.commands.open_example)
-        self.welcome.request_template.connect(self.commands.new_from)
-        self.welcome.request_run.connect(self.commands.run_example)
+        self.welcome.request_example.connect(self.commands.files.open_example)
+        self.welcome.request_template.connect(self.commands.files.new_from)
+        self.welcome.request_run.connect(self.commands.files.run_example)
         self.welcome.request_action.connect(lambda each: self.actions_by_id[each].trigger())
         self.status.request_line.connect(self.actions_by_id["edit.line"].trigger)
         self.status.request_problems.connect(lambda: self.docks.show("problems"))
-        self.recent_menu.aboutToShow.connect(self.commands.fill_recent)
+        self.recent_menu.aboutToShow.connect(self.commands.files.fill_recent)
         self.services.settings.changed.connect(self._on_settings)
-        self._recovery.timeout.connect(self.commands.offer_recovery)
+        self._recovery.timeout.connect(self.commands.files.offer_recovery)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_color_scheme)
         self.commands.connect_actions(self.actions_by_id)
         self._wire_panes()
@@ -368,7 +368,7 @@ class MainWindow(QMainWindow):
         """Open the files dropped."""
         for path in _files(event.mimeData()):
             if path.is_dir():
-                self.commands.show_folder(path)
+                self.commands.files.show_folder(path)
             elif not self.commands.exchange.take_dropped(path):
                 self.tabs.open(path)
 

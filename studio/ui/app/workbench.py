@@ -305,7 +305,7 @@ class Workbench(QObject):
         )
         window.commands.request_row.connect(lambda: self.experiments.keep(self.run.past))
         # what a run uses
-        self.coordinator.request_run.connect(window.commands.run_open)
+        self.coordinator.request_run.connect(window.commands.files.run_open)
         choices.protocol_chosen.connect(self.run_coordinator.choose_protocol)
         self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
         self.connections.changed.connect(document.show_choice)

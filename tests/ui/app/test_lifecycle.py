@@ -380,7 +380,7 @@ def test_safe_mode_says_so_and_keeps_nothing(
     window.show()
     assert window.windowTitle() == "Prompt Studio (safe mode)"
     lifecycle = look(safe, window, restore=False, is_first=False)
-    window.commands.open_example(resource("examples", "tool-calling-agent.prompty"))
+    window.commands.files.open_example(resource("examples", "tool-calling-agent.prompty"))
     qtbot.waitUntil(lambda: workbench.preview.preview is not None)
     settled = QTimer()
     settled.setSingleShot(True)

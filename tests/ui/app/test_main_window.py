@@ -57,7 +57,7 @@ def test_welcome_page_opens_an_own_copy_of_an_example(
 
 def test_every_template_opens_without_errors(window: MainWindow, qtbot: QtBot) -> None:
     for template in bundled("templates"):
-        window.commands.new_from(template.path)
+        window.commands.files.new_from(template.path)
         page = window.tabs.current
         assert page is not None
         qtbot.waitUntil(lambda page=page: page.document is not None)
@@ -327,8 +327,8 @@ def test_opening_twice_shows_the_same_tab(
 def test_zoom_is_for_every_editor_and_remembered(
     window: MainWindow, services: Services, qtbot: QtBot
 ) -> None:
-    window.commands.new()
-    window.commands.new()
+    window.commands.files.new()
+    window.commands.files.new()
     window.actions_by_id["view.zoom_in"].trigger()
     assert services.settings.value.editor_font_size == 11.0
     assert {page.editor.font().pointSizeF() for page in window.tabs.pages()} == {11.0}

@@ -20,7 +20,7 @@ def test_files_shows_a_folder_and_opens_from_it(
     prompt = tmp_path / "sub" / "one.prompty"
     prompt.write_text("system:\n", encoding="utf-8")
     (tmp_path / "other.bin").write_bytes(b"x")
-    window.commands.show_folder(tmp_path)
+    window.commands.files.show_folder(tmp_path)
     assert window.services.settings.value.workspace == str(tmp_path)
     model = window.files.tree.files
     assert model is not None
@@ -35,7 +35,7 @@ def test_files_shows_a_folder_and_opens_from_it(
 def test_go_to_file_finds_by_name(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     for name in ("alpha.prompty", "beta.prompty"):
         (tmp_path / name).write_text("system:\n", encoding="utf-8")
-    window.commands.show_folder(tmp_path)
+    window.commands.files.show_folder(tmp_path)
     qtbot.keyClick(window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(window.commands.chooser.palette._field, "bet")
     qtbot.keyClick(window.commands.chooser.palette._field, Qt.Key.Key_Return)

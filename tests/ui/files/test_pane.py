@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def tree(window: MainWindow, folder: Path, qtbot: QtBot) -> FilesTree:
     window.resize(1440, 900)  # in a narrow window the side bar is icons
-    window.commands.show_folder(folder)
+    window.commands.files.show_folder(folder)
     tree = window.files.tree
     qtbot.waitUntil(lambda: tree.files.rowCount(tree.rootIndex()) == 4)
     return tree
@@ -153,8 +153,8 @@ def test_recent_folders_come_back_from_the_menu(
 ) -> None:
     other = folder / "deep"
     other.mkdir()
-    window.commands.show_folder(other)
-    window.commands.fill_recent()
+    window.commands.files.show_folder(other)
+    window.commands.files.fill_recent()
     offered = [each.text() for each in window.recent_menu.actions() if each.text()]
     assert offered == [str(other), str(folder)]
     window.recent_menu.actions()[1].trigger()
@@ -197,7 +197,7 @@ def test_several_folders_are_shown_searched_and_renamed_in_together(
     (other / "far.md").write_text("needle\n", encoding="utf-8")
     named = Path(os.path.relpath(folder / "rows.jsonl", other)).as_posix()
     (other / "far.prompty").write_text(f"user:\n${{file:{named}}}\n", encoding="utf-8")
-    window.commands.add_folder(other)
+    window.commands.files.add_folder(other)
     assert window.files.roots == (folder, other)
     assert window.services.settings.value.folders == (folder, other)
     sections = {each.folder: each for each in window.files.findChildren(FolderSection)}
