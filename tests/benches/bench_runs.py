@@ -47,7 +47,7 @@ from studio.viewmodels.run.controller import RunController
 from tests.core.agent.runs import NATIVE, Functions, call, calling, document, run_of, search
 
 ROOT = Path(__file__).resolve().parents[2]
-_OPEN_TARGET = 1.0
+_OPEN_TARGET = 0.5
 _GAP_TARGET = 0.050
 _WRITE_TARGET = 0.001
 _GROWTH_TARGET = 2.0

@@ -24,7 +24,7 @@ from studio.core.agent.values.persistent_list import LazySequence, PersistentLis
 from studio.core.agent.values.state import RunState, Step
 from studio.core.prompty.messages import Message
 from studio.core.runs.codec import JournalError
-from studio.core.runs.run_index import SnapshotPast, note_mark, state_of
+from studio.core.runs.run_index import SnapshotPast, note_marks, state_of
 from studio.core.runs.step_summary import summarized_step
 from studio.core.runs.stored import EventRow, StepRecord, StoredEvents
 
@@ -62,10 +62,8 @@ class OpenedRun:
         self._steps = steps
         self._ends = [row.seq for row in steps]
         self._forks: list[tuple[int, int]] = []
-        for seq, row in enumerate(rows, 1):
-            forked = note_mark(self.tree, seq, row.mark) if row.mark else None
-            if forked is not None:
-                self._forks.append((seq, forked))
+        for seq, forked in note_marks(self.tree, (mark for _, _, mark in rows)):
+            self._forks.append((seq, forked))
         self._starts = [seq for seq, _ in self._forks]
         self._ways: dict[int, _Way] = {}
         self._lock = threading.RLock()

@@ -117,15 +117,15 @@ def read_rows(database: Database, run: str) -> tuple[list[EventRow], list[StepRe
         "SELECT at, data, mark FROM events JOIN runs ON run = number WHERE id = ? ORDER BY seq",
         (run,),
     )
-    rows = [EventRow._make(row) for row in events]
+    rows: list[EventRow] = events.fetchall()
     ended = ask(
         "SELECT seq, shape, messages, kept, calls, state, sketch FROM steps "
         "JOIN runs ON run = number WHERE id = ? ORDER BY seq",
         (run,),
     )
     steps = [StepRecord._make(row) for row in ended]
-    names: set[str] = set()
-    for text in (*(row.data for row in rows), *(row.state for row in steps if row.state)):
-        if '"$' in text:
-            names.update(_NAME.findall(text))
+    texts = [data for _, data, _ in rows if '"$' in data]
+    texts += [row.state for row in steps if row.state and '"$' in row.state]
+    # One search of one text: 20,000 searches took twice as long.
+    names = set(_NAME.findall("\n".join(texts)))
     return rows, steps, database.blobs.held_by(names)

@@ -6,6 +6,7 @@ cards look like; and every so often a row holds the state that the run was in, w
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
@@ -214,18 +215,25 @@ def _mark(event: Event, state: RunState) -> str:
     return " ".join(map(str, words))
 
 
-def note_mark(tree: RunTree, seq: int, mark: str) -> int | None:
-    """Put the places that a mark tells of into a tree; gives the checkpoint that a fork names."""
-    words = mark.split(" ")
-    forked = None
-    if words[0] == "F":
-        forked = int(words[1])
-        tree.fork(seq, forked)
-        words = words[2:]
-    if words:
-        call = int(words[2]) if len(words) > 2 else None
-        tree.reach(seq, cast("PausePoint", words[0]), int(words[1]), call)
-    return forked
+def note_marks(tree: RunTree, marks: Iterable[str | None]) -> Iterator[tuple[int, int]]:
+    """Put the places that marks tell of into a tree; gives each fork and the checkpoint it names.
+
+    Args:
+        tree: the tree.
+        marks: one of each event, in order from the first.
+    """
+    for seq, mark in enumerate(marks, 1):
+        if not mark:
+            continue
+        words = mark.split(" ")
+        if words[0] == "F":
+            forked = int(words[1])
+            tree.fork(seq, forked)
+            words = words[2:]
+            yield seq, forked
+        if words:
+            call = int(words[2]) if len(words) > 2 else None
+            tree.reach(seq, cast("PausePoint", words[0]), int(words[1]), call)
 
 
 def snapshot_of(state: RunState) -> Snapshot | None:

@@ -279,7 +279,7 @@ class RunStore:
         with self._database.reading():
             rows, steps, texts = read_rows(self._database, run)
         events = StoredEvents(rows, texts.get)
-        if None in (row.mark for row in rows):
+        if None in (mark for _, _, mark in rows):
             try:
                 return walk(events)
             except FOLD_FAULTS as error:

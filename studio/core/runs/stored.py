@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.persistent_list import LazySequence
@@ -15,17 +15,9 @@ from studio.core.runs.run_index import Snapshot
 T = TypeVar("T")
 
 
-class EventRow(NamedTuple):
-    """One event as it is kept."""
-
-    at: float
-    """When, in seconds since 1970 UTC."""
-
-    data: str
-    """Its JSON."""
-
-    mark: str | None
-    """What it reached (`studio.core.runs.run_index`); None where nobody followed the run."""
+EventRow: TypeAlias = tuple[float, str, str | None]
+"""One event as it is kept, just as it comes from the database: when, in seconds since 1970 UTC; its
+JSON; what it reached (`studio.core.runs.run_index`), None where nobody followed the run."""
 
 
 class StepRecord(NamedTuple):
@@ -65,14 +57,14 @@ class StoredEvents(LazySequence[Event]):
         return len(self._rows)
 
     def _make(self, index: int) -> Event:
-        row = self._rows[index]
+        at, data, _ = self._rows[index]
         try:
-            value = json.loads(row.data)
-            if '"$' in row.data:
+            value = json.loads(data)
+            if '"$' in data:
                 value = restore(value, self._text_of)
         except (ValueError, KeyError) as error:
             raise JournalError(f"event {index + 1} cannot be read: {error!r}") from error
-        return decode_event(value | {"seq": index + 1, "at": row.at})
+        return decode_event(value | {"seq": index + 1, "at": at})
 
     def snapshot(self, text: str) -> Snapshot:
         """A state that is kept beside the events."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
@@ -427,9 +427,11 @@ class RunState:
         return "native" if self.composing else self.setup.protocol
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A place that a run reached: a node of its tree. Going back is choosing another node."""
+class Checkpoint(NamedTuple):
+    """A place that a run reached: a node of its tree. Going back is choosing another node.
+
+    A long run has fifty thousand of them when it is opened: no class is made faster.
+    """
 
     id: int
     """Sequence number of the event that reached it."""
