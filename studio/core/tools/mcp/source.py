@@ -57,6 +57,7 @@ _HOW_TO_BE_ASKED = (
     '\n(This server asks in the way of older protocols: write "protocol": "2025-11-25" beside its '
     "command or address in the file that names it.)"
 )
+_ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|error|fatal|panic)\b.{0,9}:")
 _LEAVING_SECONDS = 2.0
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
@@ -295,7 +296,7 @@ class McpSource:
                 reason = await self._ended_by(error) or self._reason(error)
                 log = self.log.strip()
                 await self.restart()
-                last = f" ({log.splitlines()[-1]})" if log else ""
+                last = f" ({_telling_line(log)})" if log else ""
                 failure = ToolSourceError(f"{self.label} {reason}{last}")
                 self._failure = (time.monotonic(), failure)
                 raise failure from error
@@ -436,3 +437,9 @@ class McpSource:
         except (TimeoutError, ServerRefusal, ConnectionLost):
             if connection is self._connection:
                 await self.restart()
+
+
+def _telling_line(log: str) -> str:
+    """The line that says why a program ended: its last error; Node writes more after it."""
+    lines = log.splitlines()
+    return next((line for line in reversed(lines) if _ERROR_LINE.match(line)), lines[-1])

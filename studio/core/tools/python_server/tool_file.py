@@ -6,6 +6,8 @@ can be called and is defined in the file itself (imported ones are not).
 
 from __future__ import annotations
 
+import ast
+import dataclasses
 import functools
 import importlib
 import importlib.util
@@ -66,7 +68,8 @@ def load(path: Path) -> LoadedFile:
         except SignatureError as error:
             problems.append((str(error), _line_of(function)))
         else:
-            tools[name] = tool
+            line = tool.line or _assigned(module).get(name, 0)
+            tools[name] = dataclasses.replace(tool, line=line)
     ordered = dict(sorted(tools.items(), key=lambda item: item[1].line))
     return LoadedFile(ordered, tuple(problems))
 
@@ -122,7 +125,9 @@ def _functions(
             problems.append((f"{name} is no tool: {_why_not(value)}", 0))
             continue
         function = None if name.startswith("_") else _function_of(value)
-        if function is None or id(function) in seen or not _is_of(function, module.__name__):
+        if function is None or id(function) in seen:
+            continue
+        if not (_is_of(function, module.__name__) or _is_made_in(module, name, function)):
             continue
         seen.add(id(function))
         yield name, function
@@ -153,6 +158,28 @@ def _is_of(function: Callable[..., Any], module: str) -> bool:
     if inspect.isroutine(inner) or hasattr(inner, "__name__"):
         return getattr(inner, "__module__", None) == module
     return type(inner).__module__ == module
+
+
+def _is_made_in(module: ModuleType, name: str, function: Callable[..., Any]) -> bool:
+    """Whether the file makes a tool of another module's function: by `partial` or a cache."""
+    is_made = isinstance(function, functools.partial) or hasattr(function, "cache_info")
+    return is_made and name in _assigned(module)
+
+
+@functools.lru_cache(maxsize=1)
+def _assigned(module: ModuleType) -> dict[str, int]:
+    """The names that a file itself assigns, with their lines."""
+    try:
+        tree = ast.parse(Path(str(module.__file__)).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return {}
+    found: dict[str, int] = {}
+    for step in tree.body:
+        targets = step.targets if isinstance(step, ast.Assign) else [getattr(step, "target", None)]
+        for target in targets:
+            if isinstance(target, ast.Name):
+                found[target.id] = step.lineno
+    return found
 
 
 def _hides_its_function(value: object) -> bool:

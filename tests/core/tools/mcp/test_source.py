@@ -171,6 +171,19 @@ async def test_a_server_that_hangs_in_a_cancelled_call_is_ended(
     assert (await weather.call("forecast", {"city": "Rome"})).text == "sunny in Rome"
 
 
+NODE_SAYS = """node:internal/modules/cjs/loader:1520
+  throw err;
+  ^
+
+Error: Cannot find module '/x.js'
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1517:15) {
+  code: 'MODULE_NOT_FOUND'
+}
+
+Node.js v24.19.0"""
+"""What Node writes where its program is not there."""
+
+
 async def test_allowed_tools_only(server_file: Path) -> None:
     address = StdioServer(sys.executable, (str(server_file),), folder=server_file.parent)
     source = McpSource("weather", address, allowed=("forecast",))
@@ -187,11 +200,15 @@ async def test_allowed_tools_only(server_file: Path) -> None:
             StdioServer(sys.executable, ("-c", "import sys; sys.exit('bad day')")),
             r"ended before it answered \(exit code 1\) \(bad day\)",
         ),
+        (
+            StdioServer(sys.executable, ("-c", f"import sys; sys.exit({NODE_SAYS!r})")),
+            r"ended before it answered \(exit code 1\) \(Error: Cannot find module '/x\.js'\)",
+        ),
         (StdioServer(sys.executable, ("-c", "while True: print('{')")), "did not answer"),
         (StdioServer(sys.executable, ("-c", ""), {"A": "${env:NOT_SET_ANYWHERE}"}), "NOT_SET"),
         (HttpServer("http://127.0.0.1:9/mcp"), "mcp: x"),
     ],
-    ids=["missing", "exits", "chatter", "unset", "refused"],
+    ids=["missing", "exits", "exits-as-node", "chatter", "unset", "refused"],
 )
 async def test_a_server_that_cannot_be_used_says_why(
     address: StdioServer | HttpServer, word: str

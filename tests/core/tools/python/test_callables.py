@@ -46,6 +46,8 @@ def cached(x: int) -> int:
 
 
 bound = partial(plain, 41)
+cube = partial(pow, exp=3)
+quoted = lru_cache(functools.reduce)
 short = lambda x: x
 
 
@@ -103,8 +105,10 @@ async def test_what_is_listed_can_be_called_by_its_name(
     source = open_file(opened, tmp_path / "many.py", MANY)
     specs = {spec.name: spec for spec in await source.list_tools()}
     assert set(specs) == {
-        "bare", "plain", "hidden", "cached", "bound", "short", "adder", "method", "wrapped"
+        "bare", "plain", "hidden", "cached", "bound", "short", "adder", "method", "wrapped",
+        "cube",
     }  # fmt: skip
+    assert [each.message.partition(":")[0] for each in source.problems] == ["quoted"]
     assert specs["cached"].description == "Cached."
     assert specs["adder"].description == "Add to it."
     assert specs["wrapped"].description == "Of a library."
@@ -114,6 +118,7 @@ async def test_what_is_listed_can_be_called_by_its_name(
         outcome = await source.call(name, {"x": 1})
         assert (outcome.status, outcome.value) == ("ok", expected), name
     assert (await source.call("bound", {})).value == 42
+    assert (await source.call("cube", {"base": 3})).value == 27
 
 
 async def test_all_may_name_them_and_what_is_none_is_said(
