@@ -2,7 +2,7 @@
 
 Agent skills: agentskills.io/specification. Prompt files and custom agents: code.visualstudio.com
 (agent customization) and docs.github.com (custom agents configuration). Dotprompt:
-google.github.io/dotprompt/reference/frontmatter.
+google.github.io/dotprompt/reference/frontmatter; Genkit adds three keys.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class KeyRule:
     """What may stand behind a key."""
 
     shapes: tuple[str, ...]
-    """Of "text", "yes or no", "a list of texts", "a list", "a mapping"."""
+    """Of "text", "yes or no", "a number", "a list of texts", "a list", "a mapping"."""
 
     choices: tuple[str, ...] = ()
     """The words that it may be; empty for any."""
@@ -83,6 +83,9 @@ KEYS: Mapping[AgentFileKind, Mapping[str, KeyRule]] = MappingProxyType(
             "variant": _TEXT,
             "model": _TEXT,
             "tools": _TEXTS,
+            "toolChoice": _TEXT,
+            "returnToolRequests": _BOOLEAN,
+            "maxTurns": KeyRule(("a number",)),
             "toolDefs": KeyRule(("a list",)),
             "config": _MAPPING,
             "input": _MAPPING,
@@ -98,6 +101,8 @@ def shape_of(value: Json) -> tuple[str, ...]:
     """What a value is, in the words of `KeyRule.shapes`."""
     if isinstance(value, bool):
         return ("yes or no",)
+    if isinstance(value, int | float):
+        return ("a number",)
     if isinstance(value, Mapping):
         return ("a mapping",)
     if isinstance(value, list | tuple):

@@ -18,7 +18,8 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
-_TAG = re.compile(r"\{\{[{~]?\s*([#/])\s*([\w.@-]+)[^{}]*\}\}")
+_TAG = re.compile(r"\{\{[{~]?\s*(#[>*]?|[\^/])\s*([^\s{}()|~]+)[^{}]*\}\}")
+"""Handlebars' tags that open and close a block: `#each`, `#> partial`, `#*inline`, `^inverse`."""
 _ROLE = re.compile(r"""\{\{\s*role\s+["'](\w*)["']\s*\}\}""")
 _ROLES = ("system", "user", "model", "tool")
 _COMMENT = re.compile(r"\{\{!(?:--.*?--|[^{}]*)\}\}", re.DOTALL)
@@ -151,7 +152,7 @@ def _template_problems(text: str, start: int) -> Iterator[Problem]:
     opened: list[tuple[str, Span]] = []
     for tag in _TAG.finditer(body, start):
         place = Span(*tag.span())
-        if tag[1] == "#":
+        if tag[1] != "/":
             opened.append((tag[2], place))
         elif opened and opened[-1][0] == tag[2]:
             opened.pop()

@@ -96,6 +96,12 @@ def test_a_slip_of_the_pen_has_a_fix() -> None:
         ("a.prompt", "---\nmodle: m\n---\n{{#if a}}{{/each}}\n{{role 'sytem'}}",
          [("agent-file-key", 2), ("agent-file-template", 4), ("agent-file-template", 4),
           ("agent-file-template", 5)]),
+        ("a.prompt", "---\nmodel: m\nmaxTurns: 7\ntoolChoice: auto\nreturnToolRequests: true\n---\n"
+         "{{#> card}}x{{/card}}{{^a}}b{{^}}c{{/a}}{{#*inline \"p\"}}d{{/inline}}"
+         "{{#each ../a.b}}{{/each}}", []),
+        ("a.prompt", "---\nmodel: m\nmaxTurns: many\n---\n{{#> card}}{{^a}}{{/card}}",
+         [("agent-file-value", 3), ("agent-file-template", 5), ("agent-file-template", 5),
+          ("agent-file-template", 5)]),
         ("a.prompt", "---\nmodel: [\n", [("yaml-syntax", 0), ("front-matter-open", 1)]),
     ],
 )  # fmt: skip
