@@ -106,6 +106,9 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     from PySide6.QtWidgets import QApplication
     from shiboken6 import isValid
 
+    from studio.ui.style.restyle import finish_restyling
+
+    finish_restyling()
     done = QThreadPool.globalInstance().waitForDone(patience.MS)
     assert done, "a job is left in the thread pool"
     QApplication.sendPostedEvents()

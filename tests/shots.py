@@ -31,6 +31,7 @@ from studio.core.paths import user_paths  # noqa: E402
 from studio.core.resource_files import resource  # noqa: E402
 from studio.ui.app.workbench import Workbench  # noqa: E402
 from studio.ui.base.services import build_services  # noqa: E402
+from studio.ui.style.restyle import finish_restyling  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
 from tests.support.cut_words import cut_words  # noqa: E402
 from tests.support.themes import wear  # noqa: E402
@@ -85,6 +86,7 @@ class Camera:
         window = self.workbench.window
         for theme in (LIGHT, DARK):
             window.set_theme(theme)
+            finish_restyling()
             wait(60)
             path = self.out / f"{name}-{theme.name}.png"
             path.parent.mkdir(parents=True, exist_ok=True)

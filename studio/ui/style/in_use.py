@@ -60,8 +60,11 @@ class FollowsTheme(Widget):
         """Hear from Qt that the theme is another."""
         super().changeEvent(event)
         # A widget that was never shown hears of a new style sheet alone.
-        if event.type() not in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
-            return
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self.hear_of_theme()
+
+    def hear_of_theme(self) -> None:
+        """Color soon, if the theme is another than this has."""
         if self._colored_in is not None and theme_in_use() is not self._colored_in:
             self._colored_in = theme_in_use()
             # Later: Qt is walking through all widgets now, and to color may end some of them.

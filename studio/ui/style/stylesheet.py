@@ -1,14 +1,14 @@
-"""The little style sheet on top of Fusion: what a palette cannot say."""
+"""The little style sheet on top of Fusion: what a palette cannot say.
+
+It names roles of the palette and no color, so that both themes have the same sheet: another theme
+is another palette, and no widget is asked for another sheet.
+"""
 
 from __future__ import annotations
 
 from string import Template
-from typing import TYPE_CHECKING
 
-from studio.core.resource_files import resource
-
-if TYPE_CHECKING:
-    from studio.ui.style.theme import Theme
+from studio.ui.style.palette import IMAGES, SHEET_ROLES
 
 # Combo and spin boxes are left to Fusion: a rule on them takes their arrows away (measured).
 _SHEET = Template("""
@@ -160,35 +160,16 @@ QFrame#promise { background: $raised; border: 1px solid $border; border-radius: 
 """)
 
 
-def stylesheet(theme: Theme, points: float) -> str:
-    """The application's style sheet in the theme's colours, for text of that size."""
-    handle = "#c3c9d3" if theme.name == "light" else "#4a5261"
+def stylesheet(points: float) -> str:
+    """The application's style sheet, for text of that size; the palette has its colors."""
     return _SHEET.substitute(
-        text=theme.text,
-        raised=theme.raised,
-        border=theme.border,
-        window=theme.window,
-        surface=theme.surface,
-        muted=theme.muted,
-        accent=theme.accent,
-        error=theme.error,
-        warning=theme.warning,
-        success=theme.success,
-        hint=theme.hint,
-        on_accent=theme.on_accent,
-        selection=theme.selection,
-        handle=handle,
+        {name: f"palette({role})" for name, role in SHEET_ROLES.items()},
         key=0.85 * points,
         display=2.2 * points,
         heading=1.35 * points,
         section=1.2 * points,
-        check=_image("check", theme),
-        close=_image("close", theme),
-        float=_image("float", theme),
-        arrow_down=_image("arrow-down", theme),
+        check=f"{IMAGES}:check.svg",
+        close=f"{IMAGES}:close.svg",
+        float=f"{IMAGES}:float.svg",
+        arrow_down=f"{IMAGES}:arrow-down.svg",
     )
-
-
-def _image(name: str, theme: Theme) -> str:
-    """A style sheet image; style sheets cannot tint, so there is one file for each theme."""
-    return resource("themes", f"{name}-{theme.name}.svg").as_posix()

@@ -56,6 +56,9 @@ class Theme:
     selection: str
     """Behind selected text and rows."""
 
+    handle: str
+    """Handles of scroll bars."""
+
     current_line: str
     """Behind the caret's line."""
 
@@ -92,6 +95,7 @@ LIGHT = Theme(
     accent="#2f5fd0",
     on_accent="#ffffff",
     selection="#d3e0fb",
+    handle="#c3c9d3",
     current_line="#f3f6fc",
     error="#c0262d",
     warning="#8f5a00",
@@ -143,6 +147,7 @@ DARK = Theme(
     accent="#7aa5ff",
     on_accent="#10151f",
     selection="#34466b",
+    handle="#4a5261",
     current_line="#272c36",
     error="#ff8a86",
     warning="#f0b95b",

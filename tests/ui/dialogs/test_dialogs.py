@@ -16,6 +16,7 @@ from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.settings.dialog import SettingsDialog
 from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.restyle import finish_restyling
 from studio.ui.style.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -153,6 +154,7 @@ def test_a_key_that_is_taken_is_said_while_it_is_pressed(window: MainWindow) -> 
     assert window.services.settings.value.shortcuts == {}
     for theme in (DARK, LIGHT):
         window.set_theme(theme)
+        finish_restyling()
         assert dialog.keys_page.note.palette().windowText().color().name() == theme.error
     dialog.keys.setKeySequence(QKeySequence("Ctrl+Alt+F9"))
     assert dialog.note.text() == ""

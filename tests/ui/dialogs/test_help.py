@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.resource_files import docs_root
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.help import HelpDialog, _anchor, help_pages
+from studio.ui.style.restyle import finish_restyling
 from studio.ui.style.theme import DARK, LIGHT
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -73,6 +74,7 @@ def test_other_colours_leave_the_page_at_its_place(guide: HelpDialog, window: Ma
     assert at > 0
     for theme in (DARK, LIGHT):
         window.set_theme(theme)
+        finish_restyling()
         assert theme.accent in guide.page.document().defaultStyleSheet()
         assert bar.value() == at
     guide.close()

@@ -9,6 +9,7 @@ from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.rewrite import RewriteDialog
+from studio.ui.style.restyle import finish_restyling
 from studio.ui.style.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -27,6 +28,7 @@ def test_the_difference_is_shown_and_one_undo_takes_it_back(window: MainWindow) 
     assert "+     protocol: json_action" in dialog.view.toPlainText()
     for theme in (DARK, LIGHT):
         window.set_theme(theme)
+        finish_restyling()
         assert theme.success in dialog.view.toHtml()
     dialog.buttons.button(dialog.buttons.StandardButton.Cancel).click()
     assert page.editor.text() == text

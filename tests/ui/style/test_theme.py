@@ -2,20 +2,31 @@ from __future__ import annotations
 
 import gc
 import re
-from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QSize
+from PySide6.QtCore import QEvent, QFile, QFileInfo, QObject, QSize
 from PySide6.QtGui import QColor, QFontDatabase, QFontInfo, QFontMetrics, QIcon, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QLabel,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
 from studio.ui.base.actions import ACTIONS
 from studio.ui.style.application import Fonts, apply_theme, theme_for
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
+from studio.ui.style.palette import SHEET_ROLES
 from studio.ui.style.stylesheet import stylesheet
 from studio.ui.style.theme import DARK, LIGHT, Theme, mono_font, ui_font
+from tests.support.themes import wear
 
 AA = 4.5
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
@@ -73,11 +84,66 @@ def test_palette_is_said_for_inactive_windows_too(qapp: QApplication, theme: The
 
 
 @THEMES
-def test_style_sheet_names_only_files_that_exist(theme: Theme) -> None:
-    files = re.findall(r'url\("([^"]+)"\)', stylesheet(theme, 10.0))
+def test_style_sheet_names_only_files_that_exist(qapp: QApplication, theme: Theme) -> None:
+    wear(theme)
+    files = re.findall(r'url\("([^"]+)"\)', stylesheet(10.0))
     assert files
-    assert [name for name in files if not Path(name).is_file()] == []
-    assert "$" not in stylesheet(theme, 10.0)
+    assert [name for name in files if not QFile.exists(name)] == []
+    assert {QFileInfo(name).dir().dirName() for name in files} == {theme.name}
+    assert "$" not in stylesheet(10.0)
+
+
+def test_style_sheet_names_no_color_and_each_role_once() -> None:
+    """Else another theme would need another sheet, which every widget is asked for."""
+    assert re.findall(r"#[0-9a-f]{3,8}\b(?=[^{]*[;}])", stylesheet(10.0)) == []
+    assert len(set(SHEET_ROLES.values())) == len(SHEET_ROLES)
+
+
+@THEMES
+def test_each_name_of_a_color_is_that_color_in_a_style_sheet(qtbot: QtBot, theme: Theme) -> None:
+    wear(theme)
+    for name, role in SHEET_ROLES.items():
+        label = QLabel(" ")
+        qtbot.addWidget(label)
+        label.setStyleSheet(f"background: palette({role})")
+        label.resize(8, 8)
+        assert label.grab().toImage().pixelColor(4, 4).name() == getattr(theme, name), name
+
+
+def test_another_theme_on_a_window_looks_as_a_window_made_in_it(qtbot: QtBot) -> None:
+    def window() -> QWidget:
+        made = QWidget()
+        box = QVBoxLayout(made)
+        checked, muted = QCheckBox("checked", made), QLabel("words", made)
+        checked.setChecked(True)
+        paint_text(muted, "warning")
+        for each in (checked, muted, QPushButton("press"), QLineEdit("text"), QProgressBar()):
+            box.addWidget(each)
+        made.resize(300, 240)
+        qtbot.addWidget(made)
+        return made
+
+    wear(LIGHT)
+    shown, hidden = window(), window()
+    with qtbot.waitExposed(shown):
+        shown.show()
+    for each in (shown, hidden):
+        each.grab()
+    wear(DARK)
+    fresh = window()
+    for each in (shown, hidden):
+        assert each.grab().toImage() == fresh.grab().toImage()
+
+
+def test_what_is_hidden_takes_the_colors_by_itself(qapp: QApplication, qtbot: QtBot) -> None:
+    wear(LIGHT)
+    label = QLabel("words")
+    qtbot.addWidget(label)
+    paint_text(label, "error")
+    label.ensurePolished()
+    apply_theme(qapp, DARK)
+    ink = label.foregroundRole()
+    qtbot.waitUntil(lambda: label.palette().color(ink).name() == DARK.error)
 
 
 def test_fonts_are_the_bundled_ones_without_ligatures(qapp: QApplication) -> None:
@@ -154,7 +220,7 @@ def test_a_change_of_the_theme_asks_each_widget_a_few_times(
     first = changes.count
     apply_theme(qapp, DARK)
     qapp.removeEventFilter(changes)
-    assert 0 < first <= 4 * len(qapp.allWidgets())
+    assert first <= 4 * len(qapp.allWidgets())
     assert changes.count == first, "the same theme again changes nothing"
 
 

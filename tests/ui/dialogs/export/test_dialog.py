@@ -18,6 +18,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.export.dialog import ExportDialog
 from studio.ui.dialogs.import_prompt import ImportDialog
 from studio.ui.style.in_use import theme_in_use
+from studio.ui.style.restyle import finish_restyling
 from studio.ui.style.theme import DARK, LIGHT
 from tests.support.drop import drop_files
 from tests.support.patience import MS
@@ -233,6 +234,7 @@ def test_another_theme_reaches_what_is_already_shown(
 
     for theme in (DARK, LIGHT):
         window.set_theme(theme)
+        finish_restyling()
 
         heading, form = dialog.forms.item(0), dialog.forms.item(1)
         assert heading.foreground().color().name() == theme.muted
@@ -250,6 +252,7 @@ def test_another_theme_reaches_what_is_already_shown(
     dialog.close()
     qtbot.waitUntil(lambda: not window.findChildren(ExportDialog))
     window.set_theme(DARK)  # the closed dialogs hear nothing of it
+    finish_restyling()
 
 
 def test_import_by_drop_opens_what_the_file_becomes(
