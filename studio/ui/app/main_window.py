@@ -365,10 +365,10 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open the files dropped."""
+        """Open the files dropped; folders come beside those that are shown."""
         for path in _files(event.mimeData()):
             if path.is_dir():
-                self.commands.files.show_folder(path)
+                self.commands.files.add_folder(path)
             elif not self.commands.exchange.take_dropped(path):
                 self.tabs.open(path)
 

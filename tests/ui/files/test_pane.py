@@ -18,6 +18,7 @@ from studio.ui.app.main_window import MainWindow
 from studio.ui.files.section import FolderSection
 from studio.ui.files.tree import FilesTree, NameField
 from studio.ui.search.find_in_files import FindInFiles
+from tests.support.drop import drop_files
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -197,7 +198,7 @@ def test_several_folders_are_shown_searched_and_renamed_in_together(
     (other / "far.md").write_text("needle\n", encoding="utf-8")
     named = Path(os.path.relpath(folder / "rows.jsonl", other)).as_posix()
     (other / "far.prompty").write_text(f"user:\n${{file:{named}}}\n", encoding="utf-8")
-    window.commands.files.add_folder(other)
+    drop_files(window, other)
     assert window.files.roots == (folder, other)
     assert window.services.settings.value.folders == (folder, other)
     sections = {each.folder: each for each in window.files.findChildren(FolderSection)}

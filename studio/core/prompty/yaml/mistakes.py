@@ -33,6 +33,16 @@ _LONE = {"'": re.compile(r"(?<!')'(?!')"), '"': re.compile(r'(?<!\\)"')}
 """A quote that ends a text, by what the text began with."""
 
 
+_FLOW = re.compile(r"(?::[ ]+|-[ ]+|^[ ]*)[\[{]", re.MULTILINE)
+"""Where a list or mapping between brackets begins."""
+
+_QUOTED = {"'": re.compile(r"'(?:[^']|'')*'"), '"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)}
+"""A whole quoted text, by its quote."""
+
+_AFTER_QUOTED = re.compile(r"\s*(?:[,\]}:]|\Z|#)")
+"""What may stand behind a quoted text between brackets."""
+
+
 @dataclass(frozen=True, slots=True)
 class YamlMistake:
     """A mistake, explained."""
@@ -55,14 +65,11 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
         place: where it stopped, to the end of the line.
         text: the YAML.
     """
-    if "quoted scalar" in what:
-        quote = text[place.start : place.start + 1]
-        fixes: tuple[Fix, ...] = ()
-        if quote in ("'", '"') and text.count("\n", place.start) >= 1:
-            at = place.start + len(text[place.start : place.end].rstrip())
-            fixes = (Fix(f"Close the quote with {quote}", (TextEdit(Span(at, at), quote),)),)
-        if quote in ("'", '"') and "unexpected end" in what:
-            return YamlMistake(f"this quote {quote} is never closed", place, fixes)
+    flow = _flow_around(what, place, text)
+    if flow is not None and (found := _quote_in_flow(text, flow)) is not None:
+        return found
+    if "quoted scalar" in what and (found := _open_quote(what, place, text)) is not None:
+        return found
     for context, opening, closing in (("sequence", "[", "]"), ("mapping", "{", "}")):
         if f"flow {context}" in what:
             return YamlMistake(
@@ -84,6 +91,17 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
         if theirs in what:
             return YamlMistake(ours, place, _quoted(place, text) if "colon stands" in ours else ())
     return YamlMistake(what, place)
+
+
+def _open_quote(what: str, place: Span, text: str) -> YamlMistake | None:
+    quote = text[place.start : place.start + 1]
+    if quote not in ("'", '"') or "unexpected end" not in what:
+        return None
+    fixes: tuple[Fix, ...] = ()
+    if text.count("\n", place.start) >= 1:
+        at = place.start + len(text[place.start : place.end].rstrip())
+        fixes = (Fix(f"Close the quote with {quote}", (TextEdit(Span(at, at), quote),)),)
+    return YamlMistake(f"this quote {quote} is never closed", place, fixes)
 
 
 def _odd_start(place: Span, text: str) -> YamlMistake:
@@ -119,6 +137,70 @@ def _quote_inside(what: str, place: Span, text: str) -> YamlMistake | None:
     told = f"the quote {quote} ends this text too early; inside it, write {twice}"
     found = start + at + 1 + first.start()
     return YamlMistake(told, Span(found, found + 1), (fix,))
+
+
+def _flow_around(what: str, place: Span, text: str) -> int | None:
+    """Where the outermost bracket stands that the mistake is in."""
+    if "flow " not in what and "quoted scalar" not in what:
+        return None
+    line = text.rfind("\n", 0, place.start) + 1
+    found = _FLOW.search(text, line, place.start + 1)
+    return None if found is None else found.end() - 1
+
+
+def _quote_in_flow(text: str, start: int) -> YamlMistake | None:
+    """A quote between brackets that is not closed, or that ends its text too early."""
+    depth, may_open, at = 0, True, start
+    while at < len(text):
+        char = text[at]
+        if char in "'\"" and may_open:
+            found = _QUOTED[char].match(text, at)
+            if found is None:
+                return _open_in_flow(text, at, depth)
+            if not _AFTER_QUOTED.match(text, found.end()):
+                return _ended_in_flow(text, at, found.end() - 1, depth)
+            at = found.end()
+            may_open = False
+            continue
+        depth += (char in "[{") - (char in "]}")
+        if depth <= 0:
+            return None
+        may_open = char in "[{,:" or (may_open and char.isspace())
+        at += 1
+    return None
+
+
+def _open_in_flow(text: str, at: int, depth: int) -> YamlMistake:
+    """A quote whose line ends before it does; it is closed before the brackets' ends."""
+    quote, end = text[at], text.find("\n", at)
+    value = text[at + 1 : end if end >= 0 else len(text)].rstrip().removesuffix(",")
+    for _ in range(depth):
+        value = value[:-1].rstrip() if value.endswith(("]", "}")) else value
+    return _never_closed(quote, at, at + 1 + len(value))
+
+
+def _ended_in_flow(text: str, at: int, end: int, depth: int) -> YamlMistake:
+    quote, value = text[at], text[at + 1 : end]
+    if "\n" in value:
+        return _open_in_flow(text, at, depth)
+    if value.rstrip().endswith(","):
+        return _never_closed(quote, at, at + len(value.rstrip()))
+    twice = "''" if quote == "'" else '\\"'
+    told = f"the quote {quote} ends this text too early; inside it, write {twice}"
+    rest = text[end + 1 :].split("\n", maxsplit=1)[0]
+    others = (end + 1 + each.start() for each in re.finditer(quote, rest))
+    last = next((each for each in others if _AFTER_QUOTED.match(text, each + 1)), None)
+    if last is None:
+        return YamlMistake(told, Span(end, end + 1))
+    whole = Span(at, last + 1)
+    right = _LONE[quote].sub(lambda _: twice, text[at + 1 : whole.end - 1])
+    fix = Fix(f"Write {twice} for it", (TextEdit(whole, f"{quote}{right}{quote}"),))
+    return YamlMistake(told, Span(end, end + 1), (fix,))
+
+
+def _never_closed(quote: str, at: int, closed: int) -> YamlMistake:
+    fix = Fix(f"Close the quote with {quote}", (TextEdit(Span(closed, closed), quote),))
+    return YamlMistake(f"this quote {quote} is never closed", Span(at, closed), (fix,))
 
 
 def _quoted(place: Span, text: str) -> tuple[Fix, ...]:
