@@ -12,7 +12,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from studio.core.prompty.tool_spec import ToolSpec
 
     ToolSet: TypeAlias = SourceToolSet | PromptToolSet
+
+_MOST_MARKED = 5
+"""Tools that are named where the same is to be looked at in many."""
 
 _SOURCE = "a Python file, .mcp.json, OpenAPI description, prompt, or address"
 
@@ -123,10 +126,20 @@ async def _listed(options: argparse.Namespace) -> int:
     elif specs:
         print(reveal("\n".join(react_lines(spec) for spec in specs)))
         sys.stdout.flush()
-        for spec in specs:
-            for mark in suspicions(spec):
-                print(f"prompt-studio: {reveal(spec.name, lines=False)}: {mark}", file=sys.stderr)
+        for line in _marked(specs):
+            print(f"prompt-studio: {reveal(line, lines=False)}", file=sys.stderr)
     return PROBLEMS if problems else FINE
+
+
+def _marked(specs: Iterable[ToolSpec]) -> Iterator[str]:
+    """What to look at, a line for each sentence, with the tools that it is said of."""
+    found: dict[str, list[str]] = {}
+    for spec in specs:
+        for mark in suspicions(spec):
+            found.setdefault(mark, []).append(spec.name)
+    for mark, names in found.items():
+        more = f" and {len(names) - _MOST_MARKED:,} more" if len(names) > _MOST_MARKED else ""
+        yield f"{', '.join(names[:_MOST_MARKED])}{more}: {mark}"
 
 
 def _show(options: argparse.Namespace) -> int:

@@ -15,8 +15,9 @@ _ADDRESSED = re.compile(
     r"\b(?:ignore|disregard|forget|override)\b.{0,40}"
     r"\b(?:previous|prior|above|earlier|other|all|system)\b"
     r"|\b(?:do not|don't|never)\b.{0,30}\b(?:tell|mention|inform|show|reveal)\b.{0,30}\buser\b"
-    r"|\byou (?:must|should|are) (?:always |now |first |also )?"
-    r"(?:call|use|pass|send|read|include|an?\b)"
+    r"|\byou (?:must|should) (?:(?:always|now|first|also) (?:call|use|pass|send|read|include)"
+    r"|call|use (?:this|the) tool)\b"
+    r"|(?:^|[.!\n] *)you are (?:now )?an?\b"
     r"|\b(?:pass|send|include|attach)\b.{0,40}"
     r"\b(?:api[ _-]?key|password|secret|credential|token)s?\b"
     r"|\bbefore (?:using|calling) (?:this|any)(?: other)? tool\b",
@@ -25,10 +26,11 @@ _ADDRESSED = re.compile(
 _MARKUP = re.compile(
     r"</?(?:a|b|i|p|br|div|span|img|script|style|svg|iframe|object|embed|form|input|link|meta|base"
     r"|system|important|instructions?|user|assistant|tool)(?:\s[^<>]*)?/?>"
-    r"|<!--|!\[[^\]]*\]\([^)]*\)|\]\(\s*https?:",
+    r"|<!--|!\[[^\]]*\]\([^)]*\)",
     re.IGNORECASE,
 )
-"""Pages' and prompts' own tags; a placeholder such as `<owner>` is none."""
+"""Pages' and prompts' own tags, and pictures; a placeholder such as `<owner>` is none, and links
+are honest (GitHub's API has a thousand)."""
 
 
 def suspicions(spec: ToolSpec) -> tuple[str, ...]:
