@@ -51,6 +51,19 @@ class Findings:
         return open_thinking(self.reply, self._thinking, decides=True)
 
     @property
+    def without_text(self) -> FormatError:
+        """What is to be read where the reply has no text."""
+        match self.reply.finish_reason:
+            case "length":
+                return self.open_thinking or self.error(
+                    "truncated", "The reply ended at the token limit before any text"
+                )
+            case "content_filter":
+                return self.error("filtered", "The provider's filter removed the reply")
+            case _:
+                return self.open_thinking or self.error("empty", "The reply is empty")
+
+    @property
     def spans(self) -> tuple[ReadSpan, ...]:
         """What was read as what."""
         return tuple(self._spans)

@@ -124,16 +124,7 @@ class _Reader:
 
             reading = read_native(self._found.reply, self._found.rules)
             return replace(reading, warnings=(*reading.warnings, remark("native_call")))
-        match self._found.reply.finish_reason:
-            case "length":
-                return self._found.open_thinking or self._found.error(
-                    "truncated", "The reply ended at the token limit before any text"
-                )
-            case "content_filter":
-                return self._found.error("filtered", "The provider's filter removed the reply")
-            case _:
-                empty = self._found.error("empty", "The reply is empty")
-                return self._found.open_thinking or empty
+        return self._found.without_text
 
     def _no_json(self) -> Reading:
         text = _TICKS.sub("", self._found.raw(0, len(self._text))).strip()

@@ -75,16 +75,7 @@ class _Reader:
     def _nothing(self) -> Reading:
         if self._found.reply.tool_calls:
             return _from_native(self._found.reply)
-        match self._found.reply.finish_reason:
-            case "length":
-                return self._found.open_thinking or self._found.error(
-                    "truncated", "The reply ended at the token limit before any text"
-                )
-            case "content_filter":
-                return self._found.error("filtered", "The provider's filter removed the reply")
-            case _:
-                empty = self._found.error("empty", "The reply is empty")
-                return self._found.open_thinking or empty
+        return self._found.without_text
 
     def _no_decision(self, labels: list[Label]) -> Reading:
         text = self._found.piece(0, len(self._text))
