@@ -34,9 +34,6 @@ _STATE_ICONS = {"works": "circle-check", "fails": "circle-x", "running": "loader
 class _Rows(QStyledItemDelegate):
     """Two lines of text between two drawings."""
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:

@@ -11,7 +11,6 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -33,6 +32,7 @@ from studio.ui.connections.list_buttons import DeleteQuestion, ListButtons
 from studio.ui.connections.path_field import dropped_file
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
+from studio.ui.parts.separator import Separator
 from studio.ui.style.icons import icon
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.keys import KeyState
@@ -350,9 +350,7 @@ class ConnectionsDialog(QDialog):
         side = QVBoxLayout(right)
         side.setContentsMargins(0, 0, 0, 0)
         side.setSpacing(0)
-        line = QFrame()
-        line.setObjectName("separator")
-        line.setFrameShape(QFrame.Shape.HLine)
+        line = Separator()
         for part in (self.banner, self.form, line, self.trial):
             side.addWidget(part, 1 if part is self.form else 0)
         splitter = QSplitter(Qt.Orientation.Horizontal)

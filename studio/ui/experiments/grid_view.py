@@ -38,9 +38,6 @@ _ROW_WIDTH = 180
 class CellDelegate(QStyledItemDelegate):
     """Paints the repeats of a cell as dots, its score, and a triangle where it changed."""
 
-    def __init__(self, view: QTableView) -> None:
-        super().__init__(view)
-
     def sizeHint(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -31,6 +30,7 @@ from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.separator import Separator
 from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.diff_tab import DiffTab
 from studio.ui.preview.loaded_view import LoadedView
@@ -200,10 +200,7 @@ class PreviewPane(FollowsTheme, QWidget):
         bar.addWidget(self.total)
         for button in (self.raw_button, self.probe_button, self.copy_button):
             bar.addWidget(button)
-        line = QFrame()
-        line.setFrameShape(QFrame.Shape.HLine)
-        line.setObjectName("separator")
-        line.setFixedHeight(1)
+        line = Separator()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

@@ -27,6 +27,7 @@ from studio.application.run.text import plain_text
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.separator import Separator
 from studio.ui.run.answer_view import AnswerView
 from studio.ui.run.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
@@ -360,10 +361,7 @@ class Inspector(FollowsTheme, QWidget):
         head.addWidget(self._only_changes)
         head.addWidget(self._search)
         head.addWidget(self._copy)
-        line = QFrame()
-        line.setObjectName("separator")
-        line.setFrameShape(QFrame.Shape.HLine)
-        line.setFixedHeight(1)
+        line = Separator()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

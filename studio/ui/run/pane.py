@@ -9,7 +9,7 @@ from typing import cast
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QHideEvent, QKeyEvent, QPalette, QShowEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from studio.application.run.cards.timeline import TAB_OF_KIND, CardKind, StepCard, Tab
 from studio.application.run.cursor import RunCursor, cursor_at_node
@@ -23,6 +23,7 @@ from studio.application.run.past.overview import RunOverview
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.separator import Separator
 from studio.ui.run.bar import RunBar, open_below
 from studio.ui.run.compare_dialog import RunComparisonDialog
 from studio.ui.run.cursor_views import CursorViews
@@ -552,13 +553,5 @@ class RunPane(FollowsTheme, QWidget):
         layout.addWidget(self.played)
         layout.addWidget(self.waterfall)
         self.waterfall.hide()
-        layout.addWidget(_line())
+        layout.addWidget(Separator())
         layout.addWidget(self._pages, 1)
-
-
-def _line() -> QFrame:
-    line = QFrame()
-    line.setObjectName("separator")
-    line.setFrameShape(QFrame.Shape.HLine)
-    line.setFixedHeight(1)
-    return line

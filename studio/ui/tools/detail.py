@@ -29,6 +29,7 @@ from studio.core.tools.trust.suspicion import suspicions
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
+from studio.ui.parts.separator import Separator
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -224,10 +225,7 @@ class ToolDetail(QWidget):
         for page in (self.try_panel, self.tree, schema, self.forms, self.options):
             self._pages.addWidget(page)
         self._pages.setMinimumHeight(1)  # in a low dock the switches above keep their room
-        line = QFrame()
-        line.setFrameShape(QFrame.Shape.HLine)
-        line.setObjectName("separator")
-        line.setFixedHeight(1)
+        line = Separator()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

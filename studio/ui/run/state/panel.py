@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import (
-    QFrame,
     QHBoxLayout,
     QLabel,
     QSplitter,
@@ -22,6 +21,7 @@ from studio.application.run.debugging.console import names_for
 from studio.application.run.debugging.variables import RunVariable, command_for, variables_at
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Command
+from studio.ui.parts.separator import Separator
 from studio.ui.run.state.breakpoint_list import BreakpointList
 from studio.ui.run.state.console import Console
 from studio.ui.run.state.variables import VariablesTable
@@ -153,10 +153,7 @@ class StatePanel(QWidget):
         self._body.addWidget(_column(second, self.console))
         self._body.setChildrenCollapsible(False)
         self._body.setSizes([400, 400])
-        line = QFrame()
-        line.setObjectName("separator")
-        line.setFrameShape(QFrame.Shape.HLine)
-        line.setFixedHeight(1)
+        line = Separator()
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
