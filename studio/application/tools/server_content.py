@@ -2,9 +2,76 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from studio.core.imports.compose import literal, with_quoted_markers
-from studio.core.prompty.document import TemplateFormat
+from studio.core.prompty.document import PromptDocument, TemplateFormat
+from studio.core.prompty.edit.edits import insert_below
+from studio.core.text.problem import TextEdit
+from studio.core.text.span import Span
 from studio.core.tools.source import OfferContent
+
+_NO_NAME = re.compile(r"\W+")
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, slots=True)
+class KeptContent:
+    """What a server gave, as a file beside the prompt that an input refers to by `${file:…}`."""
+
+    file: str
+    """Name of the file; no other has it."""
+
+    text: str
+    """What it is to hold."""
+
+    edits: tuple[TextEdit, ...]
+    """Declare the input and put it in."""
+
+
+def can_be_kept(content: OfferContent) -> bool:
+    """Whether it can stand in a file: texts without roles can."""
+    return bool(content.parts) and not any(role for role, _ in content.parts)
+
+
+def kept_content(
+    document: PromptDocument,
+    content: OfferContent,
+    name: str,
+    caret: int,
+    is_taken: Callable[[str], bool],
+) -> KeptContent:
+    """A resource as a file, read where the prompt is: no server is asked by a run or a preview.
+
+    Args:
+        document: the prompt.
+        content: what was opened, without roles.
+        name: the resource's name or address.
+        caret: where it is put in; at the end of the body where that is not in the body.
+        is_taken: whether a file of that name stands beside the prompt.
+    """
+    last = name.rstrip("/").rpartition("/")[2].partition(".")[0] or name
+    plain = _NO_NAME.sub("_", last)[:_LONGEST_NAME].strip("_") or "resource"
+    plain = plain if plain.isidentifier() else f"_{plain}"
+    taken = {each.name for each in document.variables}
+    wanted, count = plain, 2
+    while wanted in taken or document.input(wanted) is not None or is_taken(f"{wanted}.md"):
+        wanted, count = f"{plain}_{count}", count + 1
+    file = f"{wanted}.md"
+    reference = f'"${{file:{file}}}"'
+    lines = [f"{wanted}:", "  kind: string", f"  default: {reference}"]
+    flow = f"{wanted}: {{kind: string, default: {reference}}}"
+    if isinstance(document.data.get("inputs"), list):
+        lines = [f"- name: {wanted}", "  kind: string", f"  default: {reference}"]
+        flow = f"{{name: {wanted}, kind: string, default: {reference}}}"
+    body = document.body.start
+    place = caret if caret >= body else len(document.source.text)
+    used = TextEdit(Span(place, place), f"{{{{ {wanted} }}}}")
+    declared = insert_below(document, ("inputs",), lines, flow)
+    text = "\n\n".join(text for _, text in content.parts)
+    return KeptContent(file, text, (*declared, used))
 
 
 def offered_text(content: OfferContent, form: TemplateFormat) -> str:

@@ -18,14 +18,14 @@ from studio.application.tools.known_servers import (
     server_files,
     servers_of,
 )
-from studio.application.tools.server_content import offered_text
+from studio.application.tools.server_content import kept_content, offered_text
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.core.tools.declaration import declare_tool
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
-from studio.core.tools.source import OfferContent
+from studio.core.tools.source import OfferContent, ServerOffer
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.ui.app.saved_calls import SavedCallsCoordinator
@@ -192,6 +192,7 @@ class ToolsCoordinator(QObject):
         dialog.request_open.connect(self._tools.open_offer)
         dialog.request_complete.connect(self._tools.complete_offer)
         dialog.request_insert.connect(self._insert_content)
+        dialog.request_keep.connect(self._keep_content)
         self._tools.offer_opened.connect(dialog.show_content)
         self._tools.offer_completed.connect(dialog.show_proposals)
         dialog.open()
@@ -205,6 +206,36 @@ class ToolsCoordinator(QObject):
         caret = page.editor.caret()
         text = offered_text(content, document.template.format)
         page.editor.apply_edits((TextEdit(Span(caret, caret), text),))
+
+    def _keep_content(self, offer: ServerOffer, content: OfferContent) -> None:
+        """Keep what a server gave in a file beside the prompt, as the default of an input."""
+        page, document = self._window.tabs.current, self._window.tabs.document
+        folder = self._folder()
+        if page is None or document is None or folder is None or page.editor.isReadOnly():
+            self._messages.info(self.tr("Save the prompt first: the file is put beside it."))
+            return
+        if document.source.text != page.editor.text():
+            return
+        kept = kept_content(
+            document,
+            content,
+            offer.name,
+            page.editor.caret(),
+            lambda name: (folder / name).exists(),
+        )
+        try:
+            with (folder / kept.file).open("x", encoding="utf-8", errors="replace") as file:
+                file.write(kept.text)
+        except OSError as error:
+            self._messages.error(
+                self.tr("{name} cannot be made: {strerror}.").format(
+                    name=kept.file, strerror=error.strerror
+                ),
+                where=str(folder),
+            )
+            return
+        page.editor.apply_edits(kept.edits)
+        self._messages.info(self.tr("Kept as {file}.").format(file=kept.file))
 
     def _show_traffic(self, source: SourceStatus) -> None:
         """Show what goes to a source and comes from it, as it goes on."""

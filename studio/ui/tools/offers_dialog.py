@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.tools.server_content import can_be_kept
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
@@ -42,6 +43,7 @@ class OffersDialog(QDialog):
     # key of the server, what, the argument, what is written of it, all arguments
     request_complete = Signal(str, ServerOffer, str, str, Mapping)
     request_insert = Signal(OfferContent)
+    request_keep = Signal(ServerOffer, OfferContent)  # as a file that the prompt refers to
 
     def __init__(self, source: SourceStatus, parent: QWidget) -> None:
         super().__init__(parent)
@@ -67,6 +69,11 @@ class OffersDialog(QDialog):
         self.open_button.setDefault(True)
         self.insert_button = QPushButton(self.tr("Put into the prompt"), self)
         self.insert_button.setEnabled(False)
+        self.keep_button = QPushButton(self.tr("Keep as a file beside it"), self)
+        self.keep_button.setToolTip(
+            self.tr("The prompt gets an input whose default is ${file:…}; no server is asked again")
+        )
+        self.keep_button.setEnabled(False)
         self.text = LongText(self)
         self.text.setReadOnly(True)
         self.text.setFont(fixed_font(self.font()))
@@ -76,6 +83,7 @@ class OffersDialog(QDialog):
         self.list.currentRowChanged.connect(self._choose)
         self.open_button.clicked.connect(self._open)
         self.insert_button.clicked.connect(self._insert)
+        self.keep_button.clicked.connect(self._keep)
         self._asked = ""
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -99,6 +107,7 @@ class OffersDialog(QDialog):
         self.text.setPlainText("" if problem else shown_text(content))
         self.pictures.show_pictures(content.pictures)
         self.insert_button.setEnabled(not problem and bool(content.parts))
+        self.keep_button.setEnabled(not problem and can_be_kept(content))
 
     def show_proposals(self, offer: ServerOffer, argument: str, proposals: Sequence[str]) -> None:
         """Offer what the server proposes for an argument."""
@@ -115,6 +124,7 @@ class OffersDialog(QDialog):
         buttons = QHBoxLayout()
         buttons.addWidget(self.open_button)
         buttons.addWidget(self.insert_button)
+        buttons.addWidget(self.keep_button)
         buttons.addStretch(1)
         right = QWidget(self)
         column = QVBoxLayout(right)
@@ -142,6 +152,7 @@ class OffersDialog(QDialog):
         self.text.clear()
         self.pictures.show_pictures(())
         self.insert_button.setEnabled(False)
+        self.keep_button.setEnabled(False)
         if offer is None:
             self.open_button.setEnabled(False)
             return
@@ -194,6 +205,11 @@ class OffersDialog(QDialog):
     def _insert(self) -> None:
         if self._content is not None:
             self.request_insert.emit(self._content)
+            self.accept()
+
+    def _keep(self) -> None:
+        if self._content is not None and self.offer is not None:
+            self.request_keep.emit(self.offer, self._content)
             self.accept()
 
 

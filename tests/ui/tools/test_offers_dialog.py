@@ -57,9 +57,21 @@ def test_a_prompt_is_opened_with_its_arguments_and_put_in(qtbot: QtBot, parent: 
     dialog.show_content(GREET, content, "")
     assert dialog.text.toPlainText() == "user:\nHello⟨U+202E⟩ Ada"
     assert dialog.pictures.isVisible()
+    assert not dialog.keep_button.isEnabled()  # messages with roles are no text of an input
     with qtbot.waitSignal(dialog.request_insert) as put:
         dialog.insert_button.click()
     assert put.args == [content]
+
+
+def test_a_resource_may_be_kept_as_a_file(qtbot: QtBot, parent: QWidget) -> None:
+    dialog = OffersDialog(SERVER, parent)
+    dialog.open()
+    dialog.list.setCurrentRow(1)
+    content = OfferContent((("", "A note."),))
+    dialog.show_content(NOTE, content, "")
+    with qtbot.waitSignal(dialog.request_keep) as kept:
+        dialog.keep_button.click()
+    assert kept.args == [NOTE, content]
 
 
 def test_what_the_server_proposes_is_offered(qtbot: QtBot, parent: QWidget) -> None:
