@@ -21,7 +21,7 @@ from studio.core.experiments.results.gates import GateCheck, GateSubject, check_
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import JudgeAgreement, judge_agreements
 from studio.core.experiments.results.result import ResultHead, ResultRow
-from studio.core.experiments.statistics import mcnemar, quantile, wilson
+from studio.core.experiments.statistics import mcnemar, quantile, shown_p, wilson
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
 from studio.core.text.values import Json
@@ -220,7 +220,7 @@ def _preferred(ledger: ExperimentLedger, result: int, names: Sequence[str]) -> I
         text = _tr("Without names {one} was better {first} times, {other} {second} times").format(
             one=names[one], other=names[other], first=found[one], second=found[other]
         )
-        yield f"{text} (p = {mcnemar(found[one], found[other]):.3f})."
+        yield f"{text} ({shown_p(mcnemar(found[one], found[other]))})."
 
 
 def _agreed(found: JudgeAgreement) -> str:
@@ -410,10 +410,10 @@ def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> s
 
 
 def _chance(found: PairedComparison, rows: int) -> str:
-    p_value = f"{found.corrected:.3f}" if found.corrected >= 0.001 else "< 0.001"
+    p_value = shown_p(found.corrected)
     if found.is_clear:
-        return _tr("This is unlikely to be chance (p = {p}).").format(p=p_value)
-    text = _tr("It can't be told from chance (p = {p}).").format(p=p_value)
+        return _tr("This is unlikely to be chance ({p}).").format(p=p_value)
+    text = _tr("It can't be told from chance ({p}).").format(p=p_value)
     if not found.won and not found.lost:
         return _tr("No row changed.")
     if found.enough_for > rows:

@@ -51,6 +51,11 @@ def mcnemar(lost: int, won: int) -> float:
     return min(1.0, 2 * tail)
 
 
+def shown_p(value: float) -> str:
+    """A p-value for people; never 0."""
+    return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"
+
+
 def holm(values: Sequence[float]) -> list[float]:
     """P-values of several comparisons with one baseline, corrected for their number."""
     order = sorted(range(len(values)), key=values.__getitem__)

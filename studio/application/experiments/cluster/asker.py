@@ -130,7 +130,8 @@ class ClusterAsker:
 
 
 def _found(pool: DaskPool) -> str:
-    text = _tr("{count} workers.").format(count=pool.workers)
+    count = pool.workers
+    text = _tr("1 worker.") if count == 1 else _tr("{count} workers.").format(count=count)
     if not pool.dashboard:
         return text
     return text + " " + _tr("The scheduler's page: {address}").format(address=pool.dashboard)

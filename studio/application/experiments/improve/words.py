@@ -14,7 +14,7 @@ from studio.application.experiments.improve.values import (
 )
 from studio.application.experiments.report import percent
 from studio.application.words import translate
-from studio.core.experiments.statistics import wilson
+from studio.core.experiments.statistics import shown_p, wilson
 
 _tr = partial(translate, "ImproveWords")
 
@@ -69,13 +69,13 @@ def _unseen(found: Improvement) -> str:
     low, high = wilson(comparison.passed, comparison.rows)
     told = _tr(
         "On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, "
-        "{lost} lost, p = {p:.3f}: {verdict}"
+        "{lost} lost, {p}: {verdict}"
     )
     clear, unclear = _tr("unlikely to be chance."), _tr("this can't be told from chance.")
     return told.format(
         rows=comparison.rows, after=comparison.passed, before=comparison.baseline_passed,
         low=percent(low), high=percent(high), won=len(comparison.won), lost=len(comparison.lost),
-        p=comparison.p_value, verdict=clear if comparison.is_clear else unclear,
+        p=shown_p(comparison.p_value), verdict=clear if comparison.is_clear else unclear,
     )  # fmt: skip
 
 
