@@ -175,7 +175,7 @@ def plan_experiment(
     values = checked_values(variants, rows)
     repeats = chosen.repeat or file.options.repeat
     if not rows:
-        raise ExperimentError(_tr("No row is left to ask."))
+        raise ExperimentError("\n".join((*warnings, _tr("No row is left to ask."))))
     if file.budget.cost is not None:
         _check_prices(variants)
     return ExperimentPlan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -76,10 +77,8 @@ def read_dataset(
         raise DatasetError(f"{path.name}: there is no such file beside the experiment") from None
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise DatasetError(
-            f"{path.name}: the text is not UTF-8 ({error.reason}); save the file as UTF-8"
-        ) from None
+    except UnicodeDecodeError:
+        raise DatasetError(_told_encoding(path)) from None
     if len(cases) > MOST_ROWS:
         raise DatasetError(
             f"{path.name} has more than {MOST_ROWS:,} rows; draw some of them with `take: 1000`"
@@ -87,6 +86,24 @@ def read_dataset(
     if not cases and not reference.where:
         warnings.append(f"{path.name} holds no rows.")
     return DatasetRows(cases, tuple(warnings))
+
+
+def _told_encoding(path: Path) -> str:
+    """Where a file ceases to be UTF-8."""
+    with path.open("rb") as file:
+        if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
+            return f"{path.name}: the text is UTF-16; save the file as UTF-8"
+        file.seek(0)
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                place = f"{path.name}, line {number}"
+                return (
+                    f"{place}: the byte {error.object[error.start]:#04x} is not UTF-8; save "
+                    "the file as UTF-8"
+                )
+    return f"{path.name}: the text is not UTF-8; save the file as UTF-8"
 
 
 def _counted(
@@ -310,11 +327,22 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
             if len(entry.path) == 1 and isinstance(entry.path[0], int)
         }
     if isinstance(value, Mapping):
-        value = value.get("tests", value.get("data", [value]))
+        value = _listed(value)
     if not isinstance(value, list):
         raise DatasetError(f"{path.name} must hold a list of rows")
     for index, item in enumerate(value):
         yield _record(item, reference, path, lines.get(index, index + 1))
+
+
+def _listed(value: Mapping[str, Json]) -> Json:
+    """The list of rows in an object: `tests`, `data`, or its only list of objects."""
+    named = value.get("tests", value.get("data"))
+    if named is not None:
+        return named
+    (only, *others) = value.values() or (None,)
+    if not others and isinstance(only, list) and only and isinstance(only[0], Mapping):
+        return only
+    return [dict(value)]
 
 
 def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> ExperimentCase:

@@ -65,8 +65,18 @@ def test_a_missing_file_and_one_in_another_encoding_are_told(tmp_path: Path) -> 
     with pytest.raises(DatasetError, match="no such file"):
         read_dataset(DatasetReference("no.csv"), tmp_path / "no.csv")
     (tmp_path / "latin.csv").write_bytes("a\nKöln\n".encode("latin-1"))
-    with pytest.raises(DatasetError, match="not UTF-8"):
+    with pytest.raises(DatasetError, match=r"line 2: the byte 0xf6 is not UTF-8"):
         read_dataset(DatasetReference("latin.csv"), tmp_path / "latin.csv")
+    (tmp_path / "wide.csv").write_bytes("a\nKöln\n".encode("utf-16"))
+    with pytest.raises(DatasetError, match="is UTF-16; save"):
+        read_dataset(DatasetReference("wide.csv"), tmp_path / "wide.csv")
+
+
+def test_an_object_around_the_rows_may_have_any_name(tmp_path: Path) -> None:
+    found = _read(tmp_path / "a.json", '{"rows": [{"q": "x"}, {"q": "y"}]}')
+    assert [each.variables["q"] for each in found] == ["x", "y"]
+    (one,) = _read(tmp_path / "b.json", '{"q": ["x", "y"]}')
+    assert one.variables == {"q": ["x", "y"]}
 
 
 def test_json_rows_are_tests_columns_or_items_of_evals(tmp_path: Path) -> None:
