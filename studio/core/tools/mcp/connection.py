@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from studio import __version__
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.mcp.asking import AskForInput, asker
-from studio.core.tools.mcp.sifting import SiftedStream
 from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.mcp.values import (
     CallResult,
@@ -28,14 +26,13 @@ from studio.core.tools.mcp.values import (
     listed_tool,
     server_offer,
 )
-from studio.core.tools.mcp.watched_streams import WatchedReading, WatchedWriting
+from studio.core.tools.mcp.watched_streams import WatchedTransport
 from studio.core.tools.source import OfferContent, ServerOffer, Tell, ToolSourceError
 from studio.core.tools.traffic import TrafficLog
 
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp import Client
-    from mcp.client._transport import TransportStreams
 
 Result = TypeVar("Result")
 Page = TypeVar("Page", bound="types.PaginatedResult")
@@ -339,7 +336,7 @@ class McpConnection:
         who = Implementation(name="prompt-studio", version=__version__)
         try:
             async with Client(
-                _Transport(opener, self._version, self._leave_out, self._traffic),
+                WatchedTransport(opener, self._version, self._leave_out, self._traffic),
                 client_info=who,
                 mode=self._mode,
                 elicitation_callback=asker(self._ask) if self._ask is not None else None,
@@ -401,36 +398,6 @@ class McpConnection:
     def _tell(self) -> None:
         if self._on_change is not None:
             self._on_change()
-
-
-class _Transport:
-    """The SDK wants an object to enter, ours is a function that makes one."""
-
-    def __init__(
-        self,
-        opener: Opener,
-        version: Callable[[], str],
-        leave_out: Callable[[str], None],
-        traffic: TrafficLog,
-    ) -> None:
-        self._traffic = traffic
-        self._manager = opener()
-        self._version = version
-        self._leave_out = leave_out
-
-    async def __aenter__(self) -> TransportStreams:
-        read, write = await self._manager.__aenter__()
-        watched = WatchedReading(read, self._traffic)
-        sifted = SiftedStream(watched, self._version, self._leave_out)
-        return sifted, WatchedWriting(write, self._traffic)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return await self._manager.__aexit__(kind, error, trace)
 
 
 def _innermost(error: BaseException) -> str:

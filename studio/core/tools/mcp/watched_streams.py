@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import TracebackType
 from typing import TYPE_CHECKING
 
+from studio.core.tools.mcp.sifting import SiftedStream
 from studio.core.tools.mcp.stream_around import ReadingAround, StreamAround
+from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.traffic import TrafficLog
 
 if TYPE_CHECKING:
-    from mcp.client._transport import ReadStream, WriteStream
+    from mcp.client._transport import ReadStream, TransportStreams, WriteStream
     from mcp.shared.message import SessionMessage
 
 
@@ -46,6 +50,44 @@ class WatchedWriting(StreamAround["WriteStream[SessionMessage]"]):
         question = getattr(message, "id", None) if method else None
         self._log.sent(method or "answer", text, len(text.encode()), question)
         await self._inner.send(item)
+
+
+class WatchedTransport:
+    """Both streams: the SDK wants an object to enter, ours is a function that makes one."""
+
+    def __init__(
+        self,
+        opener: Opener,
+        version: Callable[[], str],
+        leave_out: Callable[[str], None],
+        traffic: TrafficLog,
+    ) -> None:
+        """Take what opens the streams.
+
+        Args:
+            opener: makes them.
+            version: of the protocol that is spoken.
+            leave_out: told what of a list cannot be read.
+            traffic: notes each message.
+        """
+        self._traffic = traffic
+        self._manager = opener()
+        self._version = version
+        self._leave_out = leave_out
+
+    async def __aenter__(self) -> TransportStreams:
+        read, write = await self._manager.__aenter__()
+        watched = WatchedReading(read, self._traffic)
+        sifted = SiftedStream(watched, self._version, self._leave_out)
+        return sifted, WatchedWriting(write, self._traffic)
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        return await self._manager.__aexit__(kind, error, trace)
 
 
 def _written(item: SessionMessage) -> str:
