@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from tests.support.patience import SECONDS
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 """What Chrome and Chromium are called where they are installed."""
 
@@ -167,6 +169,10 @@ def opened(binary: str, address: str) -> Iterator[Page]:
             with suppress(RuntimeError, OSError):
                 page._session = ""
                 page.send("Browser.close")
-            child.wait(20)
+            try:
+                child.wait(SECONDS)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
             for end in ours:
                 os.close(end)

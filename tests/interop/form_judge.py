@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.interop.environments import node_of, npm_file
+from tests.interop.environments import LIMIT, node_of, npm_file
 
 QS = "qs@6.14.0"
 _SCRIPT = """
@@ -33,7 +33,7 @@ def form_faults(python: Path, forms: list[tuple[str, str, Any]]) -> list[str]:
     done = subprocess.run(
         [str(node_of(python)), "-e", _SCRIPT, str(script)],
         input=json.dumps([text for _, text, _ in forms]),
-        capture_output=True, text=True, check=True, timeout=300,
+        capture_output=True, text=True, check=True, timeout=LIMIT,
     )  # fmt: skip
     read = json.loads(done.stdout)
     return [
