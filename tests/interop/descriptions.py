@@ -78,6 +78,20 @@ def status_of(head: str) -> int:
     return int(words[1]) if len(words) > 1 and words[1].isdecimal() else 0
 
 
+def violations(told: str) -> list[dict[str, Any]]:
+    """What Prism says in a header, those of the request first; it cuts a list that is too long."""
+    found: list[dict[str, Any]] = []
+    decoder, at = json.JSONDecoder(), told.index("[") + 1
+    while told[at : at + 1] == "{":
+        try:
+            each, at = decoder.raw_decode(told, at)
+        except ValueError:
+            break
+        found.append(each)
+        at += 1
+    return found
+
+
 def is_refused(said: ToolOutcome) -> bool:
     """Whether Prism says that a request is none of the description.
 
@@ -86,8 +100,8 @@ def is_refused(said: ToolOutcome) -> bool:
     if not status_of(said.head):
         return True
     lines = dict(line.partition(": ")[::2] for line in said.head.splitlines())
-    violations = json.loads(lines.get("sl-violations", "[]"))
-    asked = [each for each in violations if each["location"][0] == "request"]
+    told = violations(lines.get("sl-violations", "[]"))
+    asked = [each for each in told if each["location"][0] == "request"]
     named = [each for each in asked if not each["message"].startswith("No supported content")]
     return bool(named) or (not asked and "stoplight.io/prism/errors#" in said.text)
 
