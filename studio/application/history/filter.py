@@ -11,7 +11,7 @@ from studio.core.text.values import Json
 
 NAMES = (
     "prompt", "question", "answer", "model", "protocol", "status", "tokens", "cost", "seconds",
-    "calls", "tools", "branches", "tags", "note", "pinned",
+    "calls", "tools", "branches", "tags", "note", "pinned", "waits",
 )  # fmt: skip
 """What an expression can see of a run."""
 
@@ -63,4 +63,5 @@ def _values(run: RunSummary) -> Mapping[str, Json]:
         "cost": run.cost or 0.0, "seconds": max(0.0, run.updated - run.started),
         "calls": run.calls_model, "tools": run.calls_tool, "branches": run.branches,
         "tags": list(run.tags), "note": run.note, "pinned": run.pinned,
+        "waits": run.waits,
     }  # fmt: skip

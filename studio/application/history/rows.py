@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from studio.application.run.words import PROTOCOL_NAMES, money, seconds
 from studio.application.words import marked, translate
 from studio.core.agent.values.state import Status
+from studio.core.runs.listing import WAITING
 from studio.core.runs.step_summary import one_line
 from studio.core.runs.summary import RunSummary
 
@@ -85,6 +86,22 @@ def status_name(status: Status) -> str:
     return _tr(STATUS_NAMES[status])
 
 
+_WAITS: dict[str, str] = {
+    "approval": marked("needs you: approval"), "limit": marked("needs you: limit"),
+    "outcome": marked("needs you: outcome"), "exception": marked("needs you: problem"),
+}  # fmt: skip
+
+
+def end_of(run: RunSummary) -> str:
+    """How a run ended; of one that is under way and waits for the user what it needs."""
+    return _tr(_WAITS.get(run.waits, waiting_name())) if run.waits else status_name(run.status)
+
+
+def waiting_name() -> str:
+    """What runs are called that wait for the user."""
+    return _tr("needs you")
+
+
 def row_of(run: RunSummary, now: datetime) -> HistoryRow:
     """The row of a run; times of today are told without their date."""
     spent = max(0.0, run.updated - run.started)
@@ -98,7 +115,7 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         f"{run.calls_tool:,}",
         f"{run.tokens:,}" if run.tokens else "–",
         money(run.cost) or "–",
-        status_name(run.status),
+        end_of(run),
         ", ".join(run.tags),
         one_line(run.answer, 120),
         seconds(spent) if spent else "–",
@@ -107,14 +124,16 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
     )
     keys: tuple[SortKey, ...] = (
         run.prompt.casefold(), run.question.casefold(), run.started, run.model.casefold(),
-        run.protocol, run.calls_model, run.calls_tool, run.tokens, run.cost or 0.0, run.status,
+        run.protocol, run.calls_model, run.calls_tool, run.tokens, run.cost or 0.0,
+        (run.waits and WAITING) or run.status,
         " ".join(run.tags).casefold(), run.answer.casefold(), spent, run.branches,
         run.note.casefold(),
     )  # fmt: skip
     tones: dict[Status, RowTone] = {
         "done": "good", "failed": "bad", "refused": "warning", "incomplete": "warning",
     }  # fmt: skip
-    return HistoryRow(run, cells, tones.get(run.status, "plain"), keys)
+    tone = "warning" if run.waits else tones.get(run.status, "plain")
+    return HistoryRow(run, cells, tone, keys)
 
 
 def when(moment: float, now: datetime) -> str:

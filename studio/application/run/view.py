@@ -17,7 +17,7 @@ from studio.application.run.past.forks import ForkKey, ForkView
 from studio.application.run.words import PROTOCOL_NAMES, bare, money, seconds, sentence_of, tokens
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
-from studio.core.agent.values.commands import Approve, ChooseModel
+from studio.core.agent.values.commands import Approve, ChooseModel, Continue, StepOn
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunModel, RunState
 from studio.core.wire.reply import Reply
@@ -191,6 +191,21 @@ def view_of(
         hits=hits or {},
         asks_model=other is not None,
     )
+
+
+def step_verb(view: RunView) -> str:
+    """What a step does where the run stands, as the first button says it; empty where it decides.
+
+    A key that means "next" decides nothing: where the user must choose it only steps to the choice.
+    """
+    if not view.is_waiting or view.choice:
+        return ""
+    first = next((each for each in view.offers.offers if each.is_primary), None)
+    moves = first is not None and len(first.commands) == 1 and not first.ask
+    is_step = (
+        moves and first is not None and isinstance(first.commands[0], StepOn | Approve | Continue)
+    )
+    return first.label if first is not None and is_step else ""
 
 
 def facts_of(state: RunState) -> str:

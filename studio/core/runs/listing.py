@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,9 @@ _SHOWN = (
     "calls_model", "calls_tool", "tokens", "cost", "answer", "events", "branches", "tags", "note",
     "pinned",
 )  # fmt: skip
+WAITING = "waiting"
+"""A filter's word for runs under way that wait for the user."""
+
 _LEAST_OF_ID = 4
 """Characters from which a word may begin an id; nearly every id has a given digit somewhere."""
 
@@ -28,7 +32,7 @@ class RunFilter:
     """Words that all stand in prompt, question, answer, model, tags or note."""
 
     status: str = ""
-    """A status."""
+    """A status; `waiting` for runs under way that wait for the user."""
 
     path: str = ""
     """The prompt file."""
@@ -46,7 +50,7 @@ def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
         f"SELECT {', '.join(_SHOWN)} FROM runs WHERE id = ?",
         (run,),
     ).fetchone()
-    return _line(row) if row is not None else None
+    return _waiting(connection, _line(row)) if row is not None else None
 
 
 def write_line(connection: sqlite3.Connection, number: int, line: RunSummary) -> bool:
@@ -86,7 +90,8 @@ def lines_of(connection: sqlite3.Connection, wanted: RunFilter) -> tuple[RunSumm
             parts.append("id LIKE ? ESCAPE '\\'")
             values.append(f"{_literal(word)}%")
         where.append("(" + " OR ".join(parts) + ")")
-    for name, value in (("status", wanted.status), ("path", wanted.path)):
+    status = "running" if wanted.status == WAITING else wanted.status
+    for name, value in (("status", status), ("path", wanted.path)):
         if value:
             where.append(f"{name} = ?")
             values.append(value)
@@ -98,7 +103,22 @@ def lines_of(connection: sqlite3.Connection, wanted: RunFilter) -> tuple[RunSumm
         "ORDER BY pinned DESC, started DESC, number DESC LIMIT ?",
         (*values, wanted.limit),
     )
-    return tuple(_line(row) for row in rows)
+    lines = (_waiting(connection, _line(row)) for row in rows.fetchall())
+    return tuple(line for line in lines if line.waits or wanted.status != WAITING)
+
+
+def _waiting(connection: sqlite3.Connection, line: RunSummary) -> RunSummary:
+    """The line of a run that is under way, with what it waits for: its last pause tells."""
+    if line.status != "running":
+        return line
+    last = connection.execute(
+        "SELECT data FROM events WHERE run = (SELECT number FROM runs WHERE id = ?) AND "
+        """(data LIKE '{"t":"Paused"%' OR data LIKE '{"t":"Resumed"%') """
+        "ORDER BY seq DESC LIMIT 1",
+        (line.id,),
+    ).fetchone()
+    told = json.loads(last[0]) if last is not None else {}
+    return replace(line, waits=told["reason"]) if told.get("t") == "Paused" else line
 
 
 def _line(row: Sequence[Any]) -> RunSummary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from studio.core.agent.loop.steps import status_after
 from studio.core.agent.values.events import (
@@ -22,7 +23,7 @@ from studio.core.agent.values.events import (
     TreatedAsFinal,
 )
 from studio.core.agent.values.reading import Final, Refused
-from studio.core.agent.values.state import Status
+from studio.core.agent.values.state import PauseReason, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,9 @@ class RunSummary:
 
     pinned: bool = False
     """Whether it is kept from being tidied away."""
+
+    waits: PauseReason | Literal[""] = ""
+    """Why a run that is under way stands still and waits for the user; empty where it goes on."""
 
 
 _GIST = 300

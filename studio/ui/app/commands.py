@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from studio.ui.app.file_commands import FileCommands
 from studio.ui.app.navigation import Navigation
 from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
+from studio.ui.window.toolbar import name_step
 from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ class Commands(QObject):
         pane.approvable_changed.connect(actions["run.approve"].setEnabled)
         actions["run.start"].setIconText(pane.bar.run.accessibleName())
         pane.bar.run_named.connect(actions["run.start"].setIconText)
+        pane.bar.step_named.connect(partial(name_step, actions["run.step"], self._window.widget))
         for identifier, button in {
             "run.start": pane.bar.run,
             "run.step": pane.bar.over,

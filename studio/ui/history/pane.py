@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import (
     QCoreApplication,
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QHBoxLayout,
+    QInputDialog,
     QLabel,
     QLineEdit,
     QMenu,
@@ -39,7 +41,8 @@ from PySide6.QtWidgets import (
 
 from studio.application.history.filter import NAMES
 from studio.application.history.groups import GROUP_NAMES, group_name
-from studio.application.history.rows import HEADS, STATUS_NAMES, status_name
+from studio.application.history.rows import HEADS, STATUS_NAMES, status_name, waiting_name
+from studio.core.runs.listing import WAITING
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.history.footer import HistoryFooter
@@ -54,23 +57,32 @@ from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE,
 
 
 class NotesDialog(QDialog):
-    """Not modal by itself; `open` it."""
+    """Of one run, or the tags that several have in common. Not modal by itself; `open` it."""
 
-    described = Signal(str, tuple, str)  # id of the run, tags, note
+    described = Signal(str, tuple, str)  # id of a run, tags, note
 
-    def __init__(self, run: RunSummary, parent: QWidget | None = None) -> None:
+    def __init__(self, runs: Sequence[RunSummary], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._run = run
-        self.tags = QLineEdit(", ".join(run.tags))
-        self.note = QPlainTextEdit(run.note)
-        self.setWindowTitle(self.tr("Tags and note: {prompt}").format(prompt=run.prompt or "run"))
+        self._runs = tuple(runs)
+        self._common = common_tags(runs)
+        self.tags = QLineEdit(", ".join(self._common))
+        self.note = QPlainTextEdit(runs[0].note)
+        words = self.tr("Tags and note: {prompt}").format(prompt=runs[0].prompt or "run")
+        if len(runs) > 1:
+            words = self.tr("Tags of {count} runs").format(count=len(runs))
+        self.setWindowTitle(words)
         self._lay_out()
 
     def accept(self) -> None:
-        """Hand the words on, each tag once."""
+        """Hand the words on, each tag once; what only some of several runs have stays theirs."""
         parts = (part.strip() for part in self.tags.text().split(","))
-        tags = tuple(dict.fromkeys(part for part in parts if part))
-        self.described.emit(self._run.id, tags, self.note.toPlainText().strip())
+        wanted = tuple(dict.fromkeys(part for part in parts if part))
+        for run in self._runs:
+            own = (tag for tag in run.tags if tag not in self._common)
+            tags = wanted if len(self._runs) == 1 else tuple(dict.fromkeys((*own, *wanted)))
+            note = self.note.toPlainText().strip() if len(self._runs) == 1 else run.note
+            if (tags, note) != (run.tags, run.note):
+                self.described.emit(run.id, tags, note)
         super().accept()
 
     def _lay_out(self) -> None:
@@ -82,9 +94,20 @@ class NotesDialog(QDialog):
         form = QFormLayout()
         form.setSpacing(8)
         form.addRow(self.tr("Tags"), self.tags)
-        form.addRow(self.tr("Note"), self.note)
+        if len(self._runs) == 1:
+            form.addRow(self.tr("Note"), self.note)
+        else:
+            hint = QLabel(self.tr("Those that all of them have. Other tags of a run stay."))
+            hint.setWordWrap(True)
+            form.addRow("", hint)
+            self.note.hide()
         lay_out_to_save(self, form)
         self.resize(480, 260)
+
+
+def common_tags(runs: Sequence[RunSummary]) -> tuple[str, ...]:
+    """The tags that all of some runs have."""
+    return tuple(tag for tag in runs[0].tags if all(tag in run.tags for run in runs))
 
 
 _NO_RUNS = QT_TRANSLATE_NOOP(
@@ -148,6 +171,7 @@ class HistoryPane(QWidget):
         super().__init__(parent)
         self._filtered = False
         self._opening = False
+        self._listed: tuple[RunSummary, ...] = ()
         self.model = HistoryModel(self)
         self.table = QTableView()
         self.filter = QLineEdit()
@@ -201,6 +225,7 @@ class HistoryPane(QWidget):
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Show runs, keeping the chosen one chosen."""
         chosen = {run.id for run in self.chosen_runs()}
+        self._listed = tuple(runs)
         self.model.show_runs(runs)
         words = _NONE_FOUND if self._filtered else _NO_RUNS
         self._empty.setText(QCoreApplication.translate("HistoryPane", words))
@@ -294,13 +319,14 @@ class HistoryPane(QWidget):
         chosen = self.chosen_runs()
         self.open_button.setEnabled(len(chosen) == 1 and not self._opening)
         self.compare_button.setEnabled(2 <= len(chosen) <= _MOST_COMPARED)
-        for button in (self.notes_button, self.export_button):
-            button.setEnabled(len(chosen) == 1)
+        self.export_button.setEnabled(len(chosen) == 1)
+        self.notes_button.setEnabled(bool(chosen))
         self.delete_button.setEnabled(bool(chosen))
         self.footer.show_run(chosen[0] if chosen else None)
 
     def _on_filter(self) -> None:
-        names = {status_name(status): status for status in STATUS_NAMES}
+        names: dict[str, str] = {status_name(status): status for status in STATUS_NAMES}
+        names[waiting_name()] = WAITING
         status = names.get(self.ends.currentText(), "")
         self._filtered = bool(self.filter.text().strip() or status)
         self.request_filter.emit(self.filter.text(), status)
@@ -323,7 +349,13 @@ class HistoryPane(QWidget):
                 self.edit_notes
             )
             fill_form_menu(menu.addMenu(icon("file-output"), self.tr("Export")), self._export)
-            menu.addSeparator()
+        else:
+            words = self.tr("Tags of {count} runs…").format(count=len(chosen))
+            menu.addAction(icon("pencil"), words).triggered.connect(self.edit_notes)
+        for tag in dict.fromkeys(tag for run in chosen for tag in run.tags):
+            words = self.tr("Rename the tag “{tag}”…").format(tag=tag)
+            menu.addAction(words).triggered.connect(partial(self.ask_tag, tag))
+        menu.addSeparator()
         menu.addAction(icon("trash-2"), self.tr("Delete…")).triggered.connect(self._delete)
         menu.exec(self.table.viewport().mapToGlobal(place))
         menu.deleteLater()
@@ -334,14 +366,32 @@ class HistoryPane(QWidget):
             self.request_pin.emit(chosen[0].id, not chosen[0].pinned)
 
     def edit_notes(self) -> None:
-        """Open the tags and the note of the chosen run."""
+        """Open the tags and the note of the chosen run, or the tags of several."""
         chosen = self.chosen_runs()
-        if len(chosen) != 1:
+        if not chosen:
             return
-        dialog = NotesDialog(chosen[0], self)
+        dialog = NotesDialog(chosen, self)
         dialog.described.connect(self.request_describe)
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def ask_tag(self, tag: str) -> QInputDialog:
+        """Ask for another name of a tag; every run of the list that has it gets the new one."""
+        dialog = QInputDialog(self)
+        dialog.setWindowTitle(self.tr("Rename a tag"))
+        dialog.setLabelText(self.tr("Another name for the tag “{tag}”:").format(tag=tag))
+        dialog.setTextValue(tag)
+        dialog.textValueSelected.connect(partial(self._rename_tag, tag))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
+
+    def _rename_tag(self, tag: str, name: str) -> None:
+        new = name.strip().replace(",", " ")
+        for run in self._listed if new and new != tag else ():
+            if tag in run.tags:
+                tags = dict.fromkeys(new if each == tag else each for each in run.tags)
+                self.request_describe.emit(run.id, tuple(tags), run.note)
 
     def _export(self, form: str) -> None:
         chosen = self.chosen_runs()
@@ -375,7 +425,11 @@ class HistoryPane(QWidget):
         )
         self.filter.setClearButtonEnabled(True)
         self.ends.addItems(
-            [QCoreApplication.translate("HistoryPane", _ANY_END), *map(status_name, STATUS_NAMES)]
+            [
+                QCoreApplication.translate("HistoryPane", _ANY_END),
+                waiting_name(),
+                *map(status_name, STATUS_NAMES),
+            ]
         )
         for by in GROUP_NAMES:
             self.groups.addItem(group_name(by), by)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, QElapsedTimer, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
 from studio.application.run.past.compare import BranchView, as_tree
-from studio.application.run.view import RunView
+from studio.application.run.view import RunView, step_verb
 from studio.application.run.words import seconds
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu
@@ -23,6 +24,7 @@ class RunBar(QWidget):
 
     run_clicked = Signal()
     run_named = Signal(str)  # what the button does now: begin, or go on
+    step_named = Signal(str)  # what a step does where the run stands; empty where it just steps
     step_clicked = Signal(str)  # "over", "into", "out"
     pause_clicked = Signal()
     stop_clicked = Signal()
@@ -82,7 +84,10 @@ class RunBar(QWidget):
         for button in (self.over, self.into):
             button.setEnabled(not busy)
         self.out.setEnabled(waiting or bool(view.record))
-        _name(self.over, self.tr("Next place") if view.record else self.tr("Step"), "F10")
+        verb = step_verb(view)
+        usual = self.tr("Next place") if view.record else self.tr("Step")
+        _name(self.over, verb or usual, "F10")
+        self.step_named.emit(verb)
         _name(self.into, self.tr("Next place") if view.record else self.tr("Step into"), "F11")
         _name(
             self.out, self.tr("Place before") if view.record else self.tr("Step out"), "Shift+F11"
@@ -105,6 +110,11 @@ class RunBar(QWidget):
         else:
             self._clock.stop()
         self._paint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """With the window the room for words above it has changed."""
+        super().resizeEvent(event)
+        self.step_named.emit(step_verb(self._view))
 
     def _on_tick(self) -> None:
         """Say how long it works already, once that is long."""
@@ -239,7 +249,7 @@ def _button(name: str, words: str, keys: str) -> QToolButton:
 
 def _says(view: RunView) -> tuple[object, ...]:
     """What the bar shows of a view; the state is the same object while a reply streams."""
-    return (id(view.state), view.record, view.sentence, view.branches)
+    return (id(view.state), view.record, view.sentence, view.branches, view.choice)
 
 
 def _name(button: QToolButton, words: str, keys: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent
+from PySide6.QtGui import QAction, QFocusEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
@@ -235,6 +235,27 @@ def build_toolbar(actions: ActionSet, choices: RunChoices, menus: QMenuBar) -> Q
             )
             button.setProperty("primary", is_run)
     return bar
+
+
+_LONGEST = 28
+"""Characters of a verb in the toolbar; a tool's long name is cut, the tip of the step has it."""
+
+_ROOM = 1100
+"""Width of a window below which the menus need the room of a verb."""
+
+
+def name_step(action: QAction, window: QWidget, verb: str) -> None:
+    """Say what a step does where the run stands.
+
+    Args:
+        action: the step.
+        window: the window of the toolbar.
+        verb: "Send the request"; empty for what a step is called otherwise.
+    """
+    usual = QCoreApplication.translate("Toolbar", " Step")
+    words = verb if len(verb) <= _LONGEST else f"{verb[: _LONGEST - 1]}…"
+    has_room = bool(verb) and window.width() >= _ROOM
+    action.setIconText(f" {words}".replace("&", "&&") if has_room else usual)
 
 
 def build_menus(bar: QMenuBar, actions: ActionSet, docks: Docks) -> QMenu:

@@ -54,7 +54,7 @@ async def test_the_requests_from_there_on_go_to_the_model_that_was_taken() -> No
     await session.send(ChooseModel(OTHER, own, other))
     state = session.run.state
     assert (state.place, state.answered_by, state.declined) == (
-        PausePoint.BEFORE_REQUEST, OTHER, own,
+        PausePoint.BEFORE_REQUEST, OTHER, None,
     )  # fmt: skip
     touch = state.step.touches[-1]
     assert (touch.kind, touch.place) == ("switched", PausePoint.BEFORE_REQUEST)

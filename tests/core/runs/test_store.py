@@ -20,14 +20,25 @@ from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import walk
 from studio.core.agent.run.dependencies import RunDependencies
 from studio.core.agent.run.runner import Run
-from studio.core.agent.values.commands import Continue, ForkFrom
+from studio.core.agent.values.commands import Approve, Continue, ForkFrom
 from studio.core.agent.values.events import ModelCalled, Rendered, Started, Stopped
 from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.wire.reply import Reply
-from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, document, run_of, search
+from tests.core.agent.runs import (
+    NATIVE,
+    REACT,
+    Functions,
+    Session,
+    call,
+    calling,
+    document,
+    run_of,
+    search,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 ACT = 'Thought: look\nAction: search\nArgs: {"query": "a"}'
@@ -336,3 +347,20 @@ async def test_a_filter_takes_the_beginning_of_an_id_but_no_digit_of_it(store):
     assert store.runs(RunFilter(text="7")) == ()
     assert store.runs(RunFilter(text="7a99")) == ()
     assert [line.id for line in store.runs(RunFilter(text="3F7A"))] == ["3f7a99"]
+
+
+async def test_a_run_that_waits_for_the_user_is_found_among_those_under_way(store):
+    tools = Functions(search, ask=("search",))
+    session = Session.over(
+        NATIVE, [calling(call()), "ok"], tools=tools, options=RunOptions(),
+        journal=store.journal("r1"),
+    )  # fmt: skip
+    waiting = RunFilter(status="waiting")
+    assert await session.until_still() == PausePoint.TOOL_CALL
+    (line,) = store.runs(waiting)
+    assert (line.status, line.waits) == ("running", "approval")
+    assert store.summary("r1").waits == "approval"
+    await session.send(Approve(0))
+    assert session.run.state.status == "done"
+    assert store.runs(waiting) == ()
+    assert [each.waits for each in store.runs()] == [""]

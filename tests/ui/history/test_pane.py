@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from studio.application.history.rows import HEADS
@@ -256,3 +258,46 @@ def test_runs_are_put_together_folded_by_a_click_and_by_return(
     assert [run.id for run in pane.chosen_runs()] == ["b"]
     qtbot.keyClick(table, Qt.Key.Key_Return)
     assert opened == ["b"]
+
+
+def test_the_tags_of_several_runs_are_set_at_once_and_their_own_stay(
+    pane: HistoryPane, qtbot: QtBot
+) -> None:
+    told: list[tuple[str, tuple[str, ...], str]] = []
+    pane.request_describe.connect(lambda *words: told.append(words))
+    one = replace(RUNS[0], tags=("all", "first"), note="kept")
+    two = replace(RUNS[1], tags=("second", "all"))
+    pane.show_runs([one, two])
+    pane.table.selectAll()
+    qtbot.mouseClick(pane.notes_button, Qt.MouseButton.LeftButton)
+    dialog = pane.findChild(NotesDialog)
+    assert dialog is not None
+    assert dialog.tags.text() == "all"
+    dialog.tags.setText("good, late")
+    dialog.accept()
+    assert told == [
+        (one.id, ("first", "good", "late"), "kept"),
+        (two.id, ("second", "good", "late"), two.note),
+    ]
+
+
+def test_a_tag_is_renamed_in_every_run_that_has_it(pane: HistoryPane, qtbot: QtBot) -> None:
+    told: list[tuple[str, tuple[str, ...], str]] = []
+    pane.request_describe.connect(lambda *words: told.append(words))
+    one = replace(RUNS[0], tags=("regresion", "late"))
+    pane.show_runs([one, replace(RUNS[1], tags=("late",))])
+    dialog = pane.ask_tag("regresion")
+    field = dialog.findChild(QLineEdit)
+    assert field is not None
+    qtbot.keyClicks(field, "regression")
+    qtbot.keyClick(dialog, Qt.Key.Key_Return)
+    assert told == [(one.id, ("regression", "late"), one.note)]
+
+
+def test_runs_that_wait_for_the_user_say_so_and_are_found(pane: HistoryPane) -> None:
+    asked: list[tuple[str, str]] = []
+    pane.request_filter.connect(lambda *words: asked.append(words))
+    pane.show_runs([replace(RUNS[0], status="running", waits="approval")])
+    assert "needs you: approval" in pane.model.rows[0].cells
+    pane.ends.setCurrentText("needs you")
+    assert asked == [("", "waiting")]

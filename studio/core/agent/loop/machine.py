@@ -143,8 +143,9 @@ def _control(state: RunState, event: Logged | Paused | Resumed | Forked | ModelC
         case Logged():
             return state, pending(state)
         case ModelChosen(model=model, over=over):
-            is_own = model.is_same(state.setup.answered_by)
-            state = replace(state, switched_to=None if is_own else model, declined=over)
+            # What was left for another may be asked about again; what was not taken is known.
+            declined = over if model.is_same(state.answered_by) else None
+            state = replace(state, switched_to=model, declined=declined)
             return state, pending(state)
         case Paused(place=place, reason=reason, breakpoints=hit, text=text):
             return settle(replace(state, pause=Pause(place, reason, hit, text, event.at)))

@@ -291,7 +291,7 @@ def messages_of(state: RunState, number: int) -> Sequence[Message]:
 def models_of(state: RunState) -> list[str]:
     """The models that were asked, by name, each time that it was another one."""
     first = state.setup.answered_by
-    if state.switched_to is None and state.declined is None:
+    if state.switched_to is None:
         return [first.name]  # nobody was asked about it: no step has to be looked at
     asked = [first.name, *((each.model or first).name for each in steps_of(state))]
     return [name for at, name in enumerate(asked) if not at or name != asked[at - 1]]

@@ -277,7 +277,7 @@ class Step:
     """What a person did in it, in order."""
 
     model: RunModel | None = None
-    """The model that was asked; None where it is the one that the run began with."""
+    """The model that was asked; None: the one that the run began with, nobody chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +401,7 @@ class RunState:
     of any other secret only the reference."""
 
     switched_to: RunModel | None = None
-    """The model that the user took in place of the one that it began with; None: that one."""
+    """The model that the user chose last; None: nobody was asked, it is the one it began with."""
 
     declined: RunModel | None = None
     """The model that the user was asked about last and did not take."""
