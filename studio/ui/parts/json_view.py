@@ -27,6 +27,7 @@ _TOKEN = re.compile(
     r"|(?P<number>-?\b\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\b)"
     r"|(?P<word>\btrue\b|\bfalse\b|\bnull\b)"
 )
+_JSON_BEGINS = re.compile(r'\s*(?:[{]\s*["}]|\[\s*(?:[\[{"\]\d-]|true|false|null))')
 _LONGEST_LINE = 20_000
 
 
@@ -35,6 +36,8 @@ class JsonHighlighter(QSyntaxHighlighter):
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
+        self.is_json = True
+        """Whether the text is JSON; words of a sentence have no colours."""
         self._formats: dict[str, QTextCharFormat] = {}
         self.recolor()
 
@@ -55,7 +58,7 @@ class JsonHighlighter(QSyntaxHighlighter):
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line."""
-        if len(text) > _LONGEST_LINE:
+        if len(text) > _LONGEST_LINE or not self.is_json:
             return
         for match in _TOKEN.finditer(text):
             kind = match.lastgroup or ""
@@ -147,6 +150,12 @@ class JsonView(FollowsTheme, LongText):
         # A plain text document measures its height in lines.
         lines = min(max(1, round(self.document().size().height())), self._most_lines)
         self.setFixedHeight(round(lines * line_height(self)) + 18)
+
+    def show_answer(self, text: str) -> None:
+        """Show what somebody answered: JSON where it is an object or a list, else words."""
+        if self._highlighter is not None:
+            self._highlighter.is_json = _JSON_BEGINS.match(text) is not None
+        self.show_json(text)
 
     def show_json(self, text: str) -> None:
         """Show a text, keeping the place that is looked at."""

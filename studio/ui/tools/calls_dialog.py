@@ -276,9 +276,9 @@ class CallsDialog(QDialog):
         call = self._calls[row] if row >= 0 else None
         outcome = self._outcomes.get(row)
         has_answer = call is not None and self._filed[row] is not None
-        self.before.show_json(reveal(pretty_json(call.text)) if call and has_answer else "")
+        self.before.show_answer(reveal(pretty_json(call.text)) if call and has_answer else "")
         now = outcome.whole or outcome.text if outcome is not None else ""
-        self.now.show_json(reveal(pretty_json(now)))
+        self.now.show_answer(reveal(pretty_json(now)))
         self.compare.setEnabled(has_answer)
         if call is not None:
             self.compare.setCurrentIndex(self.compare.findData(call.compare))

@@ -56,7 +56,7 @@ class ToolAnswer(QScrollArea):
         """Show how a call ended; without one there is nothing to see."""
         self.result.setVisible(outcome is not None)
         if outcome is not None:
-            self.result.show_json(pretty_json(outcome.text))
+            self.result.show_answer(pretty_json(outcome.text))
         head = outcome.head if outcome is not None else ""
         self.head.setText(reveal(head))
         self.head.setVisible(bool(head))

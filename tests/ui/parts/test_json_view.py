@@ -24,6 +24,17 @@ def test_keys_and_values_have_their_colours(qtbot: QtBot) -> None:
     assert colors(view, 1)[0] == (2, 5, QColor(DARK.accent).name())
 
 
+def test_words_of_an_answer_are_no_json(qtbot: QtBot) -> None:
+    view = JsonView()
+    qtbot.addWidget(view)
+    view.show_answer('[image image/png, 4,035 bytes] is "true"')
+    assert colors(view, 0) == []
+    view.show_answer('[1, "a"]')
+    assert len(colors(view, 0)) == 2
+    view.show_answer("4,035 bytes")
+    assert colors(view, 0) == []
+
+
 def test_a_growing_view_is_as_high_as_its_text(qtbot: QtBot) -> None:
     view = JsonView()
     qtbot.addWidget(view)
