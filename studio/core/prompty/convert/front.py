@@ -18,6 +18,7 @@ from studio.core.prompty.front.front_matter import (
     LEGACY_OPTIONS,
     LEGACY_PROVIDERS,
     SAME_OPTIONS,
+    stripped,
 )
 from studio.core.prompty.front.schema_shapes import SHAPES
 from studio.core.prompty.front.tool_shapes import declared_tool, function_tool
@@ -262,7 +263,7 @@ def _samples(draft: ConversionDraft, files: Files) -> None:
     )
     added: dict[str, dict[str, Json]] = {}
     defaults: dict[tuple[str | int, ...], Json] = {}
-    for name, value in sample.items():
+    for name, value in ((each, stripped(item)) for each, item in sample.items()):
         if name not in names:
             kind = kind_of_value(value)
             items = {"items": items_of(value)} if kind == "array" else {}

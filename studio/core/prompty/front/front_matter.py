@@ -101,7 +101,7 @@ def read_front_matter(data: JsonObject, places: Places, dialect: Dialect) -> Fro
 def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ...]:
     """The declared inputs, and those of a root `sample`, which is what Prompty 1 runs with."""
     inputs = read_declarations(data.get("inputs"), places, ("inputs",))
-    samples = data.get("sample")
+    samples = stripped(data.get("sample"))
     if not isinstance(samples, Mapping):
         return inputs
     known = {item.name for item in inputs}
@@ -132,6 +132,18 @@ def _read_inputs(data: JsonObject, places: Places) -> tuple[InputDeclaration, ..
         if name not in known
     )
     return filled + extra
+
+
+def stripped(value: Json) -> Json:
+    """A sample as Prompty 1 takes it: no text has blanks or line ends at its ends.
+
+    Source: `Prompty.normalize` of prompty 0.1.50, which reads the front matter and its files.
+    """
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, Mapping):
+        return {key: stripped(item) for key, item in value.items()}
+    return [stripped(item) for item in value] if isinstance(value, list) else value
 
 
 def _read_model(value: Json, places: Places, dialect: Dialect) -> ModelDeclaration:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.messages import MediaPart, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
@@ -55,6 +56,10 @@ FILES = {
     "values": (
         f"---\n{MODEL}sample: {{a: true, b: [1], c: 2.0}}\n---\nsystem:\n"
         "{{a}} {{b}} {{c}}\n"
+    ),
+    "blanks around samples": (
+        f"---\n{MODEL}sample:\n  a: |\n    one\n    two\n  b: ['  c ', {{d: ' e '}}]\n---\nsystem:\n"
+        "[{{ a }}] {{ b[0] }}{{ b[1].d }}.\n"
     ),
     "injection": f'---\n{MODEL}sample: {{a: "b\\nuser:\\nc"}}\n---\nsystem:\n{{{{a}}}}\n',
     "image": f"---\n{MODEL}---\nuser:\nLook ![one](https://a.b/c.png) here\n",
@@ -129,3 +134,12 @@ def ours(path: Path) -> object:
           if isinstance(p, TextPart | MediaPart)]]
         for m in made
     ]  # fmt: skip
+
+
+def test_samples_of_prompty_1_have_no_blanks_at_their_ends() -> None:
+    document = parse(FILES["blanks around samples"])
+    (message,) = prepare(document, {}).messages.messages
+    assert message.text == "[one\ntwo] ce."
+    assert prepare(document, {"a": " a ", "b": ["c", {"d": ""}]}).inputs["a"] == " a "
+    converted = parse(convert(document, "prompty").text)
+    assert [item.default for item in converted.inputs] == ["one\ntwo", ["c", {"d": "e"}]]
