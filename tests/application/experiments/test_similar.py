@@ -76,7 +76,8 @@ async def test_cells_that_come_over_meanwhile_share_a_request(
     assert state == "done"
     found = [ledger.outcome(result, CellKey(1, row, 0)) for row in range(1, 13)]
     assert [each.passed for each in found if each is not None] == [True, True, False] * 4
-    assert sorted(asked[0]) == ["Cuzco", "Oslo", "Rome", "a northern town"]
+    assert len(asked) < 12, "cells share requests; which of them is a matter of time"
+    assert {text for texts in asked for text in texts} == set(VECTORS)
 
 
 async def test_a_text_that_is_refused_keeps_no_other_from_its_vector(

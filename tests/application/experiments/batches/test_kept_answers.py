@@ -18,6 +18,7 @@ from tests.application.experiments.batches.conftest import (
     openai_only,
 )
 from tests.application.experiments.batches.test_batches import passed
+from tests.support import patience
 from tests.support.batch_server import BatchServer, Ending
 from tests.support.chat_server import Exchange, raw
 
@@ -106,6 +107,6 @@ async def test_an_answer_that_cannot_be_read_leaves_no_cell_waiting(
 
     batches.server.endings = [Ending(looks=1)]
     monkeypatch.setattr(BatchServer, "_step", broken)
-    result = await asyncio.wait_for(batches.run(ledger), 60)
+    result = await asyncio.wait_for(batches.run(ledger), patience.SECONDS)
     found = [ledger.outcome(result, key) for key in ledger.identities(result)]
     assert [each.state for each in found if each is not None] == [CellState.ERROR] * 4
