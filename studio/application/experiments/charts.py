@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
-from studio.application.experiments.report import ExperimentReport, VariantReport, percent
+from studio.application.experiments.experiment_report import (
+    ExperimentReport,
+    VariantReport,
+    percent,
+)
 from studio.application.words import translate
 from studio.core.experiments.results.cells import VariantTotal
 from studio.core.experiments.statistics import wilson

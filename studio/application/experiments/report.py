@@ -4,141 +4,39 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from studio.application.experiments.experiment_report import (
+    ExperimentReport,
+    VariantReport,
+    sentences_of,
+)
 from studio.application.words import translate
-from studio.core.experiments.results.cells import RowTotal, VariantTotal
+from studio.core.experiments.results.cells import RowTotal
 from studio.core.experiments.results.comparison import (
-    PairedComparison,
     RowVerdict,
     compare,
     corrected,
     row_verdicts,
 )
-from studio.core.experiments.results.gates import GateCheck, GateSubject, check_gates
+from studio.core.experiments.results.gates import GateSubject, check_gates
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import JudgeAgreement, judge_agreements
 from studio.core.experiments.results.result import ResultHead, ResultRow
-from studio.core.experiments.statistics import mcnemar, quantile, shown_p, wilson
+from studio.core.experiments.statistics import mcnemar, quantile, shown_p
 from studio.core.experiments.values import Gates, PassRule
 from studio.core.paths import user_paths
 from studio.core.text.values import Json
 
 _tr = partial(translate, "ExperimentReport")
 
-FEW_ROWS = 20
-"""Below, a share says little."""
 
 GIT = "git:"
 """Begins a baseline that is a revision of git: the prompts as they were there."""
 
 ACCEPTED = "accepted"
 """The baseline that was blessed by hand."""
-
-
-@dataclass(frozen=True)
-class VariantReport:
-    """One variant of a result."""
-
-    name: str
-    """The variant."""
-
-    total: VariantTotal
-    """All of its cells."""
-
-    rows: Sequence[RowTotal]
-    """Its rows."""
-
-    verdicts: Mapping[str, RowVerdict]
-    """Whether its rows pass, by key."""
-
-    p50_ms: float
-    """Median time of a cell."""
-
-    p95_ms: float
-    """95th percentile."""
-
-    comparison: PairedComparison | None
-    """Beside the baseline; None for the baseline, and where there is none."""
-
-    gates: tuple[GateCheck, ...]
-    """Which of the gates hold."""
-
-    @property
-    def rows_passed(self) -> int:
-        """Rows that pass."""
-        return sum(each.passed for each in self.verdicts.values())
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Of the share of rows that pass."""
-        return wilson(self.rows_passed, len(self.verdicts))
-
-    @property
-    def share(self) -> float:
-        """Share of rows that pass."""
-        return self.rows_passed / len(self.verdicts) if self.verdicts else 0.0
-
-
-@dataclass(frozen=True)
-class ExperimentReport:
-    """A whole result."""
-
-    head: ResultHead
-    """Which."""
-
-    variants: tuple[VariantReport, ...]
-    """In order."""
-
-    baseline: str
-    """Name of what is compared with; empty for nothing."""
-
-    rows: int
-    """How many rows there are."""
-
-    is_whole: bool
-    """Whether every cell is over."""
-
-    sentences: tuple[str, ...]
-    """What it says, plain."""
-
-    tags: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Keys of the rows with each tag."""
-
-    agreements: tuple[JudgeAgreement, ...] = ()
-    """How far judges agree with people, where people rated answers."""
-
-    @property
-    def headline(self) -> str:
-        """The sentence on the first variant that is compared, else on the first one."""
-        compared = [each for each in self.variants if each.comparison is not None]
-        first = next(iter(compared or self.variants), None)
-        if first is None:
-            return ""
-        base = next((each for each in self.variants if each.name == self.baseline), None)
-        return _passes(first, base if first is not base else None, self.baseline)
-
-    @property
-    def gates(self) -> tuple[GateCheck, ...]:
-        """Every gate of every variant."""
-        return tuple(gate for each in self.variants for gate in each.gates)
-
-    @property
-    def gates_hold(self) -> bool:
-        """Whether all gates hold; without gates every row of every variant must pass."""
-        if self.gates:
-            return all(gate.held for gate in self.gates)
-        return all(
-            each.rows_passed == len(each.verdicts) and not each.total.undecided
-            for each in self.variants
-        )
-
-    @property
-    def errors(self) -> int:
-        """Cells without an answer."""
-        return sum(each.total.errors for each in self.variants)
 
 
 def ledger_path(experiment: Path) -> Path:
@@ -196,7 +94,7 @@ def report_of(
     found = tuple(reports)
     agreements = _agreements(ledger, result)
     said = [
-        *_sentences(found, title, len(rows), is_whole=is_whole), *map(_agreed, agreements),
+        *sentences_of(found, title, len(rows), is_whole=is_whole), *map(_agreed, agreements),
         *_preferred(ledger, result, names),
     ]  # fmt: skip
     return ExperimentReport(
@@ -361,64 +259,3 @@ def _slices(
 def _number(value: Json) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(str(value)) if is_number else None
-
-
-# Sentences ----------------------------------------------------------------------------------------
-
-
-def percent(share: float) -> str:
-    """A share as people write it."""
-    return f"{round(100 * share)} %"
-
-
-def _sentences(
-    variants: Sequence[VariantReport], baseline: str, rows: int, *, is_whole: bool
-) -> list[str]:
-    made: list[str] = []
-    if rows < FEW_ROWS:
-        made.append(
-            _tr("Few rows: {count} say little. 8 of 10 may be anything from 49 to 94 %.").format(
-                count=rows
-            )
-        )
-    base = next((each for each in variants if each.name == baseline), None)
-    for each in variants:
-        if each is base:
-            continue
-        made.append(_passes(each, base, baseline))
-        if each.comparison is not None and is_whole:
-            made.append(_chance(each.comparison, rows))
-    if base is not None and len(variants) == 1:
-        made.append(_passes(base, None, ""))
-    return made
-
-
-def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> str:
-    low, high = each.interval
-    text = _tr("{name} passes {share} of {rows} rows ({low} to {high})").format(
-        name=each.name, share=percent(each.share), rows=len(each.verdicts),
-        low=round(100 * low), high=round(100 * high),
-    )  # fmt: skip
-    found = each.comparison
-    if found is None:
-        return f"{text}."
-    share = base.share if base is not None else found.baseline_passed / max(1, found.rows)
-    return _tr("{text}, {baseline} {share}: {won} rows won, {lost} lost.").format(
-        text=text, baseline=baseline, share=percent(share), won=len(found.won),
-        lost=len(found.lost),
-    )  # fmt: skip
-
-
-def _chance(found: PairedComparison, rows: int) -> str:
-    p_value = shown_p(found.corrected)
-    if found.is_clear:
-        return _tr("This is unlikely to be chance ({p}).").format(p=p_value)
-    text = _tr("It can't be told from chance ({p}).").format(p=p_value)
-    if not found.won and not found.lost:
-        return _tr("No row changed.")
-    if found.enough_for > rows:
-        more = _tr(
-            "To see 5 points you need about {needed} rows at this much change; there are {rows}."
-        ).format(needed=found.enough_for, rows=rows)
-        return f"{text} {more}"
-    return text

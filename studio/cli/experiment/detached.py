@@ -11,7 +11,8 @@ import sys
 import time
 from contextlib import suppress
 
-from studio.application.experiments.report import ExperimentReport, report_of
+from studio.application.experiments.experiment_report import ExperimentReport
+from studio.application.experiments.report import report_of
 from studio.application.experiments.run.detached import (
     STOPPING,
     DetachedRunError,

@@ -7,8 +7,8 @@ import json
 import sys
 from pathlib import Path
 
+from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS, summary_of
-from studio.application.experiments.report import ExperimentReport
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.core.experiments.results.ledger import ExperimentLedger
 

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from studio.application.editing.experiment.names import experiments_of
+from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.make import (
     experiment_of,
     experiment_of_run,
@@ -18,7 +19,6 @@ from studio.application.experiments.make import (
 )
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.words import ended_words
 from studio.application.experiments.stepping import cell_to_step
 from studio.application.run.past.again import PastRun

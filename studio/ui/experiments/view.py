@@ -25,10 +25,10 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.experiments.charts import ChartKind, chart_of
+from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.facets import FailureGroup, RowFacets
 from studio.application.experiments.grid import RowFilter
-from studio.application.experiments.report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.experiments.run.words import progress_line
 from studio.core.experiments.results.cells import CellKey

@@ -16,13 +16,14 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from studio.application.experiments.accept import AcceptedAnswer, AcceptError, accept_answer
 from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS
 from studio.application.experiments.facets import RowFacets, facets_of
 from studio.application.experiments.grid import ExperimentGrid, dot_of, grid_of
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices, plan_experiment
 from studio.application.experiments.planned_variants import PlannedVariant
 from studio.application.experiments.prompts import ExperimentError, inputs_read
-from studio.application.experiments.report import ExperimentReport, ledger_path, report_of
+from studio.application.experiments.report import ledger_path, report_of
 from studio.application.experiments.run.detached import DetachedRunError
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.spending import ExperimentProgress

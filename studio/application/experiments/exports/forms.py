@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
 from xml.etree import ElementTree
 
+from studio.application.experiments.experiment_report import ExperimentReport, percent
 from studio.application.experiments.exports.cells import ExportedCell, cells_of, lost
 from studio.application.experiments.exports.inspect_log import as_inspect
 from studio.application.experiments.exports.otel import as_otel
-from studio.application.experiments.report import ExperimentReport, percent
 from studio.core.experiments.results.cells import CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.text.values import Json

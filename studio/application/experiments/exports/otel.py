@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterator
 
 from studio import __version__
+from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.cells import ExportedCell, cells_of
-from studio.application.experiments.report import ExperimentReport
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.otlp import attributes_of, root_span_id, trace_id

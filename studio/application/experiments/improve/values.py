@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.application.experiments.report import ExperimentReport
+from studio.application.experiments.experiment_report import ExperimentReport
 
 CandidateState: TypeAlias = Literal["start", "kept", "dropped", "refused"]
 """What became of a text: it is the prompt's own, was scored on the rows that choose, was no better

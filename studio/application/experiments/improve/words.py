@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from studio.application.experiments.charts import ChartFigure, ChartPoint
+from studio.application.experiments.experiment_report import percent
 from studio.application.experiments.improve.values import (
     Candidate,
     Improvement,
     ImproveProgress,
 )
-from studio.application.experiments.report import percent
 from studio.application.words import translate
 from studio.core.experiments.statistics import shown_p, wilson
 

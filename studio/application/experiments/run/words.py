@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from studio.application.experiments.report import ExperimentReport
+from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.words import translate
 
