@@ -42,7 +42,7 @@ class NotedTransport(httpx2.AsyncBaseTransport):
         try:
             answer = await self._inner.handle_async_request(request)
         except httpx2.HTTPError as error:
-            self._notes.said = f"it cannot be reached: {error}"
+            self._notes.said = f"cannot be reached: {error}"
             raise
         assert isinstance(answer.stream, httpx2.AsyncByteStream)
         stream = _NotedStream(answer.stream, self._notes)
