@@ -127,7 +127,7 @@ def as_junit(found: Sequence[CheckedFile]) -> str:
         case = ET.SubElement(suite, "testcase", classname="check", name=_posix(file))
         if file.problems:
             text = as_text([file])
-            failure = ET.SubElement(case, "failure", message=f"{len(file.problems)} findings")
+            failure = ET.SubElement(case, "failure", message=_count(len(file.problems)))
             failure.text = "".join(each if each in "\n\t" or each >= " " else "?" for each in text)
     suites = ET.Element("testsuites")
     suites.append(suite)
@@ -145,6 +145,10 @@ FORMATS: Mapping[str, Callable[[Sequence[CheckedFile]], str]] = MappingProxyType
     }
 )
 """By the name that `--format` takes."""
+
+
+def _count(findings: int) -> str:
+    return "1 finding" if findings == 1 else f"{findings} findings"
 
 
 def _each(found: Iterable[CheckedFile]) -> Iterable[tuple[CheckedFile, Problem]]:
