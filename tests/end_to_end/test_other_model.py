@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from studio.core.agent.values.events import ModelChosen
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.resource_files import resource
 from studio.ui.app.workbench import Workbench
-from tests.support.chat_server import ChatServer, chat_server, streamed
+from tests.support.chat_server import ChatServer, Exchange, chat_server, streamed
 
 CALL = 'Thought: I look.\nAction: calculator\nArgs: {"expression": "128 * 46"}'
 END = "Thought: I know.\nFinal Answer: It is 5888."
@@ -129,6 +130,35 @@ def test_another_connection_is_asked_about_kept_changed_and_journaled(
         ("small (One)", "large (Two)"),
         ("huge (Two)", "small (One)"),
     ]
+
+
+def test_a_pick_while_the_model_answers_pauses_the_run_and_asks(
+    qtbot: QtBot, workbench: Workbench, server: ChatServer
+) -> None:
+    answers = asyncio.Event()
+    held: list[asyncio.AbstractEventLoop] = []
+
+    async def wait(exchange: Exchange) -> None:
+        held.append(asyncio.get_running_loop())
+        await answers.wait()
+        await streamed(CALL)(exchange)
+
+    server.first(wait)
+    run, page = workbench.run, workbench.window.tabs.current
+    assert page is not None
+    page.editor.setFocus()
+    press(Qt.Key.Key_F5)
+    qtbot.waitUntil(lambda: bool(held))
+    workbench.connections.choose("Two")
+    held[0].call_soon_threadsafe(answers.set)
+    qtbot.waitUntil(lambda: run.view.choice == "model")
+    assert _asked(server) == ["small"]
+    workbench.run_pane.timeline.setFocus()
+    press(Qt.Key.Key_2)
+    qtbot.waitUntil(lambda: run.view.choice == "")
+    press(Qt.Key.Key_F5)
+    qtbot.waitUntil(lambda: not run.is_live)
+    assert _asked(server) == ["small", "large"]
 
 
 def test_a_run_of_the_past_is_gone_on_with_by_its_own_model_or_the_new_one(

@@ -78,6 +78,11 @@ class ChatServer:
         """Answer the next completion requests like this, in order."""
         self._answers.extend(answers)
 
+    def first(self, answer: Answer) -> None:
+        """Answer the next completion request like this, and nothing else of the script."""
+        self._answers.clear()
+        self._answers.append(answer)
+
     def always(self, answer: Answer) -> None:
         """Answer like this whenever the script is used up."""
         self._always = answer

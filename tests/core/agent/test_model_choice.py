@@ -94,6 +94,15 @@ async def test_a_fork_goes_back_to_the_model_of_its_place() -> None:
     assert walk(run.events).state == run.state
 
 
+async def test_a_run_that_begins_says_which_model_it_was_begun_with_and_over_which() -> None:
+    session = Session.over(NATIVE, ["first"])
+    own = session.run.state.answered_by
+    state = await session.run.go(ChooseModel(own, OTHER))
+    assert (state.answer, state.answered_by, state.declined) == ("first", own, OTHER)
+    (touch,) = state.step.touches
+    assert (touch.kind, touch.place) == ("switched", PausePoint.BEFORE_REQUEST)
+
+
 async def test_after_the_answer_the_thread_goes_on_with_another_model() -> None:
     session = Session.over(NATIVE, ["first"])
     assert await session.until_still() == "done"

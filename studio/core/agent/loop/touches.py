@@ -54,13 +54,18 @@ def noted(before: RunState, after: RunState, event: Event) -> RunState:
 
 
 def _model_touch(before: RunState, event: ModelChosen) -> Touch:
-    """The word on the model, at what the run stood with; the request where that has no card."""
-    place, call = before.place or PausePoint.ANSWER, before.call
-    if place in (PausePoint.ERROR, PausePoint.STEP_END):
+    """The word on the model, at what the run stood with; the request where that has no card.
+
+    A run that only begins has kept none: it was chosen over another one.
+    """
+    place, call = before.place, before.call
+    begins = place is None and not before.is_over
+    if place in (PausePoint.ERROR, PausePoint.STEP_END) or begins:
         place, call = PausePoint.BEFORE_REQUEST, None
-    kind: TouchKind = "kept" if event.model.is_same(before.answered_by) else "switched"
+    is_kept = event.model.is_same(before.answered_by) and not begins
+    kind: TouchKind = "kept" if is_kept else "switched"
     words = f"{event.model.name} instead of {event.over.name}"
-    return Touch(kind, place, call, event.at, words)
+    return Touch(kind, place or PausePoint.ANSWER, call, event.at, words)
 
 
 def _touch_of(event: Event) -> Touch | None:
