@@ -74,14 +74,23 @@ def load(path: Path) -> PromptDocument:
     Raises:
         UsageError: the file cannot be read, or is no prompt.
     """
+    refuse_agent_file(path)
+    # Whole, so that whatever is named beside it is found from any working directory.
+    return parse(read_text(path), path.resolve())
+
+
+def refuse_agent_file(path: Path) -> None:
+    """A file of a coding agent is never taken for a prompt.
+
+    Raises:
+        UsageError: it is one.
+    """
     kind = agent_file_kind(path)
     if kind is not None:
         raise UsageError(
             f"{path} is no prompt ({TITLES[kind]}); `check` looks at it, and `messages` says "
             "what of it is loaded when"
         )
-    # Whole, so that whatever is named beside it is found from any working directory.
-    return parse(read_text(path), path.resolve())
 
 
 def read_text(path: Path) -> str:

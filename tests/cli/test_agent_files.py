@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.cli.exit_codes import USAGE
 from studio.cli.main import run_command
 
 
@@ -53,3 +54,15 @@ def test_it_is_never_taken_for_a_prompt(
 ) -> None:
     assert run_command([command, str(skill)]) == 2
     assert "agent skill" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command", [["convert", "--to", "prompty", "--write"], ["fmt"], ["request"], ["export"]]
+)
+def test_no_command_takes_one_for_a_prompt(
+    command: list[str], skill: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = skill.read_bytes()
+    assert run_command([*command, str(skill)]) == USAGE
+    assert "is no prompt (agent skill)" in capsys.readouterr().err
+    assert skill.read_bytes() == before
