@@ -511,10 +511,13 @@ class ExperimentView(QWidget):
         detail.request_accept.connect(controller.accept)
         detail.request_repeat.connect(controller.look_at)
         detail.rated.connect(controller.rate)
+        self.setFocusProxy(self.table)
+        # Also where a filter or a button has the keyboard: the window's own run a prompt.
+        OwnKeys(self, {"F10": self._step, "F5": self._on_run})
         OwnKeys(
             self.table,
             {
-                "F10": self._step, "F5": self._on_run, "N": self._next_failed,
+                "N": self._next_failed,
                 "Shift+N": lambda: self._next_failed(-1), "D": detail.compare_button.toggle,
                 "/": self.search.setFocus, "Ctrl+Z": controller.undo_accept,
                 "A": detail.accept_button.click, "Return": detail.answer.setFocus,

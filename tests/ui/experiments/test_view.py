@@ -265,6 +265,23 @@ def test_rows_are_found_by_what_fails_and_by_the_input_that_differs(
     assert view.controller.model.shown_rows == (1, 2, 3)
 
 
+def test_the_keys_that_run_are_those_of_the_whole_tab(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    workbench = open_workbench()
+    view = opened(qtbot, workbench, experiment)
+    focused = workbench.window.focusWidget()
+    assert focused is not None
+    assert view.isAncestorOf(focused) or focused is view
+    view.search.setFocus()
+    qtbot.keyClick(view.search, Qt.Key.Key_F5)
+    qtbot.waitUntil(
+        lambda: not view.controller.is_running and view.controller.report is not None
+        and view.controller.report.is_whole,
+        timeout=patience.MS,
+    )  # fmt: skip
+
+
 def test_two_answers_are_compared_without_names(
     qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
 ) -> None:

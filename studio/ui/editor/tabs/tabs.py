@@ -117,6 +117,8 @@ class EditorTabs(QStackedWidget):
         path = path.absolute()
         if is_experiment(path):
             self.open_view(path)
+            if path in self._views:
+                self._views[path].setFocus()
             return None
         page = self.open_text(path)
         if page is not None:
