@@ -9,6 +9,7 @@ from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.exit_codes import UsageError
+from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
@@ -74,17 +75,21 @@ def load(path: Path) -> PromptDocument:
     Raises:
         UsageError: the file cannot be read, or is no prompt.
     """
-    refuse_agent_file(path)
+    refuse_other_file(path)
     # Whole, so that whatever is named beside it is found from any working directory.
     return parse(read_text(path), path.resolve())
 
 
-def refuse_agent_file(path: Path) -> None:
-    """A file of a coding agent is never taken for a prompt.
+def refuse_other_file(path: Path) -> None:
+    """A file of a coding agent and an experiment are never taken for a prompt.
 
     Raises:
         UsageError: it is one.
     """
+    if is_experiment(path):
+        raise UsageError(
+            f"{path} is no prompt (experiment); `check` looks at it, and `experiment run` runs it"
+        )
     kind = agent_file_kind(path)
     if kind is not None:
         raise UsageError(

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from studio.cli.arguments import named_files, refuse_agent_file
+from studio.cli.arguments import named_files, refuse_other_file
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.export.write import write_atomically
@@ -131,7 +131,7 @@ def _load_exactly(path: Path) -> PromptDocument:
     Raises:
         UsageError: it cannot be read, is not UTF-8, or is no prompt.
     """
-    refuse_agent_file(path)
+    refuse_other_file(path)
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:

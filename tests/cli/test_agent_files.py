@@ -66,3 +66,13 @@ def test_no_command_takes_one_for_a_prompt(
     assert run_command([*command, str(skill)]) == USAGE
     assert "is no prompt (agent skill)" in capsys.readouterr().err
     assert skill.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", [["messages"], ["run"], ["fmt"]])
+def test_an_experiment_is_no_prompt(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.experiment.yaml"
+    path.write_text("prompts: [a.prompty]\ntests: []\n", encoding="utf-8")
+    assert run_command([*command, str(path)]) == USAGE
+    assert "experiment run" in capsys.readouterr().err
