@@ -58,6 +58,14 @@ def test_a_person_types_clicks_and_probes(screen: Screen) -> None:
         lambda s: "{{ city }}" in s["text"].splitlines()[s["line"] - 1], "the value's expression"
     )
 
+    # The keyboard stayed in the text: the next key writes there, over nothing.
+    before = shown["text"]
+    screen.type("z")
+    shown = screen.until(lambda s: s["text"] != before, "the key in the text")
+    assert shown["text"].replace("z", "", 1) == before
+    screen.press("ctrl+z")
+    screen.until(lambda s: s["text"] == before, "the key undone")
+
     # An error: the cards stay, dimmed; the problem is named, and a click leads to it.
     screen.click(shown["editor"])
     screen.press("ctrl+End")

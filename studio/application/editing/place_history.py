@@ -44,10 +44,17 @@ class PlaceHistory:
     def __init__(self) -> None:
         self._places: list[VisitedPlace] = []
         self._at = -1
+        self._leaves = False
+
+    def leave(self) -> None:
+        """The user jumps: the next place is another one, however near, if its line is another."""
+        self._leaves = True
 
     def visit(self, place: VisitedPlace) -> None:
         """The user is at a place: a new one after a jump, else the present one moves along."""
-        if self._at >= 0 and _is_near(self._places[self._at], place):
+        lines = 0 if self._leaves else _NEAR
+        self._leaves = False
+        if self._at >= 0 and _is_near(self._places[self._at], place, lines):
             self._places[self._at] = place
             return
         del self._places[self._at + 1 :]
@@ -70,7 +77,7 @@ class PlaceHistory:
             self._at -= 1
 
 
-def _is_near(one: VisitedPlace, other: VisitedPlace) -> bool:
+def _is_near(one: VisitedPlace, other: VisitedPlace, lines: int) -> bool:
     if isinstance(one, TextPlace) and isinstance(other, TextPlace):
-        return one.document == other.document and abs(one.line - other.line) <= _NEAR
+        return one.document == other.document and abs(one.line - other.line) <= lines
     return one == other

@@ -22,6 +22,7 @@ class Navigation(QObject):
         self.open_run: Callable[[str], object] | None = None
         """Shows a run by its identifier; None before the panes stand."""
         tabs.caret_moved.connect(self._on_caret)
+        tabs.jumping.connect(self._on_jump)
         tabs.current_changed.connect(self._on_page)
 
     def visit_run(self, run: str) -> None:
@@ -60,6 +61,10 @@ class Navigation(QObject):
             return False
         page.editor.show_place(place.offset)
         return True
+
+    def _on_jump(self) -> None:
+        self._note(self._tabs.current)
+        self._history.leave()
 
     def _on_caret(self, _offset: int) -> None:
         self._note(self._tabs.current)

@@ -291,6 +291,11 @@ class Docks(QObject):
                 self._docks[name].hide()
         if self._alone in ("", "editor") and self._center().isHidden():
             self._center().show()
+            # A side pane has spread over the place that was free.
+            left = [self._docks[name] for name in self._visible(_LEFT)]
+            self._window.resizeDocks(
+                left, [self._side_width] * len(left), Qt.Orientation.Horizontal
+            )
             self._center().setFocus(Qt.FocusReason.OtherFocusReason)
 
     # -- keeping --------------------------------------------------------------------------------

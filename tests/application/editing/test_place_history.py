@@ -21,6 +21,18 @@ def test_a_jump_is_a_place_and_a_few_lines_are_none() -> None:
     assert history.step(1) == at(42)
 
 
+def test_a_place_that_was_asked_for_is_one_however_near() -> None:
+    history = PlaceHistory()
+    for place in (at(0), at(40), at(41)):
+        history.visit(place)
+    history.leave()
+    history.visit(at(38))
+    assert history.step(-1) == at(41)
+    history.leave()
+    history.visit(at(41))
+    assert history.step(-1) == at(0)
+
+
 def test_a_new_jump_ends_the_way_forward() -> None:
     history = PlaceHistory()
     for place in (at(0), at(40), at(80)):

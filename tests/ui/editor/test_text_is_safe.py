@@ -133,7 +133,6 @@ def test_completing_a_media_token_takes_its_bracket_over(
         qtbot.waitUntil(lambda: page.document is not None and page.document.dialect == "section")
         caret_at(page, "Hello.", after=True)
         type_text(page, "\n" + typed, delay)
-        page.assist.complete()
         QTest.keyClick(page.editor, Qt.Key.Key_Tab)
         assert page.editor.text() == SECTIONS.replace("Hello.", f"Hello.\n{expected}")
 

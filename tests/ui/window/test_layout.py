@@ -157,6 +157,18 @@ def test_a_run_takes_the_right_and_gives_it_back(
     qtbot.waitUntil(lambda: (docks["files"].width(), docks["preview"].width()) == (248, usual))
 
 
+def test_a_side_pane_of_a_narrow_window_leaves_the_editor_its_room(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = opened(bench, qtbot, tmp_path, (900, 600))
+    docks = bench.window.docks
+    docks.toggle_right()
+    docks.show("files")
+    docks.toggle_right()
+    qtbot.waitUntil(lambda: page.editor.isVisible() and page.editor.width() > 500)
+    assert docks["files"].isVisible()
+
+
 def test_a_narrow_window_has_the_column_in_the_editors_place(
     bench: Workbench, qtbot: QtBot, tmp_path: Path
 ) -> None:

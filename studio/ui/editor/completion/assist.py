@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
-from PySide6.QtGui import QHelpEvent, QTextCursor
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
 from studio.application.editing.editor_context import NOTHING, EditorContext
@@ -45,6 +45,7 @@ class EditorAssist(QObject):
         self._soon.setInterval(_TYPED_DELAY_MS)
         self._soon.timeout.connect(self._on_typed)
         editor.viewport().installEventFilter(self)
+        editor.installEventFilter(self)
         editor.character_typed.connect(self._soon.start)
 
     @cached_property
@@ -101,6 +102,15 @@ class EditorAssist(QObject):
                 self._popup.hide()
             return
         self._popup.offer(offer)
+
+    def _take_at_once(self, event: QKeyEvent) -> bool:
+        """Tab right behind a typed word: the word's offer was not shown yet."""
+        is_tab = event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab
+        if not is_tab or not self._soon.isActive():
+            return False
+        self._soon.stop()
+        self._on_typed()
+        return "_popup" in self.__dict__ and self._popup.isVisible() and self._popup.press(event)
 
     def _insert(self, item: CompletionItem, span: Span) -> None:
         """Put the chosen text in place of what was typed of it."""
@@ -239,7 +249,9 @@ class EditorAssist(QObject):
     # -- hover ----------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell about what is under the mouse."""
+        """Tell about what is under the mouse; take what Tab asks for before it is offered."""
+        if watched is self._editor:
+            return isinstance(event, QKeyEvent) and self._take_at_once(event)
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = self.hover_text(event.pos())
             if text:

@@ -137,9 +137,9 @@ class CompletionPopup(QFrame):
             return False
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
-        return self._press(event)
+        return self.press(event)
 
-    def _press(self, event: QKeyEvent) -> bool:
+    def press(self, event: QKeyEvent) -> bool:
         """Handle a key; False leaves it to the editor."""
         row, count = self._list.currentRow(), self._list.count()
         match event.key():

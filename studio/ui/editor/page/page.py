@@ -38,6 +38,7 @@ class EditorPage(QWidget):
 
     parsed = Signal(PromptDocument)
     caret_moved = Signal(int)  # offset
+    jumping = Signal()  # the caret is about to go to another line that was asked for
     title_changed = Signal()
     word_learned = Signal(str)  # a word that the spelling should know from now on
     request_open = Signal(Path)  # Path of a prompt that was dropped
@@ -143,6 +144,7 @@ class EditorPage(QWidget):
     def _wire(self) -> None:
         self.changes.marked.connect(self.editor.show_changes)
         self.editor.caret_moved.connect(self.caret_moved)
+        self.editor.jumping.connect(self.jumping)
         self.editor.caret_moved.connect(self.crumbs.follow)
         self.editor.request_fixes.connect(self.assist.show_fixes)
         self.crumbs.request_open.connect(self.request_open)

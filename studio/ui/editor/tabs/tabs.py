@@ -32,6 +32,7 @@ class EditorTabs(QStackedWidget):
     current_changed = Signal(EditorPage)  # EditorPage | None
     parsed = Signal(PromptDocument)
     caret_moved = Signal(int)  # offset
+    jumping = Signal()  # the caret is about to go to another line that was asked for
     title_changed = Signal(str)
     path_moved = Signal(str, str)  # a prompt's path before, empty where it had none, and now
     opened = Signal(Path)
@@ -421,6 +422,7 @@ class EditorTabs(QStackedWidget):
             page.editor.highlighter.hold()
             page.controller.hold()
         page.caret_moved.connect(lambda offset: self._on_caret(page, offset))
+        page.jumping.connect(lambda: self._on_jump(page))
         return page
 
     def _show(self, page: EditorPage) -> EditorPage:
@@ -488,6 +490,10 @@ class EditorTabs(QStackedWidget):
     def _on_caret(self, page: EditorPage, offset: int) -> None:
         if page is self.current:
             self.caret_moved.emit(offset)
+
+    def _on_jump(self, page: EditorPage) -> None:
+        if page is self.current:
+            self.jumping.emit()
 
 
 def _same(one: Path, other: Path) -> bool:

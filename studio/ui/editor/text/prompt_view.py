@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QToolTip, QWidget
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 class PromptView(BlockView):
     """Shows a prompt's text and its caret. Offsets are code points, as in `Span`."""
+
+    jumping = Signal()  # the caret is about to go to another line that was asked for
 
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         """Make it.
@@ -98,12 +100,17 @@ class PromptView(BlockView):
         cursor = marks.cursor_for(self.document(), self.source(), span)
         self.folding.show_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
         if not select:
+            self._tell_jump(cursor.selectionStart())
             self.marks.flash((cursor.selectionStart(), cursor.selectionEnd()))
             cursor.setPosition(cursor.selectionStart())
         self.setTextCursor(cursor)
         self.centerCursor()
         if take_keyboard:
             self.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _tell_jump(self, position: int) -> None:
+        if self.document().findBlock(position) != self.textCursor().block():
+            self.jumping.emit()
 
     def show_place(self, offset: int) -> None:
         """Go to a place and type on there; nothing lights up."""
@@ -116,6 +123,7 @@ class PromptView(BlockView):
         """Show a line, counted from 1."""
         block = self.document().findBlockByNumber(max(0, min(line - 1, self.blockCount() - 1)))
         self.folding.show_line(block.blockNumber())
+        self._tell_jump(block.position())
         cursor = QTextCursor(block)
         cursor.movePosition(
             QTextCursor.MoveOperation.Right,

@@ -59,6 +59,7 @@ class MessagesView(FollowsTheme, QScrollArea):
         self._goal: Slot | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click on a card leaves the keyboard
         self.setAccessibleName(QCoreApplication.translate("MessagesView", "Messages"))
         self._column = CardColumn()
         self._column.place_clicked.connect(self.place_clicked)

@@ -56,6 +56,7 @@ class TextBody(QTextBrowser):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leads to the source, no more
         self.setAccessibleName(self.tr("Message text"))
         self.viewport().setAutoFillBackground(False)
         self.document().setDocumentMargin(0)
@@ -108,6 +109,8 @@ class TextBody(QTextBrowser):
         event.accept()  # the text browser lets it through, and the card would lead elsewhere
         place = event.position().toPoint()
         still = self._pressed is not None and (place - self._pressed).manhattanLength() < 4
+        if not still and self.textCursor().hasSelection():
+            self.setFocus(Qt.FocusReason.MouseFocusReason)  # Ctrl+C copies what is selected
         if event.button() == Qt.MouseButton.LeftButton and still:
             held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
             self._click(place, to_input=bool(held))

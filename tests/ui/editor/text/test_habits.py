@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
+from studio.core.text.span import Span
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.page.page import EditorPage
 
@@ -138,6 +139,13 @@ def test_back_and_forward(window: MainWindow, page: EditorPage, tmp_path: Path) 
     window.tabs.close_page(page)  # its file is opened again
     window.actions_by_id["edit.back"].trigger()
     assert line()[0] == "a.prompty"
+
+
+def test_back_from_a_definition_that_is_near(window: MainWindow, page: EditorPage) -> None:
+    page.editor.go_to_line(9)
+    page.editor.reveal(Span(0, 3))
+    window.actions_by_id["edit.back"].trigger()
+    assert page.editor.textCursor().blockNumber() + 1 == 9
 
 
 def test_go_to_a_line_and_column_in_the_palette(page: EditorPage, qtbot: QtBot) -> None:
