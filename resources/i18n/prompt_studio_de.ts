@@ -3130,6 +3130,10 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentCluster</name>
     <message>
+      <source>1 worker.</source>
+      <translation>1 Worker.</translation>
+    </message>
+    <message>
       <source>A worker does not have Prompt Studio ({reason}); install the same version there.</source>
       <translation>Einem Worker fehlt Prompt Studio ({reason}); installieren Sie dort dieselbe Version.</translation>
     </message>
@@ -3484,16 +3488,16 @@ Und {count} davor.</translation>
       <translation>Wenige Zeilen: {count} sagen wenig. 8 von 10 können 49 bis 94 % sein.</translation>
     </message>
     <message>
-      <source>It can't be told from chance (p = {p}).</source>
-      <translation>Das lässt sich nicht vom Zufall unterscheiden (p = {p}).</translation>
+      <source>It can't be told from chance ({p}).</source>
+      <translation>Das lässt sich vom Zufall nicht unterscheiden ({p}).</translation>
     </message>
     <message>
       <source>No row changed.</source>
       <translation>Keine Zeile hat sich geändert.</translation>
     </message>
     <message>
-      <source>This is unlikely to be chance (p = {p}).</source>
-      <translation>Das ist kaum Zufall (p = {p}).</translation>
+      <source>This is unlikely to be chance ({p}).</source>
+      <translation>Das ist wohl kein Zufall ({p}).</translation>
     </message>
     <message>
       <source>To see 5 points you need about {needed} rows at this much change; there are {rows}.</source>
@@ -4824,6 +4828,10 @@ Und {count} davor.</translation>
   <context>
     <name>HistoryPane</name>
     <message>
+      <source>Another name for the tag “{tag}”:</source>
+      <translation>Ein anderer Name für das Schlagwort „{tag}“:</translation>
+    </message>
+    <message>
       <source>Any end</source>
       <translation>Jedes Ende</translation>
     </message>
@@ -4904,6 +4912,14 @@ Und {count} davor.</translation>
       <translation>Läufe nach Prompt, Modell oder Tag zusammenstellen</translation>
     </message>
     <message>
+      <source>Rename a tag</source>
+      <translation>Schlagwort umbenennen</translation>
+    </message>
+    <message>
+      <source>Rename the tag “{tag}”…</source>
+      <translation>Das Schlagwort „{tag}“ umbenennen …</translation>
+    </message>
+    <message>
       <source>Runs</source>
       <translation>Läufe</translation>
     </message>
@@ -4914,6 +4930,10 @@ Und {count} davor.</translation>
     <message>
       <source>Tags and note…</source>
       <translation>Stichwörter und Notiz …</translation>
+    </message>
+    <message>
+      <source>Tags of {count} runs…</source>
+      <translation>Schlagwörter von {count} Läufen …</translation>
     </message>
     <message>
       <source>Take in runs that were exported as journals</source>
@@ -5019,6 +5039,26 @@ Und {count} davor.</translation>
     <message>
       <source>limit reached</source>
       <translation>Grenze erreicht</translation>
+    </message>
+    <message>
+      <source>needs you</source>
+      <translation>braucht Sie</translation>
+    </message>
+    <message>
+      <source>needs you: approval</source>
+      <translation>braucht Sie: Freigabe</translation>
+    </message>
+    <message>
+      <source>needs you: limit</source>
+      <translation>braucht Sie: Grenze</translation>
+    </message>
+    <message>
+      <source>needs you: outcome</source>
+      <translation>braucht Sie: Ausgang</translation>
+    </message>
+    <message>
+      <source>needs you: problem</source>
+      <translation>braucht Sie: Problem</translation>
     </message>
     <message>
       <source>refused</source>
@@ -5501,8 +5541,8 @@ Und {count} davor.</translation>
       <translation>Kein Text war besser als der Abschnitt, wie er ist.</translation>
     </message>
     <message>
-      <source>On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, p = {p:.3f}: {verdict}</source>
-      <translation>Auf {rows} ungesehenen Zeilen: {after} bestehen ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, p = {p:.3f}: {verdict}</translation>
+      <source>On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
+      <translation>Von {rows} ungesehenen Zeilen bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
     </message>
     <message>
       <source>as it is</source>
@@ -6627,8 +6667,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Stichwörter und Notiz: {prompt}</translation>
     </message>
     <message>
+      <source>Tags of {count} runs</source>
+      <translation>Schlagwörter von {count} Läufen</translation>
+    </message>
+    <message>
       <source>Tags, separated by commas</source>
       <translation>Stichwörter, durch Kommas getrennt</translation>
+    </message>
+    <message>
+      <source>Those that all of them have. Other tags of a run stay.</source>
+      <translation>Die, die alle haben. Andere Schlagwörter eines Laufs bleiben.</translation>
     </message>
     <message>
       <source>What is worth knowing about this run</source>
@@ -6664,6 +6712,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ein Wert ist nötig für {names}.</translation>
     </message>
     <message>
+      <source>Keep as a file beside it</source>
+      <translation>Als Datei daneben ablegen</translation>
+    </message>
+    <message>
       <source>Open</source>
       <translation>Öffnen</translation>
     </message>
@@ -6678,6 +6730,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Put into the prompt</source>
       <translation>In den Prompt einfügen</translation>
+    </message>
+    <message>
+      <source>The prompt gets an input whose default is ${file:…}; no server is asked again</source>
+      <translation>Der Prompt erhält eine Eingabe mit der Vorgabe ${file:…}; kein Server wird noch einmal gefragt</translation>
     </message>
     <message>
       <source>What was opened</source>
@@ -11364,12 +11420,20 @@ zu  {after}</translation>
       <translation>Seine Python-Werkzeuge und MCP-Server laufen nicht, und keine Variable und keine Datei, die er mit ${env:} oder ${file:} nennt, wird gelesen, bis Sie ihm vertrauen.</translation>
     </message>
     <message>
+      <source>Kept as {file}.</source>
+      <translation>Abgelegt als {file}.</translation>
+    </message>
+    <message>
       <source>No prompt is open that it could be put into.</source>
       <translation>Es ist kein Prompt offen, in den es eingefügt werden könnte.</translation>
     </message>
     <message>
       <source>No server was added: {error}</source>
       <translation>Kein Server wurde hinzugefügt: {error}</translation>
+    </message>
+    <message>
+      <source>Save the prompt first: the file is put beside it.</source>
+      <translation>Speichern Sie zuerst den Prompt: Die Datei wird neben ihn gelegt.</translation>
     </message>
     <message>
       <source>The bundled examples are always trusted.</source>
