@@ -97,9 +97,11 @@ class Crashes(QObject):
         self._hide = hide
         self._fell.connect(self.happened, Qt.ConnectionType.QueuedConnection)
         self._handler: _TaskHandler | None = None
+        self._before = sys.excepthook, threading.excepthook
 
     def watch(self) -> None:
         """Catch what falls in the window and in threads."""
+        self._before = sys.excepthook, threading.excepthook
         sys.excepthook = self._in_window
         threading.excepthook = self._in_thread
 
@@ -111,9 +113,12 @@ class Crashes(QObject):
         logging.getLogger("asyncio").addHandler(self._handler.handler)
 
     def rest(self) -> None:
-        """Leave the places as they were."""
-        sys.excepthook = sys.__excepthook__
-        threading.excepthook = threading.__excepthook__
+        """Leave the places as they were; one that somebody else took since is theirs."""
+        of_window, of_threads = self._before
+        if sys.excepthook == self._in_window:
+            sys.excepthook = of_window
+        if threading.excepthook == self._in_thread:
+            threading.excepthook = of_threads
         if self._handler is not None:
             import logging
 
