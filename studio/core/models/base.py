@@ -146,6 +146,9 @@ class PlacedModel(Protocol):
         ...
 
 
+RECORDED = " (recording)"
+"""Ends the name of a model whose calls are written down; it is the same model."""
+
 InnerModel = TypeVar("InnerModel", bound=ChatModel)
 
 

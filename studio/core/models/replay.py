@@ -16,7 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.masking.masker import Masker
-from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest, WrappingModel
+from studio.core.models.base import (
+    RECORDED,
+    Capabilities,
+    ChatModel,
+    ModelError,
+    ModelRequest,
+    WrappingModel,
+)
 from studio.core.models.bodies import request_body
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
@@ -82,7 +89,7 @@ class RecordingModel(WrappingModel[ChatModel]):
     @property
     def label(self) -> str:
         """The model's name for people."""
-        return f"{self._inner.label} (recording)"
+        return f"{self._inner.label}{RECORDED}"
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer; a call that was cancelled leaves no record.

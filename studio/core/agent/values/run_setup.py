@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from studio.core.models.base import ProtocolName
+from studio.core.models.base import RECORDED, ProtocolName
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
@@ -66,9 +66,9 @@ class RunModel:
 
     def is_same(self, other: RunModel) -> bool:
         """Whether the two are one model; by its name alone where older journals know no more."""
-        if not self.id or not other.id:
-            return self.name == other.name
-        return (self.name, self.id, self.server) == (other.name, other.id, other.server)
+        if self.name.removesuffix(RECORDED) != other.name.removesuffix(RECORDED):
+            return False
+        return not self.id or not other.id or (self.id, self.server) == (other.id, other.server)
 
 
 @dataclass(frozen=True)
