@@ -57,6 +57,12 @@ def rows_and_columns(page: EditorPage) -> tuple[int, int]:
     )
 
 
+def has_room(page: EditorPage, rows: int, columns: int) -> bool:
+    """Whether so much of a text is in sight; a window is laid out in several turns of the loop."""
+    shown = rows_and_columns(page)
+    return shown[0] >= rows and shown[1] >= columns
+
+
 def place_in(window: QWidget, widget: QWidget) -> QRect:
     return QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
 
@@ -102,13 +108,11 @@ def test_writing_gives_the_prompt_the_room(
     window = bench.window
     least, most = right or (0, 0)
     qtbot.waitUntil(lambda: least <= (window.docks["preview"].width() if right else 0) <= most)
-    shown = rows_and_columns(page)
-    assert shown[0] >= rows
-    assert shown[1] >= columns
+    qtbot.waitUntil(lambda: has_room(page, rows, columns))
     assert page.editor.text().split("\n")[page.editor.textCursor().blockNumber() - 1] == "system:"
     first = page.editor.cursorRect().top()
     assert first < window.height() / 3
-    assert overlapping(window) == []
+    qtbot.waitUntil(lambda: overlapping(window) == [])
     assert window.docks["preview"].isVisible() is (right is not None)
     assert window.docks["files"].isVisible() is (size[0] >= 1000)
     assert not window.docks["run"].isVisible()
@@ -140,13 +144,11 @@ def test_a_run_takes_the_right_and_gives_it_back(
     qtbot.waitUntil(lambda: (docks["files"].width(), docks["preview"].width()) == (248, usual))
     docks.show("run")
     qtbot.waitUntil(lambda: pane.isVisible() and pane.width() >= run[0])
-    assert pane.height() >= run[1]
+    qtbot.waitUntil(lambda: pane.height() >= run[1])
     assert not docks["preview"].isVisible()
     qtbot.waitUntil(lambda: page.editor.width() + pane.width() <= size[0] - 48)
-    shown = rows_and_columns(page)
-    assert shown[0] >= rows
-    assert shown[1] >= columns
-    assert overlapping(bench.window) == []
+    qtbot.waitUntil(lambda: has_room(page, rows, columns))
+    qtbot.waitUntil(lambda: overlapping(bench.window) == [])
     page.editor.setFocus()
     for pressed_at in (1_000, 2_000, 2_100):
         assert docks.is_running  # once while typing is no wish yet, nor twice with time between
@@ -177,7 +179,7 @@ def test_a_narrow_window_has_the_column_in_the_editors_place(
     QTest.keyClick(page.editor, Qt.Key.Key_B, CONTROL | ALT)
     qtbot.waitUntil(docks["preview"].isVisible)
     assert not window.tabs.isVisible()
-    assert overlapping(window) == []
+    qtbot.waitUntil(lambda: overlapping(window) == [])
     QTest.keyClick(window, Qt.Key.Key_B, CONTROL | ALT)
     qtbot.waitUntil(page.editor.hasFocus)
     assert not docks["preview"].isVisible()
@@ -296,7 +298,7 @@ def test_a_side_pane_beside_a_run_leaves_the_text_its_room(
         docks.show(name)
         qtbot.waitUntil(docks[name].isVisible)
         qtbot.waitUntil(lambda: page.editor.width() >= 300)
-        assert pane.width() >= 560
-        assert overlapping(bench.window) == []
+        qtbot.waitUntil(lambda: pane.width() >= 560)
+        qtbot.waitUntil(lambda: overlapping(bench.window) == [])
     docks.toggle_side()
     qtbot.waitUntil(lambda: pane.width() == alone)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -72,43 +73,53 @@ def stands_at(bench: Workbench, place: str) -> bool:
     return state is not None and state.pause is not None and state.pause.place == place
 
 
+def check_figures(bench: Workbench, size: tuple[int, int]) -> None:
+    """Fail where a part of the window is smaller than its figure, hidden in part or cut."""
+    rows, columns, _, height, *inspector = _SIZES[size]
+    window, pane = bench.window, bench.run_pane
+    page = window.tabs.current
+    assert page is not None
+    shown = rows_and_columns(page)
+    assert shown[0] >= rows, size
+    assert shown[1] >= columns, size
+    assert pane.height() >= height, size
+    assert overlapping(window) == [], size
+    diagram = pane.diagram
+    assert pane.rect().contains(diagram.mapTo(pane, diagram.rect().bottomRight()))
+    assert diagram.height() >= diagram.minimumSizeHint().height()
+    assert pane.inspector.width() >= inspector[0], size
+    # With the bar above it, in which the pause is answered.
+    top = place_in(window, pane.side.actions_bar).top()
+    assert place_in(window, pane.inspector).bottom() - top >= inspector[1], size
+    assert pane.timeline.height() >= 9 * 44, size  # nine cards
+    assert cut_words(window) == [], size
+
+
 def test_a_paused_run_has_its_room_at_every_size(bench: Workbench, qtbot: QtBot) -> None:
     window, pane = bench.window, bench.run_pane
     page = window.tabs.current
     assert page is not None
-    for size, (rows, columns, width, height, *inspector) in _SIZES.items():
+    for size in _SIZES:
+        width = _SIZES[size][2]
         window.resize(*size)
         window.docks.reset()  # a width of the user's own is kept from size to size
         window.docks.show("run")
         qtbot.waitUntil(lambda width=width: pane.isVisible() and pane.width() >= width)
         qtbot.waitUntil(lambda: page.editor.width() + pane.width() <= window.width() - 48)
-        shown = rows_and_columns(page)
-        assert shown[0] >= rows, size
-        assert shown[1] >= columns, size
-        assert pane.height() >= height, size
-        assert overlapping(window) == [], size
-        diagram = pane.diagram
-        assert pane.rect().contains(diagram.mapTo(pane, diagram.rect().bottomRight()))
-        assert diagram.height() >= diagram.minimumSizeHint().height()
-        assert pane.inspector.width() >= inspector[0], size
-        # With the bar above it, in which the pause is answered.
-        top = place_in(window, pane.side.actions_bar).top()
-        assert place_in(window, pane.inspector).bottom() - top >= inspector[1], size
-        assert pane.timeline.height() >= 9 * 44, size  # nine cards
-        assert cut_words(window) == [], size
+        # Laid out in several turns of the loop: waited for, not taken at this moment.
+        qtbot.waitUntil(partial(check_figures, bench, size))
         result = pane.inspector.text_of("tool")
         assert "128 * 46" in result
         assert "5888" in result
         (text,) = (each for each in pane.inspector.findChildren(StyledText) if each.isVisible())
         assert text.toPlainText() == result
-        # Laid out after the window is: waited for, not taken at this moment.
         qtbot.waitUntil(
             lambda text=text: text.verticalScrollBar().maximum() == 0
         )  # whole, without scrolling
         assert text.horizontalScrollBar().maximum() == 0, size
         state = pane.state_panel
         if size == (1920, 1080):
-            assert place_in(window, state).top() >= place_in(window, diagram).bottom()
+            assert place_in(window, state).top() >= place_in(window, pane.diagram).bottom()
             assert state.isVisible()
 
 
