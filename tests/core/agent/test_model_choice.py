@@ -170,7 +170,9 @@ async def test_journal_index_report_and_trace_tell_of_it(tmp_path) -> None:
 
 
 def test_models_are_told_apart_by_their_server_where_it_is_known() -> None:
-    assert RunModel("a (recording)").is_same(RunModel("a", "id", "p", "s"))  # its calls were written down
+    assert RunModel("a (recording)").is_same(
+        RunModel("a", "id", "p", "s")
+    )  # its calls were written down
     assert RunModel("a").is_same(RunModel("a", "id", "p", "s"))  # an older journal
     assert not RunModel("a", "id", "p", "s").is_same(RunModel("a", "id", "p", "t"))
     assert Touch("kept", PausePoint.ANSWER).text == ""
