@@ -20,16 +20,16 @@ def ended(run: Callable[[], int]) -> int:
     if sys.stdout is None or sys.stderr is None:  # `>&-`, or a program without a console
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - held to the end
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    code = FINE
     try:
         try:
-            return run()
+            code = run()
         finally:
             if not sys.stdout.closed:
                 sys.stdout.flush()
     except BrokenPipeError:
         # The reader (`| head`) has gone; closing quietly is what every such program does.
         _discard()
-        return FINE
     except KeyboardInterrupt:
         print("prompt-studio: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -39,6 +39,7 @@ def ended(run: Callable[[], int]) -> int:
         _discard()
         print(f"prompt-studio: cannot write: {error.strerror}", file=sys.stderr)
         return PROBLEMS
+    return code
 
 
 def _discard() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from studio.cli.ending import ended
 from studio.cli.exit_codes import FINE, PROBLEMS
 from tests.support import patience
 
@@ -37,6 +38,18 @@ def test_a_reader_that_has_gone_is_no_fault(command: str, *, unbuffered: bool) -
         assert said(writing, *command.split(), unbuffered=unbuffered) == (FINE, "")
     finally:
         os.close(writing)
+
+
+def test_what_was_found_counts_though_the_reader_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run() -> int:
+        print("a finding")
+        return PROBLEMS
+
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        assert ended(run) == PROBLEMS
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")

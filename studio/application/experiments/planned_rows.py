@@ -105,11 +105,13 @@ def _dataset(
     reference: DatasetReference, file: ExperimentFile, folder: Folder, warnings: list[str],
     on_rows: Callable[[int], None] | None,
 ) -> Iterator[ExperimentCase]:  # fmt: skip
-    paths = (
-        sorted(each for each in folder.path.glob(reference.path)
-               if each.suffix.lower() in DATA_SUFFIXES)
-        if "*" in reference.path else [folder.path / reference.path]
-    )  # fmt: skip
+    paths = [folder.path / reference.path]
+    if "*" in reference.path:
+        try:
+            found = folder.matching(reference.path)
+        except ExperimentError as error:
+            raise ExperimentError(told_at(file, reference.span.start, str(error))) from None
+        paths = [each for each in found if each.suffix.lower() in DATA_SUFFIXES]
     if not paths:
         message = _tr("{name}: no file has such a name.").format(name=reference.path)
         raise ExperimentError(told_at(file, reference.span.start, message))
@@ -118,11 +120,11 @@ def _dataset(
         try:
             if path.exists():
                 folder.find(str(reference.path if "*" not in reference.path else name))
-            found = read_dataset(reference, path, on_rows)
+            dataset = read_dataset(reference, path, on_rows)
         except (DatasetError, ExperimentError) as error:
             raise ExperimentError(told_at(file, reference.span.start, str(error))) from None
-        warnings += found.warnings
-        yield from found.cases
+        warnings += dataset.warnings
+        yield from dataset.cases
 
 
 def checked_values(

@@ -14,6 +14,7 @@ from studio.application.words import translate
 from studio.core.experiments.assertions.marking import rendered_value
 from studio.core.experiments.assertions.result import AssertionContext
 from studio.core.experiments.values import ExperimentCase, PromptEntry
+from studio.core.imports.compose import placeholder
 from studio.core.imports.imported import ImportFailure
 from studio.core.imports.promptfoo import import_promptfoo
 from studio.core.prompty.document import PromptDocument
@@ -66,7 +67,19 @@ class Folder:
         """What its files may name: the repository that it stands in, where it is trusted."""
         if not self.trusted:
             return self.path
-        return next((each for each in self.path.parents if (each / ".git").exists()), self.path)
+        places = (self.path, *self.path.parents)
+        return next((each for each in places if (each / ".git").exists()), self.path)
+
+    def matching(self, pattern: str) -> list[Path]:
+        """The files that a pattern with `*` means, in order.
+
+        Raises:
+            ExperimentError: it is no pattern.
+        """
+        try:
+            return sorted(self.path.glob(pattern))
+        except (ValueError, NotImplementedError, OSError) as error:
+            raise ExperimentError(f"{pattern}: {error}") from None
 
     def read(self, name: str) -> str:
         """The text of a file.
@@ -92,7 +105,7 @@ def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, Prom
             yield (entry.label if not number else f"{entry.label} ({number + 1})"), document
         return
     if "*" in entry.id:
-        paths = sorted(folder.path.glob(entry.id))[:_MOST_FILES]
+        paths = folder.matching(entry.id)[:_MOST_FILES]
         if not paths:
             raise ExperimentError(_tr("{name}: no file has such a name.").format(name=entry.id))
         for path in paths:
@@ -247,8 +260,6 @@ def section_titles(document: PromptDocument) -> list[str]:
 
 # Rows ---------------------------------------------------------------------------------------------
 
-_HOLES = {"jinja2": "{{{{ {} }}}}", "mustache": "{{{{{{{}}}}}}}", "fstring": "{{{}}}"}
-
 
 def for_row(
     document: PromptDocument, case: ExperimentCase, values: Mapping[str, Json]
@@ -266,10 +277,10 @@ def for_row(
         for name in ("prefix", "suffix")
         if isinstance(case.options.get(name), str) and case.options[name]
     }
-    hole = _HOLES.get(document.template.format)
+    form = document.template.format
     sections = [each for each in document.sections if each.role == "user"]
     sections = sections or list(document.sections)
-    if not given or hole is None or not sections:
+    if not given or not sections:
         return document, values
     place = sections[-1].content
     text = document.source.slice(place)
@@ -277,10 +288,10 @@ def for_row(
     start = place.start + text.find(body)
     edits = []
     if "row_prefix" in given:
-        edits.append(TextEdit(Span(start, start), hole.format("row_prefix")))
+        edits.append(TextEdit(Span(start, start), placeholder("row_prefix", form)))
     if "row_suffix" in given:
         end = start + len(body)
-        edits.append(TextEdit(Span(end, end), hole.format("row_suffix")))
+        edits.append(TextEdit(Span(end, end), placeholder("row_suffix", form)))
     changed = parse(apply_edits(document.source.text, edits), document.source.path)
     context = AssertionContext(case.variables)
     filled = {name: rendered_value(value, context) for name, value in given.items()}

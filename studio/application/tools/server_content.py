@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from studio.core.imports.compose import literal, with_quoted_markers
+from studio.core.imports.compose import literal, placeholder, with_quoted_markers
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.edit.edits import insert_below
 from studio.core.text.problem import TextEdit
@@ -68,7 +68,7 @@ def kept_content(
         flow = f"{{name: {wanted}, kind: string, default: {reference}}}"
     body = document.body.start
     place = caret if caret >= body else len(document.source.text)
-    used = TextEdit(Span(place, place), f"{{{{ {wanted} }}}}")
+    used = TextEdit(Span(place, place), placeholder(wanted, document.template.format))
     declared = insert_below(document, ("inputs",), lines, flow)
     text = "\n\n".join(text for _, text in content.parts)
     return KeptContent(file, text, (*declared, used))

@@ -335,12 +335,16 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
 
 
 def _listed(value: Mapping[str, Json]) -> Json:
-    """The list of rows in an object: `tests`, `data`, or its only list of objects."""
+    """The list of rows in an object: `tests`, `data`, or its only list of objects.
+
+    An object with a conversation alone is one row.
+    """
     named = value.get("tests", value.get("data"))
     if named is not None:
         return named
     (only, *others) = value.values() or (None,)
-    if not others and isinstance(only, list) and only and isinstance(only[0], Mapping):
+    first = only[0] if isinstance(only, list) and only else None
+    if not others and isinstance(first, Mapping) and "role" not in first:
         return only
     return [dict(value)]
 

@@ -126,6 +126,17 @@ def literal(text: str, form: TemplateFormat) -> str:
     return _REFERENCE.sub('{{ "$" }}', text)
 
 
+def placeholder(name: str, form: TemplateFormat) -> str:
+    """What stands in a template for the value of an input, exactly as it is."""
+    match form:
+        case "fstring":
+            return f"{{{name}}}"
+        case "mustache":
+            return f"{{{{{{{name}}}}}}}"
+        case "jinja2":
+            return f"{{{{ {name} }}}}"
+
+
 def with_quoted_markers(text: str) -> str:
     """A text in which lines that look like role markers are quoted (`> user:`) and so are none.
 

@@ -85,7 +85,11 @@ def _beside(source: ImportSource, pattern: str) -> tuple[str, ...]:
         return ()
     folder = source.path.parent
     found = (path for path in folder.glob(pattern) if path.is_file())
-    return tuple(sorted(path.relative_to(folder).as_posix() for path in islice(found, _MOST_FILES)))
+    try:
+        paths = list(islice(found, _MOST_FILES))
+    except (ValueError, NotImplementedError, OSError):  # a text with stars in it, and no pattern
+        return ()
+    return tuple(sorted(path.relative_to(folder).as_posix() for path in paths))
 
 
 def _agent_schema(source: ImportSource) -> Imported:

@@ -28,6 +28,7 @@ from studio.core.prompty.reference_values import (
     confined_path,
 )
 from studio.core.prompty.split import split_front_matter
+from studio.core.prompty.templates.faults import VALUE
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import Severity, apply_edits
@@ -112,7 +113,11 @@ def checked(made: Imported) -> Imported:
     if fixes:
         text = apply_edits(made.text, [edit for fix in fixes for edit in fix.edits])
         made, document = replace(made, text=text), parse(text)
-    found = (*document.problems, *prepare(document, {}, preview=True).problems)
+    lacks = any(not (each.has_sample or each.has_default) for each in document.inputs)
+    shown = prepare(document, {}, preview=True).problems
+    # What fails for want of a value says nothing about the template.
+    said = (each for each in shown if not (lacks and each.code == VALUE))
+    found = (*document.problems, *said)
     error = next((item for item in found if item.severity is Severity.ERROR), None)
     if error is not None:
         line = document.source.position(error.span.start).line

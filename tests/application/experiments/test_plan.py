@@ -29,6 +29,10 @@ from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS, Ben
          "no section 'sytem'; there are: system, user"),
         ("capital.experiment.yaml", "rows.csv", "no.csv", ":6:8: no.csv: there is no such file"),
         ("capital.experiment.yaml", "rows.csv", "../../etc.csv", "no such file"),
+        ("capital.experiment.yaml", "rows.csv", "/etc/*.csv", ":6:8: /etc/*.csv: "),
+        ("capital.experiment.yaml", "rows.csv", "a/**x.csv", ":6:8: a/**x.csv: "),
+        ("capital.experiment.yaml", "id: capital.prompty, label: main", "id: 'a/**x.txt'",
+         ":2:5: a/**x.txt: "),
         ("capital.experiment.yaml", "id: capital.prompty, label: main",
          "id: capital.prompty@nothing, label: main", "capital.prompty@nothing"),
         ("capital.experiment.yaml", "baseline: main", "budget: {cost: 1}",
@@ -131,6 +135,10 @@ def test_files_of_the_repository_are_read_in_a_trusted_folder(bench: Bench) -> N
         plan_experiment(path, services)
     (bench.folder / ".git").mkdir()
     assert len(plan_experiment(path, services).rows) == 3
+    (bench.folder / "evals" / ".git").mkdir()  # a repository within it
+    with pytest.raises(ExperimentError, match="lies outside"):
+        plan_experiment(path, services)
+    (bench.folder / "evals" / ".git").rmdir()
     services = replace(bench.services, trust=TrustStore(bench.folder.parent / "none.toml"))
     with pytest.raises(ExperimentError, match="lies outside"):
         plan_experiment(path, services)

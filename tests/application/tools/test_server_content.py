@@ -84,3 +84,12 @@ def test_its_file_has_a_name_of_its_own_and_stands_beside_the_prompt(name: str, 
 def test_messages_with_roles_are_text_only() -> None:
     assert not can_be_kept(OfferContent((("user", "x"),)))
     assert not can_be_kept(OfferContent(()))
+
+
+@pytest.mark.parametrize("form", ["jinja2", "mustache", "fstring"])
+def test_a_kept_resource_is_shown_as_it_is_in_each_form_of_template(form: TemplateFormat) -> None:
+    text = f"---\ntemplate: {{format: {{kind: {form}}}, parser: {{kind: prompty}}}}\n---\nuser:\n"
+    kept = kept_content(parse(text, None), OfferContent((("", "x"),)), "notes", len(text), is_taken)
+    document = parse(apply_edits(text, kept.edits), None)
+    (message,) = prepare(document, {"notes": "a < b"}).messages.messages
+    assert message.text == "a < b"

@@ -77,6 +77,8 @@ def test_an_object_around_the_rows_may_have_any_name(tmp_path: Path) -> None:
     assert [each.variables["q"] for each in found] == ["x", "y"]
     (one,) = _read(tmp_path / "b.json", '{"q": ["x", "y"]}')
     assert one.variables == {"q": ["x", "y"]}
+    (chat,) = _read(tmp_path / "c.json", '{"messages": [{"role": "user", "content": "x"}]}')
+    assert chat.variables == {"messages": [{"role": "user", "content": "x"}]}
 
 
 def test_json_rows_are_tests_columns_or_items_of_evals(tmp_path: Path) -> None:

@@ -512,3 +512,24 @@ def test_an_import_whose_preview_fails_is_not_made(tmp_path: Path) -> None:
     )
     with pytest.raises(ImportFailure, match="would have an error in line"):
         import_file(path)
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["{% if x > 3 %}a{% endif %}", "{{ x + 1 }}", "{{ x | tojson }}", "{{ x.split(',')[1] }}"],
+)
+def test_a_template_that_only_lacks_values_is_imported(template: str, tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(json.dumps({"prompts": [template]}), encoding="utf-8")
+    assert template in import_file(path).text
+
+
+def test_a_format_of_a_number_that_has_no_value_is_imported() -> None:
+    data = {"_type": "prompt", "template": "Price {price:.2f}", "input_variables": ["price"]}
+    assert told(import_text(json.dumps(data)), price=2) == [("user", "Price 2.00")]
+
+
+def test_stars_in_a_prompt_of_promptfoo_are_no_pattern(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text('prompts: ["**Hello**"]\n', encoding="utf-8")
+    assert told(import_file(path)) == [("user", "**Hello**")]

@@ -147,6 +147,11 @@ IN_FRONT = [
     ("name: `trip`\n", "`trip`", "cannot begin with `", "name: '`trip`'"),
     ("tags: [one, two\nname: x\n", "[one, two", "[ is never closed by ]", None),
     ("inputs: {city: {kind: string}\nname: x\n", None, "is never closed", None),
+    ("metadata: {b: 'c' d: 'e'}\n", None, "or a comma is missing", None),
+    ("tags: ['b' 'c']\n", None, "or a comma is missing", None),
+    ("name: {{ 'a' if x else 'b' }}\n", None, "or a comma is missing", None),
+    ("metadata: {b: 'c', d: 'e'\nname: x\n", None, "or a comma is missing", None),
+    ("tags: ['the dogs' bone']\n", "'", "too early", "tags: ['the dogs'' bone']"),
     ("name Trip\nmodel: x\n", "name Trip", "no colon", None),
     ("inputs:\n\tcity:\n\t\tkind: string\n", None, "stands a tab", None),
 ]

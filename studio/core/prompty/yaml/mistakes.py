@@ -145,7 +145,9 @@ def _flow_around(what: str, place: Span, text: str) -> int | None:
         return None
     line = text.rfind("\n", 0, place.start) + 1
     found = _FLOW.search(text, line, place.start + 1)
-    return None if found is None else found.end() - 1
+    if found is None or text.startswith("{{", found.end() - 1):  # a template, unquoted
+        return None
+    return found.end() - 1
 
 
 def _quote_in_flow(text: str, start: int) -> YamlMistake | None:
@@ -158,6 +160,8 @@ def _quote_in_flow(text: str, start: int) -> YamlMistake | None:
             if found is None:
                 return _open_in_flow(text, at, depth)
             if not _AFTER_QUOTED.match(text, found.end()):
+                if _lacks_comma(text, found.end(), char):
+                    return None
                 return _ended_in_flow(text, at, found.end() - 1, depth)
             at = found.end()
             may_open = False
@@ -168,6 +172,13 @@ def _quote_in_flow(text: str, start: int) -> YamlMistake | None:
         may_open = char in "[{,:" or (may_open and char.isspace())
         at += 1
     return None
+
+
+def _lacks_comma(text: str, end: int, quote: str) -> bool:
+    """Whether another item follows a quoted text, and not more of the text itself."""
+    stop = text.find("\n", end)
+    rest = text[end : stop if stop >= 0 else len(text)]
+    return not rest[:1].strip() and rest.count(quote) % 2 == 0
 
 
 def _open_in_flow(text: str, at: int, depth: int) -> YamlMistake:
