@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -83,10 +84,11 @@ def _check(options: argparse.Namespace) -> int:
         )
         found.append(one)
         is_counted = is_counted or any(settings.counts(problem) for problem in one.problems)
-    if options.format == "text":
-        sys.stdout.write(as_text(found, color=_has_colors()))
-    else:
-        sys.stdout.write(FORMATS[options.format](found))
+    with suppress(BrokenPipeError):  # a reader that has gone takes nothing from what was found
+        if options.format == "text":
+            sys.stdout.write(as_text(found, color=_has_colors()))
+        else:
+            sys.stdout.write(FORMATS[options.format](found))
     return PROBLEMS if is_counted and not options.exit_zero else FINE
 
 

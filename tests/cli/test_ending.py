@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.ending import ended
+from studio.__main__ import main
 from studio.cli.exit_codes import FINE, PROBLEMS
 from tests.support import patience
 
@@ -40,16 +41,18 @@ def test_a_reader_that_has_gone_is_no_fault(command: str, *, unbuffered: bool) -
         os.close(writing)
 
 
-def test_what_was_found_counts_though_the_reader_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run() -> int:
-        print("a finding")
-        return PROBLEMS
-
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_what_was_found_counts_though_the_reader_has_gone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, unbuffered: bool
+) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("user:\n{{ city\n", encoding="utf-8")
     reading, writing = os.pipe()
     os.close(reading)
-    with os.fdopen(writing, "w", encoding="utf-8") as output:
+    raw = os.fdopen(writing, "wb", 0 if unbuffered else -1)
+    with io.TextIOWrapper(raw, "utf-8", write_through=unbuffered) as output:
         monkeypatch.setattr(sys, "stdout", output)
-        assert ended(run) == PROBLEMS
+        assert main(["check", str(path)]) == PROBLEMS
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
