@@ -51,7 +51,9 @@ def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
     assert "--fork-model" in told
 
     (home / "one.json").write_text(json.dumps([ANSWER]), encoding="utf-8")
-    assert run_command([*fork, "--fork-model", "run"]) == FINE
+    record = home / "calls.jsonl"
+    assert run_command([*fork, "--fork-model", "run", "--record", str(record)]) == FINE
+    assert len(record.read_text(encoding="utf-8").splitlines()) == 1
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     chosen = [each for each in events if each["t"] == "ModelChosen"]
     assert [each["model"]["name"] for each in chosen] == ["Script one.json"]

@@ -59,14 +59,17 @@ class BatchedEmbeddings:
             await asyncio.wait([self._sending])
 
     async def _send(self) -> None:
+        taken: list[_Asker] = []
         try:
             while self._waiting:
                 await asyncio.sleep(0)  # cells that come over in the same moment go together
-                await self._answer(self._taken())
+                taken = self._taken()
+                await self._answer(taken)
         finally:
             self._sending = None
-            for asker in self._waiting:
+            for asker in (*taken, *self._waiting):
                 asker.vectors.cancel()
+            self._waiting.clear()
 
     def _taken(self) -> list[_Asker]:
         """Those that fit into one request."""
@@ -86,8 +89,9 @@ class BatchedEmbeddings:
         texts = list(dict.fromkeys(text for asker in askers for text in asker.texts))
         try:
             found = dict(zip(texts, await self._model.embed(texts, self._name), strict=True))
-        except ModelError as error:
-            if len(askers) > 1 and error.kind == "bad-request":
+        except Exception as error:  # noqa: BLE001 - raised on by each cell that waits
+            is_refused = isinstance(error, ModelError) and error.kind == "bad-request"
+            if len(askers) > 1 and is_refused:
                 for asker in askers:
                     await self._answer([asker])
                 return
@@ -95,10 +99,6 @@ class BatchedEmbeddings:
                 if not asker.vectors.done():
                     asker.vectors.set_exception(error)
             return
-        except BaseException:
-            for asker in askers:
-                asker.vectors.cancel()
-            raise
         for asker in askers:
             if not asker.vectors.done():
                 asker.vectors.set_result(tuple(found[text] for text in asker.texts))

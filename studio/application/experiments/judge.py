@@ -115,21 +115,22 @@ class PromptJudge:
         entry = self._provider(spec, "embedding")
         inner, choice = self._opened(entry, parse("user:\n"))
         connection = choice.connection
-        if entry.id not in self._embeddings:
+        key = _key(entry)
+        if key not in self._embeddings:
             limiter = self._limiters(connection.name, is_local=connection.kind == "embedded")
             name = choice.declaration.id or connection.model
             model = LimitedModel(inner, limiter, connection.retries)
-            self._embeddings[entry.id] = BatchedEmbeddings(model, name)
-        missing = [each for each in texts if (entry.id, each) not in self._vectors]
+            self._embeddings[key] = BatchedEmbeddings(model, name)
+        missing = [each for each in texts if (key, each) not in self._vectors]
         try:
-            vectors = await self._embeddings[entry.id].of([answer.text, *missing])
+            vectors = await self._embeddings[key].of([answer.text, *missing])
         except ModelError as error:
             raise UndecidedError(
                 _tr("No embeddings by {name!r}: {said}").format(name=entry.id, said=str(error))
             ) from None
         for text, vector in zip(missing, vectors[1:], strict=True):
-            self._vectors[entry.id, text] = vector
-        nearest = max(_cosine(vectors[0], self._vectors[entry.id, each]) for each in texts)
+            self._vectors[key, text] = vector
+        nearest = max(_cosine(vectors[0], self._vectors[key, each]) for each in texts)
         least = spec.threshold if spec.threshold is not None else _LEAST_SIMILAR
         reason = _tr("The similarity is {found:.2f}; {least:g} is asked for.").format(
             found=nearest, least=least
@@ -192,7 +193,8 @@ class PromptJudge:
     def _opened(
         self, entry: ProviderEntry, document: PromptDocument
     ) -> tuple[ChatModel, ModelChoice]:
-        if entry.id not in self._models:
+        key = _key(entry)
+        if key not in self._models:
             try:
                 choice = choice_for(
                     entry, document, self._services.connections, trusted=self._plan.folder.trusted
@@ -204,8 +206,8 @@ class PromptJudge:
                 )
             except (ExperimentError, ModelError) as error:
                 raise UndecidedError(str(error)) from None
-            self._models[entry.id] = model, choice
-        return self._models[entry.id]
+            self._models[key] = model, choice
+        return self._models[key]
 
     async def close(self) -> None:
         """Let go of the models."""
@@ -238,6 +240,11 @@ class CellJudge:
     async def similarity(self, spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
         """How near the answer is to a text; see `Judge`."""
         return await self._judge.similarity(spec, value, answer)
+
+
+def _key(entry: ProviderEntry) -> str:
+    """What tells providers apart: one id with another `config` may be another server."""
+    return json.dumps([entry.id, entry.config], sort_keys=True, default=str)
 
 
 def _cosine(one: tuple[float, ...], other: tuple[float, ...]) -> float:

@@ -32,7 +32,8 @@ def model_of_fork(
     """What a run of the history goes on with, after asking where that is another model by now.
 
     Args:
-        options: `connection`, `model` and `fork_model` are the user's word.
+        options: `connection`, `model` and `fork_model` are the user's word; what answers is
+            written down in `record`.
         past: the run.
         model: what the prompt asks for now.
         answerers: what models are opened with.
@@ -59,7 +60,10 @@ def model_of_fork(
             f"The model of the run, {had.name}, is not set up here.",
             "Add a connection for it, or go on with the prompt's: --fork-model prompt.",
         )
-    return found[0], (ChooseModel(had, now),)
+    answers = found[0]
+    if options.record is not None:
+        answers = RecordingModel(answers, options.record, answerers.secrets.masker)
+    return answers, (ChooseModel(had, now),)
 
 
 def _asked(had: RunModel, now: RunModel) -> str:

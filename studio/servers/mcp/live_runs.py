@@ -20,11 +20,11 @@ from studio.application.run.start.begin import begin_run, tool_scores_of
 from studio.application.run.start.plan import RunPlan
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import references_of
-from studio.core.agent.loop.setup import limits_of
+from studio.core.agent.loop.setup import limits_of, run_model_of
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.commands import Command, ForkFrom
+from studio.core.agent.values.commands import ChooseModel, Command, ForkFrom
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
@@ -214,8 +214,10 @@ class LiveRuns:
         if found is None or past is None:
             raise ToolError(f"The run has no step {step} {place.word}.")
         plan, tools, model = await self._plan(wish)
+        had, now = past.state.answered_by, run_model_of(model)
+        chosen = () if now.is_same(had) else (ChooseModel(now, had, model),)
         return await self._take(
-            replace(plan, past=past.to_take_up), tools, model, ForkFrom(found.id)
+            replace(plan, past=past.to_take_up), tools, model, ForkFrom(found.id), *chosen
         )
 
     async def close(self) -> None:

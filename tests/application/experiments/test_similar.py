@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.models.connection_file import Connections
+from studio.core.models.connections import Connection
 from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, Bench, answering
-from tests.support.chat_server import Exchange, failure, json_body
+from tests.support.chat_server import Exchange, chat_server, failure, json_body
 
 VECTORS = {"Oslo": (1.0, 0.0), "Rome": (0.9, 0.1), "Cuzco": (0.0, 1.0), "a northern town": (2, 0)}
 SIMILAR = "{type: similar, value: a northern town, provider: 'small:embedding:tiny'}"
@@ -90,6 +94,36 @@ async def test_a_text_that_is_refused_keeps_no_other_from_its_vector(
     result, _ = await bench.run(ledger, variants=("main",))
     found = [ledger.outcome(result, CellKey(1, row, 0)) for row in (1, 2, 3)]
     assert [each.passed for each in found if each is not None] == [True, None, False]
+
+
+async def test_one_provider_at_two_addresses_is_two(bench: Bench, ledger: ExperimentLedger) -> None:
+    asked = served(bench)
+    with chat_server() as elsewhere:
+        there: list[str] = []
+
+        async def serve(exchange: Exchange) -> None:
+            there.extend(exchange.request.body["input"])
+            rows = [{"object": "embedding", "index": at, "embedding": [1.0, 0.0]}
+                    for at, _ in enumerate(exchange.request.body["input"])]  # fmt: skip
+            await json_body({"object": "list", "data": rows, "model": "tiny"})(exchange)
+
+        elsewhere.always(serve)
+        second = Connection("second", "compatible", model="m", base_url=elsewhere.url)
+        known = bench.services.connections.connections
+        bench.services = replace(bench.services, connections=Connections((*known, second)))
+        marks = ", ".join(
+            "{type: similar, value: a northern town, threshold: 0.5, provider: "
+            f"{{id: 'openai:embedding:tiny', config: {{apiBaseUrl: '{url}'}}}}}}"
+            for url in (bench.server.url, elsewhere.url)
+        )
+        contains = '{type: contains, value: "{{ expected }}", metric: fact}'
+        bench.write("rows.csv", "country,expected\nPeru,x\n")
+        bench.write("capital.experiment.yaml", EXPERIMENT.replace(contains, marks))
+        result, _ = await bench.run(ledger, variants=("main",))
+    outcome = ledger.outcome(result, CellKey(1, 1, 0))
+    assert outcome is not None
+    assert [each.state for each in outcome.results] == ["failed", "passed"]
+    assert sorted(there) == sorted(text for texts in asked for text in texts)
 
 
 async def test_without_vectors_nothing_is_decided(bench: Bench, ledger: ExperimentLedger) -> None:

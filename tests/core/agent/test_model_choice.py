@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import closing
+
+import pytest
 
 from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
 from studio.core.agent.past.tree import branch_path, walk
+from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import (
     ChooseModel,
     Continue,
@@ -92,6 +97,40 @@ async def test_a_fork_goes_back_to_the_model_of_its_place() -> None:
         await session.send(StepOn("into"))
     assert run.state.answer == "own"
     assert walk(run.events).state == run.state
+
+
+@pytest.mark.parametrize("label", ["Other", "Scripted (recording)"])
+async def test_a_request_goes_to_no_other_model_than_the_journal_names(label: str) -> None:
+    session, other = await at_second_request()
+    run = session.run
+    first = next(each for each in run.tree.checkpoints if each.iteration == 2)
+    await session.send(ChooseModel(OTHER, run.state.answered_by, other))
+    await session.send(StepOn("into"))
+
+    # taken up with one model alone, and gone back to where the run had its first one
+    at_hand = ScriptedModel(["from the one at hand"], label=label)
+    changed = asyncio.Event()
+    dependencies = RunDependencies(
+        document(NATIVE), {"question": "Where?"}, at_hand, Functions(search),
+        shown=lambda _: changed.set(),
+    )  # fmt: skip
+    again = Session(Run(dependencies, EVERYWHERE, run.state.setup, tuple(run.events)))
+    again.changed = changed
+    await session.close()
+    await again.send(ForkFrom(first.id))
+    await again.send(StepOn("into"))
+    if label == "Other":
+        assert (again.run.state.place, at_hand.requests) == (PausePoint.ERROR, ())
+        error = again.run.state.error
+        assert error is not None
+        assert (error.code, error.message) == (
+            "missing-model",
+            "Scripted answered here and is not open in this run; nothing was sent.",
+        )
+    else:
+        assert len(at_hand.requests) == 1
+        assert again.run.state.step.reply.text == "from the one at hand"
+    await again.close()
 
 
 async def test_a_run_that_begins_says_which_model_it_was_begun_with_and_over_which() -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +241,26 @@ async def test_a_run_is_stepped_edited_forked_and_compared(folder: Path, user_ho
         found = await told(client, "compare", run=run, other=other["run"])
         assert [line["id"] for line in (await told(client, "runs"))["runs"]] == [other["run"], run]
     assert found["summary"].startswith("The first difference is in iteration 1")
+
+
+async def test_a_fork_with_another_model_says_so_in_the_journal(
+    folder: Path, user_home: Path
+) -> None:
+    script(user_home, "Oslo is old.")
+    connections = user_home / "config" / "connections.toml"
+    values = {"city": "Oslo", "nobody": ""}
+    async with beside(folder, Person()) as client:
+        run = (await told(client, "run", file="city.prompty", inputs=values))["run"]
+    other = user_home / "other.json"
+    other.write_text('["Oslo is new."]', encoding="utf-8")
+    text = connections.read_text(encoding="utf-8").replace("script.json", "other.json")
+    connections.write_text(text, encoding="utf-8")
+    async with beside(folder, Person()) as client:
+        await told(client, "fork", run=run, step=1, file="city.prompty")
+        ended = await told(client, "continue", run=run)
+    assert ended["answer"] == "Oslo is new."
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        assert store.open(run).state.answered_by.name == "Script other.json"
 
 
 async def test_a_tool_call_waits_for_the_person(folder: Path, user_home: Path) -> None:

@@ -18,6 +18,7 @@ from studio.core.agent.run.dependencies import RunDependencies
 from studio.core.agent.run.effect_task import EffectTask
 from studio.core.agent.run.event_log import EventLog, RunJournal
 from studio.core.agent.run.gate import Gate, PauseDecision, RunTarget
+from studio.core.agent.run.not_at_hand import ModelNotAtHand
 from studio.core.agent.run.performer import Performer
 from studio.core.agent.run.requests import NotAllowedError, facts_of, passing, repair_switched_on
 from studio.core.agent.run.secrets import run_secrets
@@ -257,8 +258,14 @@ class Run:
     def _answerer(self) -> ChatModel:
         """What answers as the model that the user took last on this branch."""
         wanted = self.state.answered_by
-        made = (answers for model, answers in reversed(self._answers) if model.is_same(wanted))
-        return next(made, self._dependencies.model)
+        for model, answers in reversed(self._answers):
+            if model.is_same(wanted):
+                return answers
+        own = self._dependencies.model
+        # A run of the past is answered from its record; the oldest journals name no model.
+        if self._dependencies.reenactment is not None or not wanted.name:
+            return own
+        return ModelNotAtHand(own, wanted)
 
     def _new_performer(self) -> Performer:
         """A performer for one effect; the next one makes it mute, should it outlive its end."""
