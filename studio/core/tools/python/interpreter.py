@@ -76,7 +76,7 @@ def find_interpreter(file: Path, named: str = "") -> Interpreter:
             return Interpreter(Path(uv), is_script=True)
     for folder in _project_folders(file):
         for name in _FOLDERS:
-            found = _of_environment(folder / name)
+            found = _of_environment(os.path.join(folder, name))
             if found is not None:
                 return found
     return Interpreter()
@@ -97,7 +97,7 @@ def missing_package_hint(file: Path, interpreter: Interpreter) -> str:
 def _named(named: str) -> Interpreter:
     path = Path(named)
     if path.is_dir():
-        found = _of_environment(path)
+        found = _of_environment(named)
         if found is not None:
             return found
         return Interpreter(problem=f"metadata.agent.python: {named} is no virtual environment")
@@ -110,22 +110,30 @@ def _named(named: str) -> Interpreter:
     return Interpreter(problem=f"metadata.agent.python: there is no program {named}")
 
 
-def _of_environment(folder: Path) -> Interpreter | None:
-    if not (folder / "pyvenv.cfg").is_file():
+def _of_environment(place: str) -> Interpreter | None:
+    if not os.path.isfile(os.path.join(place, "pyvenv.cfg")):
         return None
+    folder = Path(place)
     for name in ("bin/python", "bin/python3", "Scripts/python.exe"):
         if (folder / name).is_file():
             return Interpreter(folder / name, folder)
     return None
 
 
-def _project_folders(file: Path) -> Iterator[Path]:
-    """The file's folder, and those above it up to the top of its project, if it is in one."""
-    folders = [file.parent, *file.parent.parents][:_MOST_LEVELS]
+def _project_folders(file: Path) -> Iterator[str]:
+    """The file's folder, and those above it up to the top of its project, if it is in one.
+
+    Asked before each call: plain texts, as paths cost five times as much.
+    """
+    folder = os.path.dirname(file)
+    folders = [folder]
+    while len(folders) < _MOST_LEVELS and (folder := os.path.dirname(folder)) != folders[-1]:
+        folders.append(folder)
+    exists, join = os.path.exists, os.path.join
     tops = (
         place
         for place, folder in enumerate(folders)
-        if any((folder / mark).exists() for mark in _PROJECT)
+        if any(exists(join(folder, mark)) for mark in _PROJECT)
     )
     yield from folders[: next(tops, 0) + 1]
 

@@ -139,9 +139,8 @@ class PythonFileSource:
         worker.child.take_log()
         worker.child.tell_log(tell)
         try:
-            result = await asyncio.wait_for(
-                worker.connection.call(name, arguments), self._limits.seconds
-            )
+            async with asyncio.timeout(self._limits.seconds):
+                result = await worker.connection.call(name, arguments)
         except TimeoutError:
             log = worker.child.take_log()
             await self._retire(worker)
