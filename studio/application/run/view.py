@@ -171,7 +171,9 @@ def view_of(
         return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
     earlier = before.timeline if before is not None else None
     offers = pausing_offers(state) if pausing else offers_for(state, is_record=bool(record))
-    other = None if record or pausing else model_to_ask_about(state, model_now)
+    other = (
+        None if record or pausing else model_to_ask_about(state, model_now, can_keep=can_keep_model)
+    )
     if other is not None and (state.pause is not None or ChooseModel in allowed(state)):
         offers = with_model_asked(offers, state, other, can_keep=can_keep_model)
     return RunView(

@@ -91,7 +91,7 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
     first: tuple[Command, ...] = ()
     if past is not None:
         model, first = model_of_fork(options, past, model, answerers, order.trust)
-    open_other = partial(open_named, document, order.trust, answerers)
+    open_other = partial(open_named, document, order.trust, answerers, options.record)
     try:
         prepared = prepare(document, order.values, references=references)
         registry = await tools.load(document, prepared.messages.tools)
@@ -179,10 +179,13 @@ async def _go(
         print(f"prompt-studio: {told}", file=sys.stderr)
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
-    if plan.options.headless:
-        return await _within(options.timeout, run, first)
-    run.gate.target = target_of(options.to) if options.to else None
-    return await step_through(run, first, changed, open_other)
+    try:
+        if plan.options.headless:
+            return await _within(options.timeout, run, first)
+        run.gate.target = target_of(options.to) if options.to else None
+        return await step_through(run, first, changed, open_other)
+    finally:
+        await run.close_models()
 
 
 async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -> RunState:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeAlias
 
 from studio.application.connections.model import Answerers, asked_by, choice_of, choices_of_run
@@ -60,7 +61,7 @@ def model_of_fork(
             f"The model of the run, {had.name}, is not set up here.",
             "Add a connection for it, or go on with the prompt's: --fork-model prompt.",
         )
-    answers = found[0]
+    answers: ChatModel = found[0]
     if options.record is not None:
         answers = RecordingModel(answers, options.record, answerers.secrets.masker)
     return answers, (ChooseModel(had, now),)
@@ -85,7 +86,11 @@ def _asked(had: RunModel, now: RunModel) -> str:
 
 
 def open_named(
-    document: PromptDocument, trust: TrustStore, answerers: Answerers, words: str
+    document: PromptDocument,
+    trust: TrustStore,
+    answerers: Answerers,
+    record: Path | None,
+    words: str,
 ) -> ChatModel:
     """The model of `CONNECTION [ID]`.
 
@@ -93,6 +98,7 @@ def open_named(
         document: the prompt that is run.
         trust: which folders are trusted.
         answerers: what models are opened with.
+        record: the file that replies are written into, if any.
         words: as the user wrote them.
 
     Raises:
@@ -109,4 +115,5 @@ def open_named(
     choice = choice_of(asked, connections, name)
     if model:
         choice = replace(choice, declaration=replace(choice.declaration, id=model))
-    return answerers.open(choice, document.source.path, trusted=asked.trusted)
+    found = answerers.open(choice, document.source.path, trusted=asked.trusted)
+    return found if record is None else RecordingModel(found, record, answerers.secrets.masker)

@@ -25,6 +25,9 @@ _AT_ONCE = 500
 _SCANNED = 3
 """Reading the whole table costs a quarter of looking for each of its rows."""
 
+_SMALL = 16_384
+"""Bytes of a text that are read without need: other runs may hold pictures."""
+
 
 _Row: TypeAlias = tuple[bytes | None, int, bytes]
 """The text that one begins like, how many characters of it, and what follows them."""
@@ -121,10 +124,8 @@ class BlobStore:
         wanted = {bytes.fromhex(name) for name in names}
         kept = self._all() if self._most() <= _SCANNED * len(wanted) else None
         while wanted:
-            if kept is not None:
-                found = {key: kept[key] for key in wanted if key in kept}
-            else:
-                found = self._rows(sorted(wanted))  # in the order of the table's index
+            found = {key: kept[key] for key in wanted if key in kept} if kept is not None else {}
+            found |= self._rows(sorted(wanted - found.keys()))  # in the order of the table's index
             rows |= found
             wanted = {base for base, _, _ in found.values() if base is not None} - rows.keys()
         return StoredTexts(rows.get)
@@ -135,8 +136,10 @@ class BlobStore:
         return int(row[0] or 0)
 
     def _all(self) -> dict[bytes, _Row]:
-        """Every text, in the order in which they lie in the file."""
-        rows = self._connection.execute("SELECT hash, base, shared, tail FROM blobs")
+        """Every text but the large ones, in the order in which they lie in the file."""
+        rows = self._connection.execute(
+            "SELECT hash, base, shared, tail FROM blobs WHERE length(tail) <= ?", (_SMALL,)
+        )
         return {row[0]: row[1:] for row in rows}
 
     def _rows(self, keys: list[bytes]) -> dict[bytes, _Row]:

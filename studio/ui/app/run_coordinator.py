@@ -220,6 +220,11 @@ class RunCoordinator(QObject):
     def switch_model(self) -> None:
         """Go on with the model that the prompt asks for by now, as the user said."""
         state, document = self._run.state, self._window.tabs.document
+        stand_in = self._run.stand_in
+        if state is not None and stand_in is not None:
+            chosen = run_model_of(stand_in)
+            self._run.send(ChooseModel(chosen, state.answered_by, stand_in))
+            return
         if state is None or document is None or self._questions.asks_first(self.switch_model):
             return
         try:

@@ -211,11 +211,20 @@ class CallsDialog(QDialog):
             self._filed[row] = filed
             if filed is not None:
                 left.remove(filed)
-                self._calls[row] = filed
+                before, self._calls[row] = self._calls[row], filed
+                if (before.tool, before.arguments) != (filed.tool, filed.arguments):
+                    self._forget_outcome(row)
             self._show_row(row)
         self._add(left, filed=True)
         self._show_call()
         self._sum_up()
+
+    def _forget_outcome(self, row: int) -> None:
+        """What was answered, or is being asked, is of other arguments than the call has now."""
+        self._outcomes.pop(row, None)
+        self._made = [-1 if each == row else each for each in self._made]
+        for column in (_RESULT, _TOOK):
+            self._item(row).setText(column, "")
 
     def show_written(self, written: CallsWritten) -> None:
         """The changes that were asked for stand in the file."""
@@ -223,12 +232,12 @@ class CallsDialog(QDialog):
 
     def show_began(self, number: int) -> None:
         """A call of those asked for is under way."""
-        if number < len(self._made):
+        if number < len(self._made) and self._made[number] >= 0:
             self._item(self._made[number]).setText(_RESULT, self.tr("Running"))
 
     def show_ended(self, number: int, outcome: ToolOutcome) -> None:
         """A call of those asked for has ended."""
-        if number < len(self._made):
+        if number < len(self._made) and self._made[number] >= 0:
             row = self._made[number]
             self._outcomes[row] = outcome
             self._show_result(row)
@@ -239,7 +248,7 @@ class CallsDialog(QDialog):
     def show_all_ended(self) -> None:
         """The calls asked for are made, or were stopped."""
         for row in self._made:
-            if row not in self._outcomes:
+            if row >= 0 and row not in self._outcomes:
                 self._item(row).setText(_RESULT, "")
         self._made = []
         self._sum_up()

@@ -231,8 +231,9 @@ class ConnectionsController(QObject):
         )
         if found is None:
             return None
-        model, choice = found
-        return self._take(prompt, replace(asked, settled=choice), model)
+        settled = replace(asked, settled=found[1])
+        # Opened as any other: with what its server has said of the model in its list.
+        return self._take(prompt, settled, self._open(prompt, settled))
 
     def model_now(self, prompt: Path | None) -> RunModel | None:
         """The model that a run of the open document would begin with; None where there is none.
@@ -241,7 +242,9 @@ class ConnectionsController(QObject):
             prompt: the document's file.
         """
         try:
-            return run_model_of(self._open(prompt, self._shown, allowed=self.choice.untrusted))
+            model = self._open(prompt, self._shown, allowed=self.choice.untrusted)
+            # The table of prices takes a moment to load, and the window asks here at each change.
+            return run_model_of(model, priced=is_loaded())
         except ModelError:
             return None  # whoever runs with it is told
 

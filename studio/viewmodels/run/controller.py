@@ -24,11 +24,13 @@ from studio.application.run.start.plan import Arrived, Ended, Journal, RunPlan, 
 from studio.application.run.start.session import RunSession
 from studio.application.run.view import RunView
 from studio.application.run.words import sentence_of
+from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.past.tree import state_at
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunModel, RunState
+from studio.core.models.base import ChatModel
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 from studio.viewmodels.run.slot import RunMark, RunSlot, slot_path
@@ -539,12 +541,28 @@ class RunController(QObject):
             self.breakpoints.value.places,
             self.breakpoints.value.log_places,
             starting=slot.is_live and slot.shown.state is None,
-            model_now=self._model_now if self._is_of_open_prompt(slot) else None,
+            model_now=self._model_to_ask(slot),
             can_keep_model=slot.can_keep_model,
         )
         self.state_changed.emit(slot.view)
         if slot.view.running_calls and not self._listening.isActive():
             self._listening.start()
+
+    def _model_to_ask(self, slot: RunSlot) -> RunModel | None:
+        """What the open prompt asks for, or what would answer where the run's own is not here."""
+        now = self._model_now if self._is_of_open_prompt(slot) else None
+        if now is not None or slot.can_keep_model or slot.session is None:
+            return now
+        return run_model_of(slot.session.plan.model, priced=False)
+
+    @property
+    def stand_in(self) -> ChatModel | None:
+        """What is to answer a run of another prompt than the open one, whose own is not here."""
+        slot = self._slot
+        if slot.can_keep_model or slot.session is None:
+            return None
+        has_own = self._model_now is not None and self._is_of_open_prompt(slot)
+        return None if has_own else slot.session.plan.model
 
     def _is_of_open_prompt(self, slot: RunSlot) -> bool:
         """Whether what the open prompt says of its model concerns a run."""

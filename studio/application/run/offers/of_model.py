@@ -13,16 +13,19 @@ from studio.core.agent.values.state import RunModel, RunState
 _tr = partial(translate, "RunOffers")
 
 
-def model_to_ask_about(state: RunState | None, now: RunModel | None) -> RunModel | None:
+def model_to_ask_about(
+    state: RunState | None, now: RunModel | None, *, can_keep: bool = True
+) -> RunModel | None:
     """The model that the prompt asks for, where the run has another and the user did not say so.
 
     Args:
         state: the run.
         now: the model that a run of the prompt would begin with now; None where nobody knows.
+        can_keep: whether the run's own is to be had here; else an earlier no is no answer.
     """
     if state is None or now is None or now.is_same(state.answered_by):
         return None
-    return None if state.declined is not None and now.is_same(state.declined) else now
+    return None if can_keep and state.declined is not None and now.is_same(state.declined) else now
 
 
 def with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_keep: bool) -> Offers:

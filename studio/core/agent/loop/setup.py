@@ -100,10 +100,11 @@ def make_setup(
     )
 
 
-def run_model_of(model: ChatModel) -> RunModel:
-    """A model in the words of a journal."""
+def run_model_of(model: ChatModel, *, priced: bool = True) -> RunModel:
+    """A model in the words of a journal; its price is left out where it is not wanted."""
     place = place_of(model)
-    return RunModel(model.label, place.model, place.provider, place.server, price_source(model))
+    price = price_source(model) if priced else ""
+    return RunModel(model.label, place.model, place.provider, place.server, price)
 
 
 def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, Json]) -> RunSetup:

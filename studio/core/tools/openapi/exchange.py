@@ -59,6 +59,8 @@ async def send(
     limits: ToolLimits,
     traffic: TrafficLog | None = None,
     came: Callable[[int, int], None] = lambda done, whole: None,
+    *,
+    is_parsed: bool = True,
 ) -> ToolOutcome:
     """Send a request and read its answer, within the limits.
 
@@ -68,6 +70,7 @@ async def send(
         limits: bounds of a call.
         traffic: notes the answer.
         came: is told how many bytes of the answer are there, and will be (0: nobody says).
+        is_parsed: whether the answer's value is wanted; a large one takes a moment to read.
     """
     await import_packages(HTTP)
     import httpx2
@@ -114,9 +117,8 @@ async def send(
         return ToolOutcome(
             f"HTTP {status} {reason}{to}: {text}".strip(": "), "error", head=head, pictures=pictures
         )
-    return ToolOutcome(
-        text, "ok", value=_value(text), truncated=truncated, head=head, pictures=pictures
-    )
+    value = _value(text) if is_parsed else text
+    return ToolOutcome(text, "ok", value=value, truncated=truncated, head=head, pictures=pictures)
 
 
 def _noted(outcome: ToolOutcome, traffic: TrafficLog | None, request: HttpRequest) -> ToolOutcome:

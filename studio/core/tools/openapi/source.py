@@ -323,7 +323,7 @@ class OpenApiSource:
         """The name of its file, also of one that is fetched; without one the host."""
         if isinstance(self._place, Path):
             return self._place.name
-        return self._place.partition("?")[0].rstrip("/").rpartition("/")[2]
+        return self._place.partition("?")[0].rstrip("/").rpartition("/")[2].rpartition("@")[2]
 
     async def _loaded(self, choice: OperationChoice) -> tuple[object, Description]:
         """The description read anew, and its file's stamp.
@@ -396,7 +396,7 @@ class OpenApiSource:
             request = get_request(await as_sent(url))
         except OpenApiError as error:
             raise ToolSourceError(f"{self.label}: {error}") from error
-        outcome = await send(request, self.label, limits, came=reading.fetched)
+        outcome = await send(request, self.label, limits, came=reading.fetched, is_parsed=False)
         if outcome.status != "ok":
             raise ToolSourceError(outcome.text)
         if outcome.truncated:

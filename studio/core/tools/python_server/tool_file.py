@@ -68,7 +68,8 @@ def load(path: Path) -> LoadedFile:
         except SignatureError as error:
             problems.append((str(error), _line_of(function)))
         else:
-            line = tool.line or _assigned(module).get(name, 0)
+            own = _is_of(function, module.__name__)
+            line = (own and tool.line) or _assigned(module).get(name, 0) or tool.line
             tools[name] = dataclasses.replace(tool, line=line)
     ordered = dict(sorted(tools.items(), key=lambda item: item[1].line))
     return LoadedFile(ordered, tuple(problems))
