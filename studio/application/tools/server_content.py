@@ -13,6 +13,11 @@ from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.tools.source import OfferContent
 
+_NO_NAMES = frozenset(
+    "and else false if in is n no none not null off on or true y yes".split()  # noqa: SIM905
+)
+"""Words that are values in YAML, or no names in a template."""
+
 _NO_NAME = re.compile(r"\W+")
 _LONGEST_NAME = 40
 
@@ -55,7 +60,7 @@ def kept_content(
     last = name.rstrip("/").rpartition("/")[2].partition(".")[0] or name
     plain = _NO_NAME.sub("_", last)[:_LONGEST_NAME].strip("_") or "resource"
     plain = plain if plain.isidentifier() else f"_{plain}"
-    taken = {each.name for each in document.variables}
+    taken = {each.name for each in document.variables} | _NO_NAMES
     wanted, count = plain, 2
     while wanted in taken or document.input(wanted) is not None or is_taken(f"{wanted}.md"):
         wanted, count = f"{plain}_{count}", count + 1
@@ -68,7 +73,10 @@ def kept_content(
         flow = f"{{name: {wanted}, kind: string, default: {reference}}}"
     body = document.body.start
     place = caret if caret >= body else len(document.source.text)
-    used = TextEdit(Span(place, place), placeholder(wanted, document.template.format))
+    reads = placeholder(wanted, document.template.format)
+    if place == body and document.source.text[:body][-1:] not in ("", "\n"):
+        reads = f"\n{reads}"  # the last line of the front matter has no end yet
+    used = TextEdit(Span(place, place), reads)
     declared = insert_below(document, ("inputs",), lines, flow)
     text = "\n\n".join(text for _, text in content.parts)
     return KeptContent(file, text, (*declared, used))

@@ -93,3 +93,19 @@ def test_a_kept_resource_is_shown_as_it_is_in_each_form_of_template(form: Templa
     document = parse(apply_edits(text, kept.edits), None)
     (message,) = prepare(document, {"notes": "a < b"}).messages.messages
     assert message.text == "a < b"
+
+
+def test_words_of_yaml_and_templates_are_no_names(tmp_path: Path) -> None:
+    content = OfferContent((("", "x"),))
+    for name in ("null", "if", "no"):
+        kept = kept_content(parse("Hi", tmp_path / "a.prompty"), content, name, 0, lambda _: False)
+        assert kept.file == f"{name}_2.md"
+
+
+def test_a_prompt_that_ends_with_its_front_matter_keeps_its_fence(tmp_path: Path) -> None:
+    text = "---\nname: a\n---"
+    document = parse(text, tmp_path / "a.prompty")
+    kept = kept_content(document, OfferContent((("", "x"),)), "notes", len(text), lambda _: False)
+    made = parse(apply_edits(text, kept.edits), tmp_path / "a.prompty")
+    assert made.source.text.endswith("---\n{{ notes }}")
+    assert made.input("notes") is not None

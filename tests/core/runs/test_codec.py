@@ -142,6 +142,18 @@ def test_fields_of_a_newer_studio_are_passed_over():
     assert decode_event(data) == EVENTS[9]
 
 
+def test_all_texts_of_a_run_come_at_once_and_no_large_one_of_others(tmp_path):
+    store = RunStore(tmp_path / "r.sqlite")
+    texts = [f"text {number} " * 30 for number in range(8)] + ["a picture " * 5_000]
+    names = [store.blobs.put(text) for text in texts]
+    other = store.blobs.put("of another run " * 5_000)
+    held = store.blobs.held_by(names)
+    assert [held.get(name) for name in names] == texts
+    with pytest.raises(KeyError):
+        held.get(other)
+    store.close()
+
+
 def test_long_texts_are_kept_once_and_lone_surrogates_survive(tmp_path):
     store = RunStore(tmp_path / "r.sqlite")
     blobs: BlobStore = store.blobs

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,25 @@ def test_saved_calls_are_tests_and_rows_become_saved_calls(
     dialog.keep_button.click()
     assert [call.text for call in read_calls(file)] == ["1", "22", "3"]
     assert [result(dialog, row) for row in range(3)] == ["As it was"] * 3
+    dialog.close()
+
+
+def test_an_answer_is_kept_for_the_arguments_that_it_was_given_for(
+    parent: QWidget, file: Path
+) -> None:
+    """Another program changed the call since: what was answered before is no answer of it."""
+    dialog = opened(parent, file=file)
+    dialog.run_button.click()
+    dialog.show_ended(0, ToolOutcome("1", "ok", 0.01))
+    elsewhere = (replace(CALLS[0], arguments={"a": 7}, text="7"), replace(CALLS[1], text="8"))
+    write_calls(file, elsewhere)
+    dialog.show_file(read_calls(file))
+    dialog.show_ended(1, ToolOutcome("2", "ok", 0.01))
+    dialog.show_all_ended()
+    assert result(dialog, 0) == ""
+    dialog.table.setCurrentItem(dialog.table.topLevelItem(0))
+    dialog.keep_button.click()
+    assert read_calls(file)[0] == elsewhere[0]
     dialog.close()
 
 

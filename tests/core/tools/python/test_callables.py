@@ -10,6 +10,7 @@ import pytest
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
+from studio.core.tools.python_server.tool_file import load
 from tests.support import patience
 
 LIMITS = ToolLimits(patience.SECONDS, patience.SECONDS)
@@ -119,6 +120,17 @@ async def test_what_is_listed_can_be_called_by_its_name(
         assert (outcome.status, outcome.value) == ("ok", expected), name
     assert (await source.call("bound", {})).value == 42
     assert (await source.call("cube", {"base": 3})).value == 27
+
+
+def test_a_part_of_another_modules_function_stands_where_it_is_assigned(tmp_path: Path) -> None:
+    path = tmp_path / "parts.py"
+    path.write_text(
+        "import json\nfrom functools import partial\n\ndump = partial(json.dumps, indent=1)\n"
+        "\ndef own(x: int) -> int:\n    return x\n\nhalf = partial(own, 1)\n"
+    )
+    lines = {name: tool.line for name, tool in load(path).tools.items()}
+    assert lines["dump"] == 4
+    assert lines["own"] == 6
 
 
 async def test_all_may_name_them_and_what_is_none_is_said(
