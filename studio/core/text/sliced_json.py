@@ -12,7 +12,7 @@ from collections.abc import Callable
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import TypeAlias
 
-from studio.core.text.foreign_json import DEEPEST, JsonBoundError, within_depth
+from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json, within_depth
 from studio.core.text.values import Json
 
 Reached: TypeAlias = Callable[[int], None]
@@ -36,7 +36,10 @@ def parse_sliced_json(text: str, reached: Reached) -> Json:
         JSONDecodeError: it is no JSON; a `ValueError`.
         JsonBoundError: it nests too deeply, or holds a number of too many digits; a `ValueError`.
     """
-    return _Slices(text, reached).read()
+    try:
+        return _Slices(text, reached).read()
+    except json.JSONDecodeError:
+        return parse_json(text)  # it says what is wrong in the words of the Python that runs
 
 
 class _Slices:

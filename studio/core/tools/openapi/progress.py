@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -62,7 +61,6 @@ class DescriptionReading:
         self._is_stopped = False
         self._is_told = False
         self._is_over = False
-        self._lock = threading.Lock()  # nothing is told after the end, by whichever thread
 
     def fetched(self, done: int, whole: int) -> None:
         """So many bytes came from its address, of so many; 0 where the server does not say."""
@@ -89,10 +87,9 @@ class DescriptionReading:
 
     def end(self) -> None:
         """It is over, whatever came of it."""
-        with self._lock:
-            self._is_over = True
-            if self._is_told:
-                self._tell(None)
+        self._is_over = True
+        if self._is_told:
+            self._tell(None)
 
     def _reached(
         self, stage: Literal["fetched", "read", "operations"], done: int, whole: int
@@ -103,8 +100,7 @@ class DescriptionReading:
             self._stage, self._next = stage, 0
         if self.is_large and done >= self._next:
             self._next = done + (whole // _PARTS or LARGE)
-            with self._lock:
-                if self._is_over:
-                    raise ReadingStoppedError
-                self._is_told = True
-                self._tell(ReadingProgress(self._name, stage, done, whole))
+            self._is_told = True
+            self._tell(ReadingProgress(self._name, stage, done, whole))
+            if self._is_over:  # another thread told of the end meanwhile: that is told last
+                self._tell(None)
