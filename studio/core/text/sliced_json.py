@@ -12,7 +12,7 @@ from collections.abc import Callable
 from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import TypeAlias
 
-from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json, within_depth
+from studio.core.text.foreign_json import DEEPEST, parse_json, within_depth
 from studio.core.text.values import Json
 
 Reached: TypeAlias = Callable[[int], None]
@@ -22,7 +22,6 @@ _SLICED_LEVELS = 4
 """Levels whose values are read one by one: in a description, path, method and its parts."""
 
 _SPACE = re.compile(r"[ \t\n\r]*")
-_OF_DIGITS = "integer string conversion"  # in the words of Python's own limit
 
 
 def parse_sliced_json(text: str, reached: Reached) -> Json:
@@ -38,12 +37,12 @@ def parse_sliced_json(text: str, reached: Reached) -> Json:
     """
     try:
         return _Slices(text, reached).read()
-    except json.JSONDecodeError:
+    except (StopIteration, ValueError, RecursionError):
         return parse_json(text)  # it says what is wrong in the words of the Python that runs
 
 
 class _Slices:
-    """Reads one text."""
+    """Reads one text; what it cannot read is told by the reader of Python."""
 
     def __init__(self, text: str, reached: Reached) -> None:
         self._text = text
@@ -55,7 +54,7 @@ class _Slices:
         value, at = self._value(self._after_space(0), 0)
         at = self._after_space(at)
         if at != len(self._text):
-            raise json.JSONDecodeError("Extra data", self._text, at)
+            raise ValueError("extra data")
         return value
 
     def _after_space(self, at: int) -> int:
@@ -68,22 +67,9 @@ class _Slices:
             return self._object(at + 1, level)
         if level < _SLICED_LEVELS and first == "[":
             return self._list(at + 1, level)
-        value, at = self._slice(at)
+        value, at = self._scan(self._text, at)
         self._reached(at)
         return within_depth(value, DEEPEST - level), at
-
-    def _slice(self, at: int) -> tuple[Json, int]:
-        try:
-            value, end = self._scan(self._text, at)
-        except StopIteration as error:
-            raise json.JSONDecodeError("Expecting value", self._text, error.value) from None
-        except RecursionError as error:
-            raise JsonBoundError(f"it is nested more than {DEEPEST} levels deep") from error
-        except ValueError as error:
-            if _OF_DIGITS not in str(error):
-                raise
-            raise JsonBoundError("it holds a number of more than 4,300 digits") from error
-        return value, end
 
     def _object(self, at: int, level: int) -> tuple[Json, int]:
         made: dict[str, Json] = {}
@@ -92,12 +78,11 @@ class _Slices:
             return made, at + 1
         while True:
             if self._text[at : at + 1] != '"':
-                words = "Expecting property name enclosed in double quotes"
-                raise json.JSONDecodeError(words, self._text, at)
+                raise ValueError("a name is missing")
             name, at = scanstring(self._text, at + 1, True)
             at = self._after_space(at)
             if self._text[at : at + 1] != ":":
-                raise json.JSONDecodeError("Expecting ':' delimiter", self._text, at)
+                raise ValueError("a colon is missing")
             name = self._names.setdefault(name, name)
             made[name], at = self._value(self._after_space(at + 1), level + 1)
             at, is_over = self._next(at, "}")
@@ -123,5 +108,5 @@ class _Slices:
         if mark == end:
             return at + 1, True
         if mark != ",":
-            raise json.JSONDecodeError("Expecting ',' delimiter", self._text, at)
+            raise ValueError("a comma is missing")
         return self._after_space(at + 1), False
