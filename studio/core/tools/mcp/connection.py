@@ -26,7 +26,7 @@ from studio.core.tools.mcp.values import (
     listed_tool,
     server_offer,
 )
-from studio.core.tools.mcp.watched_streams import WatchedTransport
+from studio.core.tools.mcp.watched_streams import watched
 from studio.core.tools.source import OfferContent, ServerOffer, Tell, ToolSourceError
 from studio.core.tools.traffic import TrafficLog
 
@@ -336,7 +336,7 @@ class McpConnection:
         who = Implementation(name="prompt-studio", version=__version__)
         try:
             async with Client(
-                WatchedTransport(opener, self._version, self._leave_out, self._traffic),
+                watched(opener, self._version, self._leave_out, self._traffic),
                 client_info=who,
                 mode=self._mode,
                 elicitation_callback=asker(self._ask) if self._ask is not None else None,

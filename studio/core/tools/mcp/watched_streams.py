@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from studio.core.tools.mcp.sifting import SiftedStream
@@ -52,42 +52,24 @@ class WatchedWriting(StreamAround["WriteStream[SessionMessage]"]):
         await self._inner.send(item)
 
 
-class WatchedTransport:
-    """Both streams: the SDK wants an object to enter, ours is a function that makes one."""
+@asynccontextmanager
+async def watched(
+    opener: Opener,
+    version: Callable[[], str],
+    leave_out: Callable[[str], None],
+    traffic: TrafficLog,
+) -> AsyncIterator[TransportStreams]:
+    """Both streams of a transport.
 
-    def __init__(
-        self,
-        opener: Opener,
-        version: Callable[[], str],
-        leave_out: Callable[[str], None],
-        traffic: TrafficLog,
-    ) -> None:
-        """Take what opens the streams.
-
-        Args:
-            opener: makes them.
-            version: of the protocol that is spoken.
-            leave_out: told what of a list cannot be read.
-            traffic: notes each message.
-        """
-        self._traffic = traffic
-        self._manager = opener()
-        self._version = version
-        self._leave_out = leave_out
-
-    async def __aenter__(self) -> TransportStreams:
-        read, write = await self._manager.__aenter__()
-        watched = WatchedReading(read, self._traffic)
-        sifted = SiftedStream(watched, self._version, self._leave_out)
-        return sifted, WatchedWriting(write, self._traffic)
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool | None:
-        return await self._manager.__aexit__(kind, error, trace)
+    Args:
+        opener: makes them.
+        version: of the protocol that is spoken.
+        leave_out: told what of a list cannot be read.
+        traffic: notes each message.
+    """
+    async with opener() as (read, write):
+        sifted = SiftedStream(WatchedReading(read, traffic), version, leave_out)
+        yield sifted, WatchedWriting(write, traffic)
 
 
 def _written(item: SessionMessage) -> str:
