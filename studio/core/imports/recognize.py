@@ -30,7 +30,7 @@ from studio.core.prompty.reference_values import (
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import VALUE
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.foreign_json import parse_json
+from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.text.problem import Severity, apply_edits
 from studio.core.text.values import Json
 
@@ -193,7 +193,7 @@ def _json(text: str, path: Path | None, choose: int) -> Imported:
     suffix = path.suffix.lower() if path is not None else ""
     # Not `splitlines`: JSON texts may hold other line separators as they are.
     lines = [line for line in text.split("\n") if line.strip()]
-    if suffix == ".jsonl" or (len(lines) > 1 and _is_json(lines[0]) and not _is_json(text)):
+    if suffix == ".jsonl" or (len(lines) > 1 and is_json(lines[0]) and not is_json(text)):
         return _json_lines(lines, path, choose)
     try:
         data = parse_json(text)
@@ -225,14 +225,6 @@ def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
     names = unique_titles([f"line {number}" for number in range(1, len(lines) + 1)])
     note = f"This is line {choose + 1} of {len(lines)}; each line is a prompt of its own."
     return Imported(made.text, f"{made.form}, JSON lines", (*made.notes, note), others=names)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse_json(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _yaml(text: str, path: Path | None, choose: int) -> Imported:

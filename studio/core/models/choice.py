@@ -172,14 +172,8 @@ def _by_provider(
     if not variable:  # a server of this machine, which asks for no key
         reason = f"the prompt's provider is {declaration.provider!r}, at {address}"
         return _choice(replace(preset, base_url=address), declaration, reason)
-    if variables.get(variable):
-        return _choice(
-            replace(preset, base_url=address),
-            declaration,
-            f"the prompt's provider is {declaration.provider!r} and {variable} is set",
-        )
-    warning = f"The prompt asks for {declaration.provider!r}: add a connection, or set {variable}."
-    return replace(_default(declaration, connections), warning=warning)
+    made = replace(preset, base_url=address)
+    return _by_key(variable, made, declaration, connections, variables)
 
 
 def _by_vendor(
@@ -187,14 +181,26 @@ def _by_vendor(
 ) -> ModelChoice:
     name = declaration.provider
     address, variable = _VENDORS[name.lower()]
-    reason = f"the prompt's provider is {name!r}"
     place = origin(address)
     own = [each for each in connections.connections if origin(each.base_url) == place]
     if own:
-        return _choice(own[0], declaration, reason)
+        return _choice(own[0], declaration, f"the prompt's provider is {name!r}")
+    made = Connection(name, "compatible", base_url=address, key=f"${{env:{variable}}}")
+    return _by_key(variable, made, declaration, connections, variables)
+
+
+def _by_key(
+    variable: str,
+    made: Connection,
+    declaration: ModelDeclaration,
+    connections: Connections,
+    variables: Mapping[str, str],
+) -> ModelChoice:
+    """A connection made for a provider, where the variable of its key is set."""
+    name = declaration.provider
     if variables.get(variable):
-        made = Connection(name, "compatible", base_url=address, key=f"${{env:{variable}}}")
-        return _choice(made, declaration, f"{reason} and {variable} is set")
+        reason = f"the prompt's provider is {name!r} and {variable} is set"
+        return _choice(made, declaration, reason)
     warning = f"The prompt asks for {name!r}: add a connection, or set {variable}."
     return replace(_default(declaration, connections), warning=warning)
 

@@ -157,8 +157,8 @@ def _chosen(count: int) -> str:
     """What lights the tick of the card that is shown; without a script that is a rule for each."""
     if count > _MOST_TICKS:
         return ""
-    lit = ",".join(f":has(#c{at}:checked) [for=c{at}]" for at in range(count))
-    return f".ticks label{{}}{lit.replace('[for', '.ticks [for')}{{opacity:1;outline:2px solid}}"
+    lit = ",".join(f":has(#c{at}:checked) .ticks [for=c{at}]" for at in range(count))
+    return f"{lit}{{opacity:1;outline:2px solid}}"
 
 
 def _ticks(cards: Sequence[ReportCard]) -> str:

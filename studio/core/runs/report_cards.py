@@ -87,13 +87,15 @@ def cards_of(state: RunState) -> Iterator[ReportCard]:
             )
 
 
+_OF_MODEL = {"switched": "model changed by a person", "kept": "model kept by a person"}
+
+
 def _chosen(step: Step, place: PausePoint, row: int | None = None) -> list[str]:
     """What a person said of the model, at the card where the run stood then."""
-    words = {"switched": "model changed by a person", "kept": "model kept by a person"}
     return [
-        f"{words[each.kind]}: {each.text}{_at(each)}"
+        f"{_OF_MODEL[each.kind]}: {each.text}{_at(each)}"
         for each in step.touches
-        if each.kind in words and (each.place, each.call) == (place, row)
+        if each.kind in _OF_MODEL and (each.place, each.call) == (place, row)
     ]
 
 
@@ -106,7 +108,7 @@ def _when(step: Step, place: PausePoint, row: int | None = None) -> str:
     found = [
         each
         for each in step.touches
-        if (each.place, each.call) == (place, row) and each.kind not in ("switched", "kept")
+        if (each.place, each.call) == (place, row) and each.kind not in _OF_MODEL
     ]
     return _at(found[-1]) if found else ""
 

@@ -48,6 +48,15 @@ def parse_json(text: str | bytes, parse_constant: Callable[[str], object] | None
     return within_depth(value)
 
 
+def is_json(text: str) -> bool:
+    """Whether `parse_json` reads a text."""
+    try:
+        parse_json(text)
+    except ValueError:
+        return False
+    return True
+
+
 def within_depth(value: Parsed, deepest: int = DEEPEST) -> Parsed:
     """The value itself.
 

@@ -16,7 +16,7 @@ from studio.core.text.foreign_json import DEEPEST, parse_json, within_depth
 from studio.core.text.values import Json
 
 Reached: TypeAlias = Callable[[int], None]
-"""Is told how many characters are read; what it raises ends the reading."""
+"""Is told how many characters are read; what it raises (never a `ValueError`) ends the reading."""
 
 _SLICED_LEVELS = 4
 """Levels whose values are read one by one: in a description, path, method and its parts."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from studio.core.models.base import ModelError
 from studio.core.models.remote.sdk import raised
-from studio.core.text.foreign_json import parse_json
+from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.wire.server_events import EventSplitter, LineSplitter, ServerEvent
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class EventStream:
                     self._room.clear()
                     await self._room.wait()
             last = events.close()
-            if last is not None and (last.data.startswith("[DONE]") or _is_json(last.data)):
+            if last is not None and (last.data.startswith("[DONE]") or is_json(last.data)):
                 self._take(last)
         except raised() as error:
             raise self._fault(error) from None
@@ -127,11 +127,3 @@ class EventStream:
             if not self._reading.cancelled():
                 self._reading.exception()  # looked at: nobody waits for it any more
         await self._stream.close()
-
-
-def _is_json(text: str) -> bool:
-    try:
-        parse_json(text)
-    except ValueError:
-        return False
-    return True

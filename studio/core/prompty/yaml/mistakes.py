@@ -121,22 +121,18 @@ def _quote_inside(what: str, place: Span, text: str) -> YamlMistake | None:
         return None
     if not (line[:at].strip(" -") == "" or line[:at].rstrip().endswith(":")):
         return None
-    quote, lone = line[at], _LONE[line[at]]
+    quote = line[at]
     value = line[at + 1 :]
     said = value[: value.rfind(" #")].rstrip() if " #" in value else value
     last = len(said if said.endswith(quote) else value)
     last -= value.startswith(quote, last - 1)
     value = value[:last]
-    first = lone.search(value)
+    first = _LONE[quote].search(value)
     if first is None or start + at + 1 + first.end() > place.start:
         return None
-    twice = "''" if quote == "'" else '\\"'
-    right = f"{quote}{lone.sub(lambda _: twice, value)}{quote}"
     closes = at + 1 + last + line.startswith(quote, at + 1 + last)
-    fix = Fix(f"Write {twice} for it", (TextEdit(Span(start + at, start + closes), right),))
-    told = f"the quote {quote} ends this text too early; inside it, write {twice}"
     found = start + at + 1 + first.start()
-    return YamlMistake(told, Span(found, found + 1), (fix,))
+    return _ends_early(quote, found, Span(start + at, start + closes), value)
 
 
 def _flow_around(what: str, place: Span, text: str) -> int | None:
@@ -196,17 +192,23 @@ def _ended_in_flow(text: str, at: int, end: int, depth: int) -> YamlMistake:
         return _open_in_flow(text, at, depth)
     if value.rstrip().endswith(","):
         return _never_closed(quote, at, at + len(value.rstrip()))
-    twice = "''" if quote == "'" else '\\"'
-    told = f"the quote {quote} ends this text too early; inside it, write {twice}"
     rest = text[end + 1 :].split("\n", maxsplit=1)[0]
     others = (end + 1 + each.start() for each in re.finditer(quote, rest))
     last = next((each for each in others if _AFTER_QUOTED.match(text, each + 1)), None)
     if last is None:
-        return YamlMistake(told, Span(end, end + 1))
-    whole = Span(at, last + 1)
-    right = _LONE[quote].sub(lambda _: twice, text[at + 1 : whole.end - 1])
-    fix = Fix(f"Write {twice} for it", (TextEdit(whole, f"{quote}{right}{quote}"),))
-    return YamlMistake(told, Span(end, end + 1), (fix,))
+        return _ends_early(quote, end)
+    return _ends_early(quote, end, Span(at, last + 1), text[at + 1 : last])
+
+
+def _ends_early(quote: str, at: int, whole: Span | None = None, value: str = "") -> YamlMistake:
+    """A quote ends a text too early; `value` is all that is meant to stand between the quotes."""
+    twice = "''" if quote == "'" else '\\"'
+    told = f"the quote {quote} ends this text too early; inside it, write {twice}"
+    fixes: tuple[Fix, ...] = ()
+    if whole is not None:
+        right = f"{quote}{_LONE[quote].sub(lambda _: twice, value)}{quote}"
+        fixes = (Fix(f"Write {twice} for it", (TextEdit(whole, right),)),)
+    return YamlMistake(told, Span(at, at + 1), fixes)
 
 
 def _never_closed(quote: str, at: int, closed: int) -> YamlMistake:
