@@ -37,6 +37,13 @@ def make_default(home: Path, name: str) -> None:
     path.write_text(f'default = "{name}"\n{rest}', encoding="utf-8")
 
 
+def chosen_and_answer(capsys: pytest.CaptureFixture[str]) -> tuple[list[str], str]:
+    """Names of the models that were chosen, and the answer, of what `run --json` wrote."""
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    chosen = [each["model"]["name"] for each in events if each["t"] == "ModelChosen"]
+    return chosen, events[-1].get("answer", "")
+
+
 def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,17 +61,11 @@ def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
     record = home / "calls.jsonl"
     assert run_command([*fork, "--fork-model", "run", "--record", str(record)]) == FINE
     assert len(record.read_text(encoding="utf-8").splitlines()) == 1
-    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    chosen = [each for each in events if each["t"] == "ModelChosen"]
-    assert [each["model"]["name"] for each in chosen] == ["Script one.json"]
-    assert events[-1]["answer"] == "It is 42."
+    assert chosen_and_answer(capsys) == (["Script one.json"], "It is 42.")
 
     for word in (["--fork-model", "prompt"], ["--connection", "Two"]):
         assert run_command([*fork, *word]) == FINE
-        events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        chosen = [each for each in events if each["t"] == "ModelChosen"]
-        assert [each["model"]["name"] for each in chosen] == ["Script two.json"]
-        assert events[-1]["answer"] == "Two says 42."
+        assert chosen_and_answer(capsys) == (["Script two.json"], "Two says 42.")
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -88,8 +89,6 @@ def test_the_model_is_changed_while_stepping_and_the_replay_says_so(
 
     run = last_run(capsys)
     assert run_command(["run", str(REACT), "--replay", run, "--json"]) == FINE
-    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    chosen = [each for each in events if each["t"] == "ModelChosen"]
-    assert [each["model"]["name"] for each in chosen] == ["Script two.json"]
+    assert chosen_and_answer(capsys)[0] == ["Script two.json"]
     assert run_command(["runs", "show", run]) == FINE
     assert "Script two.json" in capsys.readouterr().out

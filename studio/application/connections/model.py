@@ -48,17 +48,21 @@ def asked_by(document: PromptDocument, trust: TrustStore) -> RequestedModel:
     return RequestedModel(document.model, is_trusted(document.source.path, trust))
 
 
-def choice_of(asked: RequestedModel, connections: Connections, chosen: str = "") -> ModelChoice:
+def choice_of(
+    asked: RequestedModel, connections: Connections, chosen: str = "", model: str = ""
+) -> ModelChoice:
     """The connection that a document gets, and why.
 
     Args:
         asked: what it says of its model.
         connections: what the user has set up.
         chosen: name of the connection that the user picked over all; empty for none.
+        model: a model's id, over the document's and the connection's own; empty for none.
     """
     if asked.settled is not None:
         return asked.settled
-    return choose_connection(asked.declaration, connections, chosen=chosen, trusted=asked.trusted)
+    found = choose_connection(asked.declaration, connections, chosen=chosen, trusted=asked.trusted)
+    return replace(found, declaration=replace(found.declaration, id=model)) if model else found
 
 
 def media_of(prompt: Path | None, *, trusted: bool) -> MediaReader | None:

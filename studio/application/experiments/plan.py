@@ -14,19 +14,13 @@ from studio.application.experiments.planned_variants import (
     told_at,
     with_revision,
 )
-from studio.application.experiments.prompts import (
-    ExperimentError,
-    Folder,
-)
+from studio.application.experiments.prompts import ExperimentError, Folder
+from studio.application.experiments.providers import unpriced
 from studio.application.experiments.report import GIT
 from studio.application.words import translate
 from studio.core.experiments.assertions.marking import judged_by, lacks_judge
 from studio.core.experiments.file.read import read_experiment
-from studio.core.experiments.values import (
-    EvaluateOptions,
-    ExperimentFile,
-    ExperimentRow,
-)
+from studio.core.experiments.values import EvaluateOptions, ExperimentFile, ExperimentRow
 from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore
@@ -195,18 +189,10 @@ def _chosen(rows: Sequence[ExperimentRow], chosen: ExperimentChoices) -> tuple[E
 
 def _check_prices(variants: Sequence[PlannedVariant]) -> None:
     """Refuse a budget of money for a model whose price nobody knows."""
-    from studio.core.models.capabilities import facts_of
-
-    for each in variants:
-        if each.choice is None or not each.choice.connection.is_remote:
-            continue
-        corrections = each.choice.connection.capabilities
-        facts = facts_of(
-            each.choice.declaration.id, corrections=corrections, connection=each.choice.connection
-        )
-        if facts.price is None:
-            raise ExperimentError(
-                _tr("The price of {model!r} is not known, so a budget of money cannot hold. Enter "
-                    "the price in its connection, or set a budget of tokens.").format(
-                    model=each.choice.declaration.id)
-            )  # fmt: skip
+    choice = unpriced(each.choice for each in variants)
+    if choice is not None:
+        raise ExperimentError(
+            _tr("The price of {model!r} is not known, so a budget of money cannot hold. Enter "
+                "the price in its connection, or set a budget of tokens.").format(
+                model=choice.declaration.id)
+        )  # fmt: skip

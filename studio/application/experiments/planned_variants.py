@@ -6,20 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from studio.application.experiments.prompts import (
-    ExperimentError,
-    Folder,
-    documents_of,
-)
+from studio.application.experiments.prompts import ExperimentError, Folder, documents_of
 from studio.application.experiments.providers import choice_for, with_options
 from studio.application.experiments.report import GIT
 from studio.application.words import translate
 from studio.core.experiments.file.nodes import ExperimentFindings, read_nodes
 from studio.core.experiments.file.variants import is_provider_file, read_providers
-from studio.core.experiments.values import (
-    ExperimentFile,
-    VariantEntry,
-)
+from studio.core.experiments.values import ExperimentFile, VariantEntry
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections
 from studio.core.prompty.document import PromptDocument

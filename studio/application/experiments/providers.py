@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -13,10 +13,12 @@ from studio.application.words import translate
 from studio.core.experiments.values import ProviderEntry
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
+from studio.core.models.capabilities import facts_of
 from studio.core.models.choice import ModelChoice, knows_provider
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection
 from studio.core.models.endpoint_trust import BUILT_IN, origin
+from studio.core.models.prices import Price
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS, SAME_OPTIONS
 from studio.core.prompty.messages import TextPart
@@ -145,6 +147,22 @@ def with_options(document: PromptDocument, config: JsonObject) -> PromptDocument
 def without_retries(choice: ModelChoice) -> ModelChoice:
     """The choice for a caller that tries again itself, by the rule of its limiter."""
     return replace(choice, connection=replace(choice.connection, retries=0))
+
+
+def price_of(choice: ModelChoice | None) -> Price | None:
+    """What the tokens of a model cost; None where nobody knows."""
+    if choice is None:
+        return None
+    connection, model = choice.connection, choice.declaration.id
+    return facts_of(model, corrections=connection.capabilities, connection=connection).price
+
+
+def unpriced(choices: Iterable[ModelChoice | None]) -> ModelChoice | None:
+    """The first remote model whose price nobody knows; None where there is none."""
+    return next(
+        (each for each in choices
+         if each is not None and each.connection.is_remote and price_of(each) is None), None,
+    )  # fmt: skip
 
 
 def endpoint_of(connection: Connection) -> str:

@@ -94,7 +94,9 @@ _WAITS: dict[str, str] = {
 
 def end_of(run: RunSummary) -> str:
     """How a run ended; of one that is under way and waits for the user what it needs."""
-    return _tr(_WAITS.get(run.waits, waiting_name())) if run.waits else status_name(run.status)
+    if not run.waits:
+        return status_name(run.status)
+    return _tr(_WAITS[run.waits]) if run.waits in _WAITS else waiting_name()
 
 
 def waiting_name() -> str:

@@ -203,11 +203,9 @@ def step_verb(view: RunView) -> str:
     if not view.is_waiting or view.choice:
         return ""
     first = next((each for each in view.offers.offers if each.is_primary), None)
-    moves = first is not None and len(first.commands) == 1 and not first.ask
-    is_step = (
-        moves and first is not None and isinstance(first.commands[0], StepOn | Approve | Continue)
-    )
-    return first.label if first is not None and is_step else ""
+    if first is None or first.ask or len(first.commands) != 1:
+        return ""
+    return first.label if isinstance(first.commands[0], StepOn | Approve | Continue) else ""
 
 
 def facts_of(state: RunState) -> str:

@@ -22,7 +22,7 @@ from studio.cli.ask_input import terminal_asker
 from studio.cli.exit_codes import UsageError
 from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_notice
-from studio.cli.run.other_model import model_of_fork, open_named
+from studio.cli.run.other_model import model_of_fork, open_named, recorded
 from studio.cli.run.step import OpenModel, step_through
 from studio.core.agent.loop.setup import limits_of
 from studio.core.agent.loop.tool_choice import choice_words
@@ -35,7 +35,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, RunState
 from studio.core.models.base import ChatModel
 from studio.core.models.connection_file import read_connections
-from studio.core.models.replay import RecordingModel, ReplayModel
+from studio.core.models.replay import ReplayModel
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
@@ -238,16 +238,12 @@ def _model(
         known = ", ".join(repr(each.name) for each in connections.connections)
         raise UsageError(f"no connection {options.connection!r}; there are {known}")
     asked = asked_by(document, trust)
-    choice = choice_of(asked, connections, options.connection)
-    if options.model:
-        choice = replace(choice, declaration=replace(choice.declaration, id=options.model))
+    choice = choice_of(asked, connections, options.connection, options.model)
     if choice.warning:
         print(f"prompt-studio: {choice.warning}", file=sys.stderr)
     how = "Add a connection for it in the studio, or choose one with --connection."
     model = answerers.open(choice, document.source.path, trusted=asked.trusted, how=how)
-    if options.record is None:
-        return model
-    return RecordingModel(model, options.record, answerers.secrets.masker)
+    return recorded(model, options.record, answerers)
 
 
 def _given_limits(options: argparse.Namespace) -> dict[LimitName, float]:

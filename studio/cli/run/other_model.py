@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -61,10 +60,7 @@ def model_of_fork(
             f"The model of the run, {had.name}, is not set up here.",
             "Add a connection for it, or go on with the prompt's: --fork-model prompt.",
         )
-    answers: ChatModel = found[0]
-    if options.record is not None:
-        answers = RecordingModel(answers, options.record, answerers.secrets.masker)
-    return answers, (ChooseModel(had, now),)
+    return recorded(found[0], options.record, answerers), (ChooseModel(had, now),)
 
 
 def _asked(had: RunModel, now: RunModel) -> str:
@@ -112,8 +108,11 @@ def open_named(
     if connections.named(name) is None:
         known = ", ".join(repr(each.name) for each in connections.connections)
         raise UsageError(f"write `model CONNECTION` or `model CONNECTION ID`; there are {known}")
-    choice = choice_of(asked, connections, name)
-    if model:
-        choice = replace(choice, declaration=replace(choice.declaration, id=model))
+    choice = choice_of(asked, connections, name, model)
     found = answerers.open(choice, document.source.path, trusted=asked.trusted)
-    return found if record is None else RecordingModel(found, record, answerers.secrets.masker)
+    return recorded(found, record, answerers)
+
+
+def recorded(model: ChatModel, record: Path | None, answerers: Answerers) -> ChatModel:
+    """The model, its replies written into a file where one is named."""
+    return model if record is None else RecordingModel(model, record, answerers.secrets.masker)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -169,9 +169,7 @@ class ServedFolder:
         if connection and connections.named(connection) is None:
             known = ", ".join(repr(each.name) for each in connections.connections)
             raise ToolError(f"There is no connection {connection!r}; there are {known}.")
-        choice = choice_of(asked_by(document, self.trust), connections, connection)
-        if model:
-            choice = replace(choice, declaration=replace(choice.declaration, id=model))
+        choice = choice_of(asked_by(document, self.trust), connections, connection, model)
         if choice.connection.key and not self.is_trusted(document):
             raise ToolError(
                 f"The folder of {self.name(document.source.path)!r} is not trusted, so no key is "

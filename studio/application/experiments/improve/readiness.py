@@ -7,15 +7,12 @@ import random
 from collections.abc import Sequence
 from functools import partial
 
-from studio.application.experiments.improve.values import (
-    ImproveChoices,
-    ImproveError,
-)
+from studio.application.experiments.improve.values import ImproveChoices, ImproveError
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.planned_variants import PlannedVariant
+from studio.application.experiments.providers import unpriced
 from studio.application.words import translate
 from studio.core.experiments.values import ExperimentRow
-from studio.core.models.capabilities import facts_of
 from studio.core.models.choice import ModelChoice
 
 _tr = partial(translate, "ImproveSearch")
@@ -97,14 +94,10 @@ def check_choices(
             _tr("The experiment has no assertions, so nothing says which text is better.")
         )
     if choices.cost is not None:
-        for choice in (plan.variants[at].choice, proposer):
-            if choice is None or not choice.connection.is_remote:
-                continue
-            connection, model = choice.connection, choice.declaration.id
-            facts = facts_of(model, corrections=connection.capabilities, connection=connection)
-            if facts.price is None:
-                raise ImproveError(
-                    _tr("The price of {model!r} is not known, so a budget of money cannot hold. "
-                        "Enter the price in its connection, or set a budget of tokens or calls."
-                        ).format(model=model or connection.name)
-                )  # fmt: skip
+        choice = unpriced((plan.variants[at].choice, proposer))
+        if choice is not None:
+            raise ImproveError(
+                _tr("The price of {model!r} is not known, so a budget of money cannot hold. "
+                    "Enter the price in its connection, or set a budget of tokens or calls."
+                    ).format(model=choice.declaration.id or choice.connection.name)
+            )  # fmt: skip

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from studio.application.experiments.plan import ExperimentPlan
-from studio.application.experiments.planned_variants import PlannedVariant
-from studio.core.models.capabilities import facts_of
-from studio.core.models.prices import Price
+from studio.application.experiments.providers import price_of
 from studio.core.wire.reply import Usage
 
 _REPLY_TOKENS = 400
@@ -38,14 +36,6 @@ class ExperimentEstimate:
     """Rows whose prompt cannot be rendered, a sentence each."""
 
 
-def _price_of(variant: PlannedVariant) -> Price | None:
-    """What the tokens of a variant cost; None where nobody knows."""
-    if variant.choice is None:
-        return None
-    connection, model = variant.choice.connection, variant.choice.declaration.id
-    return facts_of(model, corrections=connection.capabilities, connection=connection).price
-
-
 def estimated_spending(
     plan: ExperimentPlan, to_send: Iterable[tuple[int, int]], price_share: float = 1.0
 ) -> tuple[int, float | None]:
@@ -57,7 +47,7 @@ def estimated_spending(
         price_share: what a request costs, of its price.
     """
     tokens, cost, is_priced = 0, 0.0, True
-    prices = [_price_of(each) for each in plan.variants]
+    prices = [price_of(each.choice) for each in plan.variants]
     for at, into in to_send:
         tokens += into + _REPLY_TOKENS
         choice = plan.variants[at].choice

@@ -43,6 +43,7 @@ tests: file://rows.csv
 defaultTest:
   assert: [{type: contains, value: "{{ expected }}"}]
 """
+WITH_TEMPERATURE = EXPERIMENT.replace("[small]", "[{id: small, config: {temperature: 0.2}}]")
 CAPITALS = {"Norway": "Oslo", "Italy": "Rome", "Peru": "Lima", "Chad": "N'Djamena"}
 
 
@@ -120,6 +121,16 @@ def capital(body: dict[str, object]) -> str:
     content = messages[-1]["content"]
     text = content if isinstance(content, str) else content[0]["text"]
     return CAPITALS.get(text, "?")
+
+
+def no_temperature(_: str, body: dict[str, object]) -> tuple[int, dict[str, object]] | None:
+    """Refuse each request with a temperature, as OpenAI does for some models."""
+    if "temperature" not in body:
+        return None
+    return 400, {
+        "message": "Unsupported parameter: 'temperature'.", "param": "temperature",
+        "code": "unsupported_parameter",
+    }  # fmt: skip
 
 
 @pytest.fixture(params=["compatible", "anthropic"])

@@ -22,7 +22,9 @@ from studio.core.models.connections import EMBEDDED, Connection
 from tests.application.experiments.batches.conftest import (
     EXPERIMENT,
     KEY,
+    WITH_TEMPERATURE,
     BatchBench,
+    no_temperature,
     openai_only,
 )
 from tests.support.batch_server import Ending, wait_for
@@ -167,19 +169,8 @@ async def test_no_file_of_results_is_no_answer(
 async def test_a_parameter_that_is_not_taken_is_left_out_of_the_next_wave(
     batches: BatchBench, ledger: ExperimentLedger
 ) -> None:
-    def refuse(_: str, body: dict[str, object]) -> tuple[int, dict[str, object]] | None:
-        if "temperature" not in body:
-            return None
-        return 400, {
-            "message": "Unsupported parameter: 'temperature'.", "param": "temperature",
-            "code": "unsupported_parameter",
-        }  # fmt: skip
-
-    batches.write(
-        "a.experiment.yaml",
-        EXPERIMENT.replace("[small]", "[{id: small, config: {temperature: 0.2}}]"),
-    )
-    batches.server.endings = [Ending(errors=refuse)]
+    batches.write("a.experiment.yaml", WITH_TEMPERATURE)
+    batches.server.endings = [Ending(errors=no_temperature)]
     result = await batches.run(ledger)
     assert passed(ledger, result) == [4]
     first, second = batches.server.batches.values()

@@ -11,10 +11,11 @@ import pytest
 from studio.core.experiments.results.cells import CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
 from tests.application.experiments.batches.conftest import (
-    EXPERIMENT,
     PROMPT,
+    WITH_TEMPERATURE,
     BatchBench,
     capital,
+    no_temperature,
     openai_only,
 )
 from tests.application.experiments.batches.test_batches import passed
@@ -48,20 +49,11 @@ async def test_a_wrong_key_keeps_the_answers_of_a_batch_that_still_stands(
 async def test_a_wave_without_a_parameter_is_paid_once_when_it_is_gone_on_with(
     batches: BatchBench, ledger: ExperimentLedger
 ) -> None:
-    def refuse(_: str, body: dict[str, object]) -> tuple[int, dict[str, object]] | None:
-        if "temperature" not in body:
-            return None
-        return 400, {
-            "message": "Unsupported parameter: 'temperature'.", "param": "temperature",
-            "code": "unsupported_parameter",
-        }  # fmt: skip
-
-    batches.write(
-        "a.experiment.yaml",
-        EXPERIMENT.replace("[small]", "[{id: small, config: {temperature: 0.2}}]"),
-    )
+    batches.write("a.experiment.yaml", WITH_TEMPERATURE)
     server = batches.server
-    server.endings = [Ending(errors=refuse), Ending(errors=refuse, looks=FOREVER)]
+    server.endings = [
+        Ending(errors=no_temperature), Ending(errors=no_temperature, looks=FOREVER),
+    ]  # fmt: skip
     await batches.leave(ledger, 2)
     server.batches["batch_2"].ending.looks = 0
     result = await batches.run(ledger)
