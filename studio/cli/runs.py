@@ -16,6 +16,7 @@ from typing import get_args
 
 from studio import __version__
 from studio.application.history.find import find_run
+from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.printer import printable
@@ -28,6 +29,7 @@ from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_named, import_run
+from studio.core.runs.listing import WAITING
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.core.runs.timing import fold_with_times
@@ -42,7 +44,10 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     listing = kinds.add_parser("list", help="runs of the past, newest first")
     listing.add_argument("words", nargs="*", metavar="WORD", help="only runs with all these words")
     listing.add_argument(
-        "--status", default="", choices=get_args(Status), help="only runs that stand or ended so"
+        "--status",
+        default="",
+        choices=(*get_args(Status), WAITING),
+        help="only runs that stand or ended so; waiting: for you",
     )
     listing.add_argument("--tag", default="", help="only runs with this tag")
     listing.add_argument(
@@ -125,7 +130,8 @@ def _line(run: RunSummary) -> str:
     question = " ".join(run.question.split())
     shown = question if len(question) <= _WIDTH else question[: _WIDTH - 1] + "…"
     calls = f"{run.calls_model} model, {run.calls_tool} tool"
-    return printable("  ".join([run.id, when, run.status, calls, run.prompt, shown]).rstrip())
+    stands = end_of(run) if run.waits else run.status
+    return printable("  ".join([run.id, when, stands, calls, run.prompt, shown]).rstrip())
 
 
 def found_run(store: RunStore, name: str) -> RunSummary:

@@ -10,9 +10,11 @@ import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
+from studio.core.agent.values.commands import Approve
+from studio.core.agent.values.options import RunOptions
 from studio.core.paths import user_paths
 from studio.core.runs.store import RunStore
-from tests.core.agent.runs import NATIVE, call, calling, run_of
+from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, run_of, search
 
 
 @pytest.fixture
@@ -86,6 +88,24 @@ async def test_a_run_whose_process_has_died_is_shown_as_interrupted(
         store.add(one.events[:3], "cut")
     assert run_command(["runs", "list", "--status", "interrupted", "--json"]) == FINE
     assert [each["id"] for each in json.loads(capsys.readouterr().out)] == ["cut"]
+
+
+async def test_a_run_under_way_that_waits_for_the_user_is_listed_by_what_it_needs(
+    user_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tools = Functions(search, ask=("search",))
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        session = Session.over(
+            NATIVE, [calling(call()), "ok"], tools=tools, options=RunOptions(),
+            journal=store.journal("asks"),
+        )  # fmt: skip
+        await session.until_still()
+        assert run_command(["runs", "list", "--status", "waiting"]) == FINE
+        await session.send(Approve(0))
+        assert run_command(["runs", "list", "--status", "waiting"]) == FINE
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("asks  ")
+    assert "needs you: approval" in line
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
+from studio.core.runs.listing import Fits
 from studio.core.runs.summary import RunSummary
 from studio.core.text.values import Json
 
@@ -43,8 +44,8 @@ class HistoryFilter:
         return cls(expression=text)
 
 
-def fitting(runs: Iterable[RunSummary], expression: str) -> tuple[RunSummary, ...]:
-    """The runs for which an expression holds; one that has no value for a run does not hold."""
+def holds_of(expression: str) -> Fits:
+    """Whether an expression holds of a run; one that has no value for the run does not."""
     value = compile_condition(expression, NAMES)
 
     def holds(run: RunSummary) -> bool:
@@ -53,7 +54,7 @@ def fitting(runs: Iterable[RunSummary], expression: str) -> tuple[RunSummary, ..
         except ConditionError:
             return False
 
-    return tuple(run for run in runs if holds(run))
+    return holds
 
 
 def _values(run: RunSummary) -> Mapping[str, Json]:

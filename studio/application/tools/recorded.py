@@ -50,8 +50,8 @@ def find_recordings(history: Path, tool: str, prompt: Path | None) -> tuple[Tool
         return ()
     found: list[ToolRecording] = []
     with closing(RunStore(history)) as store:
-        lines = [line for line in store.runs(RunFilter(limit=500)) if line.calls_tool]
-        lines.sort(key=lambda line: line.path != str(prompt))
+        called = store.runs(RunFilter(), lambda line: line.calls_tool > 0)
+        lines = sorted(called, key=lambda line: line.path != str(prompt))
         for line in lines[:_RUNS_READ]:
             try:
                 answers = _answers(store.open(line.id).state, tool)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from contextlib import closing
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import islice
+from typing import Any, TypeAlias
 
 from studio.core.runs.summary import RunSummary
 
@@ -41,7 +43,11 @@ class RunFilter:
     """A tag."""
 
     limit: int = 500
-    """How many at most, newest first."""
+    """How many at most, newest first; negative for all."""
+
+
+Fits: TypeAlias = Callable[[RunSummary], bool]
+"""Whether a run is listed."""
 
 
 def line_of(connection: sqlite3.Connection, run: str) -> RunSummary | None:
@@ -79,8 +85,16 @@ def storable_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def lines_of(connection: sqlite3.Connection, wanted: RunFilter) -> tuple[RunSummary, ...]:
-    """The lines that fit, pinned and newest first."""
+def lines_of(
+    connection: sqlite3.Connection, wanted: RunFilter, fits: Fits | None = None
+) -> tuple[RunSummary, ...]:
+    """The lines that fit, pinned and newest first; the limit counts only these.
+
+    Args:
+        connection: to the history.
+        wanted: which runs.
+        fits: what else has to hold of a run; None for nothing.
+    """
     where, values = ["events > 0"], list[Any]()
     for word in wanted.text.split():
         columns = ("prompt", "question", "answer", "model", "tags", "note")
@@ -98,13 +112,20 @@ def lines_of(connection: sqlite3.Connection, wanted: RunFilter) -> tuple[RunSumm
     if wanted.tag:
         where.append("char(10) || tags || char(10) LIKE ? ESCAPE '\\'")
         values.append(f"%\n{_literal(wanted.tag)}\n%")
+    is_all_asked = fits is None and wanted.status != WAITING
     rows = connection.execute(
         f"SELECT {', '.join(_SHOWN)} FROM runs WHERE {' AND '.join(where)} "
         "ORDER BY pinned DESC, started DESC, number DESC LIMIT ?",
-        (*values, wanted.limit),
+        (*values, wanted.limit if is_all_asked else -1),
     )
-    lines = (_waiting(connection, _line(row)) for row in rows.fetchall())
-    return tuple(line for line in lines if line.waits or wanted.status != WAITING)
+    with closing(rows):
+        found = (
+            line
+            for row in rows
+            if (line := _waiting(connection, _line(row))).waits or wanted.status != WAITING
+            if fits is None or fits(line)
+        )
+        return tuple(found if wanted.limit < 0 else islice(found, wanted.limit))
 
 
 def _waiting(connection: sqlite3.Connection, line: RunSummary) -> RunSummary:

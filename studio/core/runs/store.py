@@ -20,7 +20,7 @@ from studio.core.agent.values.events import Event, Stopped
 from studio.core.runs.blobs import names_in, restore
 from studio.core.runs.codec import JournalError, decode_event, decode_value
 from studio.core.runs.database import Database, StoreError
-from studio.core.runs.listing import RunFilter, line_of, lines_of, storable_text
+from studio.core.runs.listing import Fits, RunFilter, line_of, lines_of, storable_text
 from studio.core.runs.opened import OpenedRun
 from studio.core.runs.rows import RunWriter, read_rows
 from studio.core.runs.run_index import FOLD_FAULTS, RunIndexer
@@ -290,9 +290,16 @@ class RunStore:
         """The line of one run."""
         return line_of(self._connection, run)
 
-    def runs(self, wanted: RunFilter | None = None) -> tuple[RunSummary, ...]:
-        """The lines of the history, pinned and newest first."""
-        return lines_of(self._connection, wanted if wanted is not None else RunFilter())
+    def runs(
+        self, wanted: RunFilter | None = None, fits: Fits | None = None
+    ) -> tuple[RunSummary, ...]:
+        """The lines of the history, pinned and newest first.
+
+        Args:
+            wanted: which runs; None for the usual number of the newest.
+            fits: what else has to hold of a run.
+        """
+        return lines_of(self._connection, wanted if wanted is not None else RunFilter(), fits)
 
     def size(self) -> int:
         """Bytes of the history on disk."""

@@ -321,9 +321,11 @@ def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> Non
         limit: Annotated[int, Field(ge=1, le=500)] = 20,
     ) -> Answer:
         """The history of runs of prompts in the served folder, newest first."""
-        found = folder.history.runs(RunFilter(words, limit=-1))
-        inside = [line for line in found if line.path and folder.name(folder.root / line.path)]
-        lines = [asdict(line) for line in inside[:limit]]
+        found = folder.history.runs(
+            RunFilter(words, limit=limit),
+            lambda line: bool(line.path and folder.name(folder.root / line.path)),
+        )
+        lines = [asdict(line) for line in found]
         told: Answer = masked({"runs": lines}, folder.secrets.masker.mask)
         return told
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QCoreApplication, QObject, QThreadPool, QTimer, Signal
 
-from studio.application.history.filter import HistoryFilter, fitting
+from studio.application.history.filter import HistoryFilter, holds_of
 from studio.application.history.rows import when
 from studio.application.run.past.compare import RunComparison, RunSide, compare
 from studio.application.run.past.overview import RunOverview, overview
@@ -234,8 +234,8 @@ def _list(
                 wrong = QCoreApplication.translate(
                     "History", "The history could not be changed: {error}."
                 ).format(error=error)
-        runs = store.runs(wanted)
-        return fitting(runs, expression) if expression else runs, store.size(), wrong
+        runs = store.runs(wanted, holds_of(expression) if expression else None)
+        return runs, store.size(), wrong
 
 
 def _open(path: Path, run: str) -> RunRecord:

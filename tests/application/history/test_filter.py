@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from studio.application.history.filter import HistoryFilter, fitting
+from studio.application.history.filter import HistoryFilter, holds_of
 from studio.core.runs.summary import RunSummary
 
 RUNS = (
@@ -18,7 +18,7 @@ def test_words_stay_words_and_what_compares_is_an_expression() -> None:
 
 def test_an_expression_chooses_runs() -> None:
     def ids(expression: str) -> list[str]:
-        return [run.id for run in fitting(RUNS, expression)]
+        return [run.id for run in filter(holds_of(expression), RUNS)]
 
     assert ids('tokens > 100 and status == "done"') == ["a"]
     assert ids("seconds >= 60 or cost > 1") == ["b"]

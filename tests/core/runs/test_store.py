@@ -359,8 +359,15 @@ async def test_a_run_that_waits_for_the_user_is_found_among_those_under_way(stor
     assert await session.until_still() == PausePoint.TOOL_CALL
     (line,) = store.runs(waiting)
     assert (line.status, line.waits) == ("running", "approval")
+    await write(store, "newer")
+    going, _ = run_of(NATIVE, [])  # under way, and it waits for nobody
+    store.journal("newest")(Started(going.state.setup, seq=1, at=4e9))
+    assert store.runs(RunFilter(status="waiting", limit=1)) == (line,)
+    assert store.runs(RunFilter(limit=1), lambda run: bool(run.waits)) == (line,)
+    assert [run.id for run in store.runs(RunFilter(limit=2))] == ["newest", "newer"]
+    assert store.runs(RunFilter(status="waiting", limit=0)) == ()
     assert store.summary("r1").waits == "approval"
     await session.send(Approve(0))
     assert session.run.state.status == "done"
     assert store.runs(waiting) == ()
-    assert [each.waits for each in store.runs()] == [""]
+    assert {each.waits for each in store.runs()} == {""}

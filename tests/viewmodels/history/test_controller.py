@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -12,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from studio.application.history.rows import HEADS, row_of, when
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.core.agent.values.state import RunState
-from studio.core.runs.store import RunStore, StoreError
+from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.history.controller import HistoryController
@@ -90,6 +91,20 @@ def test_the_filter_finds_words(qtbot: QtBot, history: HistoryController, past: 
         with qtbot.waitSignal(history.listed) as listed:
             history.set_filter(words)
         assert len(listed.args[0]) == count
+
+
+def test_an_expression_finds_a_run_behind_more_new_ones_than_are_listed(
+    qtbot: QtBot, history: HistoryController, past: RunState, path: Path
+) -> None:
+    newer = [(f"n{number}", 4e9, 1) for number in range(RunFilter().limit)]
+    with closing(sqlite3.connect(path)) as table, table:
+        table.executemany("INSERT INTO runs (id, started, events) VALUES (?, ?, ?)", newer)
+    with closing(RunStore(path)) as store:
+        store.describe(past.setup.run, tags=("kept",))
+        assert past.setup.run not in {run.id for run in store.runs()}
+    with qtbot.waitSignal(history.listed) as listed:
+        history.set_filter('"kept" in tags')
+    assert [run.id for run in listed.args[0]] == [past.setup.run]
 
 
 def test_pins_and_notes_are_kept(
