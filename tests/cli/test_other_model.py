@@ -10,6 +10,7 @@ import pytest
 
 from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.main import run_command
+from studio.core.models.scripted import ScriptedModel
 from tests.cli.test_run import ANSWER, CALL, REACT, last_run, say
 
 OTHER = "Thought: done\nFinal Answer: Two says 42."
@@ -74,6 +75,31 @@ def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
     monkeypatch.setattr("sys.stdin", Terminal("what\nprompt\n"))
     assert run_command(fork) == FINE
     assert capsys.readouterr().err.count("Go on with Script one.json (run)") == 2
+
+
+def test_whatever_answers_is_closed_whichever_word_ends_the_question(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = ["run", str(REACT), "-i", "question=What is 6 * 7?"]
+    assert run_command(asks) == FINE
+    fork = ["run", str(REACT), "--fork", f"{last_run(capsys)}@2", "--json"]
+    make_default(home, "Two")
+    opened: list[ScriptedModel] = []
+    closed: set[ScriptedModel] = set()
+
+    def recorded(model: ScriptedModel, *_: object) -> ScriptedModel:
+        opened.append(model)
+        return model
+
+    async def close(model: ScriptedModel) -> None:
+        closed.add(model)
+
+    monkeypatch.setattr("studio.cli.run.drive.recorded", recorded)
+    monkeypatch.setattr("studio.cli.run.other_model.recorded", recorded)
+    monkeypatch.setattr(ScriptedModel, "close", close)
+    for more, count in (([], 1), (["--fork-model", "run"], 3), (["--fork-model", "prompt"], 4)):
+        run_command([*fork, *more])
+        assert (len(opened), closed) == (count, set(opened))
 
 
 def test_the_model_is_changed_while_stepping_and_the_replay_says_so(

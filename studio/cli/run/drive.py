@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -85,14 +86,17 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
         # The file of now is put to the replies of then: another request than the kept one is told.
         return await _go(options, replace(plan, document=document, inputs=order.values), None)
     connections = read_connections(user_paths().config / "connections.toml")
-    tools = tool_session(order.trust, connections, secrets, terminal_asker())
     answerers = Answerers(connections, secrets)
-    model = _model(options, document, order.trust, answerers)
-    first: tuple[Command, ...] = ()
-    if past is not None:
-        model, first = model_of_fork(options, past, model, answerers, order.trust)
     open_other = partial(open_named, document, order.trust, answerers, options.record)
-    try:
+    async with AsyncExitStack() as opened:
+        model = _model(options, document, order.trust, answerers)
+        opened.push_async_callback(model.close)
+        first: tuple[Command, ...] = ()
+        if past is not None:
+            model, first = model_of_fork(options, past, model, answerers, order.trust)
+            opened.push_async_callback(model.close)
+        tools = tool_session(order.trust, connections, secrets, terminal_asker())
+        opened.push_async_callback(tools.close)
         prepared = prepare(document, order.values, references=references)
         registry = await tools.load(document, prepared.messages.tools)
         if options.trust:
@@ -105,9 +109,6 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
             document, order.values, model, toolbox, options=run_options, references=references
         )
         return await _go(options, plan, past, store, first, open_other)
-    finally:
-        await tools.close()
-        await model.close()
 
 
 def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:

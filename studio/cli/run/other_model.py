@@ -42,8 +42,7 @@ def model_of_fork(
     Raises:
         ModelError: nobody can be asked, or the run's own model is not set up here.
     """
-    bare = model.inner if isinstance(model, RecordingModel) else model
-    had, now = past.state.answered_by, run_model_of(bare)
+    had, now = past.state.answered_by, run_model_of(model)
     if now.is_same(had):
         return model, ()
     is_named = bool(options.connection or options.model)

@@ -146,9 +146,6 @@ class PlacedModel(Protocol):
         ...
 
 
-RECORDED = " (recording)"
-"""Ends the name of a model whose calls are written down; it is the same model."""
-
 InnerModel = TypeVar("InnerModel", bound=ChatModel)
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from studio.core.masking.masker import Masker
 from studio.core.models.base import (
-    RECORDED,
     Capabilities,
     ChatModel,
     ModelError,
@@ -85,11 +84,6 @@ class RecordingModel(WrappingModel[ChatModel]):
         self._masker = masker if masker is not None else Masker()
         super().__init__(model)
         self._path = path
-
-    @property
-    def label(self) -> str:
-        """The model's name for people."""
-        return f"{self._inner.label}{RECORDED}"
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer; a call that was cancelled leaves no record.

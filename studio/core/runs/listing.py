@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, TypeAlias

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,14 +29,13 @@ from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
-from studio.core.models.base import ChatModel, ModelError
+from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import prepare, settled_document
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import StoreError
 from studio.core.text.values import Json
-from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply
 from studio.servers.mcp.run_state import masked, state_as_json
@@ -76,11 +75,8 @@ class LiveRun:
     run: Run
     """The run."""
 
-    tools: ToolSession
-    """Its tools."""
-
-    model: ChatModel
-    """What answers it."""
+    opened: AsyncExitStack
+    """Lets go of its tools and of what answers it."""
 
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set with every fact of the run."""
@@ -128,8 +124,7 @@ class LiveRun:
         if self.task is not None and not self.task.done():
             self.task.cancel()
             await asyncio.wait({self.task})
-        await self.tools.close()
-        await self.model.close()
+        await self.opened.aclose()
 
 
 class LiveRuns:
@@ -192,8 +187,8 @@ class LiveRuns:
         refusal = refusal_of(wish.document, wish.inputs)
         if refusal is not None:
             raise ToolError(f"{refusal.text} {refusal.hint}")
-        plan, tools, model = await self._plan(wish)
-        return await self._take(plan, tools, model)
+        async with AsyncExitStack() as opened:
+            return await self._take(await self._plan(wish, opened), opened)
 
     async def fork(self, name: str, step: int, place: PausePoint, wish: RunWish) -> LiveRun:
         """Go on with a run of the history from one of its steps, as a new branch of it.
@@ -213,12 +208,12 @@ class LiveRuns:
         past = past_run(whole, found.id) if found is not None else None
         if found is None or past is None:
             raise ToolError(f"The run has no step {step} {place.word}.")
-        plan, tools, model = await self._plan(wish)
-        had, now = past.state.answered_by, run_model_of(model)
-        chosen = () if now.is_same(had) else (ChooseModel(now, had, model),)
-        return await self._take(
-            replace(plan, past=past.to_take_up), tools, model, ForkFrom(found.id), *chosen
-        )
+        async with AsyncExitStack() as opened:
+            plan = await self._plan(wish, opened)
+            had, now = past.state.answered_by, run_model_of(plan.model)
+            chosen = () if now.is_same(had) else (ChooseModel(now, had, plan.model),)
+            plan = replace(plan, past=past.to_take_up)
+            return await self._take(plan, opened, ForkFrom(found.id), *chosen)
 
     async def close(self) -> None:
         """Stop all that still go on."""
@@ -226,7 +221,8 @@ class LiveRuns:
             await live.close()
         self._runs.clear()
 
-    async def _plan(self, wish: RunWish) -> tuple[RunPlan, ToolSession, ChatModel]:
+    async def _plan(self, wish: RunWish, opened: AsyncExitStack) -> RunPlan:
+        """What is run, with its model and tools, which `opened` lets go of."""
         folder = self._folder
         trusted = folder.is_trusted(wish.document)
         path = wish.document.source.path
@@ -239,23 +235,21 @@ class LiveRuns:
             limits=limits, breakpoints=wish.breakpoints, stop_at_entry=wish.stops_first
         )
         tools = tool_session(folder.trust, folder.connections, folder.secrets)
+        opened.push_async_callback(tools.close)
         try:
             how = "The user can add a connection for it in Prompt Studio."
             model = folder.answerers.open(wish.choice, path, trusted=trusted, how=how)
+            opened.push_async_callback(model.close)
             prepared = prepare(document, wish.inputs, references=references)
             await tools.load(document, prepared.messages.tools)
         except (ModelError, ToolSourceError) as error:
-            await tools.close()
             raise ToolError(str(error)) from None
         toolbox = tools.toolbox(prepared.inputs)
-        plan = RunPlan(
+        return RunPlan(
             document, wish.inputs, model, toolbox, options=options, references=references
         )
-        return plan, tools, model
 
-    async def _take(
-        self, plan: RunPlan, tools: ToolSession, model: ChatModel, *first: Command
-    ) -> LiveRun:
+    async def _take(self, plan: RunPlan, opened: AsyncExitStack, *first: Command) -> LiveRun:
         changed = asyncio.Event()
         writers: list[Any] = []
 
@@ -267,6 +261,7 @@ class LiveRuns:
             for writer in writers:
                 writer.keep_reply(reply)
 
+        await self._make_room()
         try:
             assert plan.toolbox is not None
             run = begin_run(
@@ -279,11 +274,8 @@ class LiveRuns:
             )
             writers.append(self._folder.history.journal(run.state.setup.run))
         except (ModelError, StoreError, ValueError) as error:
-            await tools.close()
-            await model.close()
             raise ToolError(str(error)) from None
-        live = LiveRun(run, tools, model, changed)
-        await self._make_room()
+        live = LiveRun(run, opened.pop_all(), changed)
         self._runs[run.state.setup.run] = live
         live.go(*first)
         return live

@@ -200,7 +200,7 @@ class RunCoordinator(QObject):
             self._run.take_up(
                 replace(plan, past=past.to_take_up),
                 past.checkpoint,
-                can_keep_model=own is not None,
+                missing_model=past.state.answered_by if own is None else None,
             )
             self.show_model()
 

@@ -153,7 +153,7 @@ class RunController(QObject):
         slot.shown, slot.announced, slot.against = DisplayedRun(), "", against
         slot.here = Breakpoint(HERE, frozenset({to})) if to is not None else None
         slot.session = self._session_of(plan, at_entry=at_entry)
-        slot.follows_prompt, slot.can_keep_model = follows_prompt, True
+        slot.follows_prompt, slot.missing_model = follows_prompt, None
         self._drive(slot, *first)
 
     def set_model_now(self, model: RunModel | None) -> None:
@@ -162,16 +162,19 @@ class RunController(QObject):
             self._model_now = model
             self._show(self._slot)
 
-    def take_up(self, plan: RunPlan, checkpoint: int, *, can_keep_model: bool = True) -> None:
+    def take_up(
+        self, plan: RunPlan, checkpoint: int, *, missing_model: RunModel | None = None
+    ) -> None:
         """Go on with the run of the past that is shown, from one of its places.
 
         Args:
             plan: what it goes on with; its past is the run's journal.
             checkpoint: id of the place; the run stands still there, on a new branch.
-            can_keep_model: whether what answers in the plan is the model that the run had.
+            missing_model: the model that the run had, where another answers in the plan because
+                it is not to be had here.
         """
         self._slot.drop_run()
-        self._slot.follows_prompt, self._slot.can_keep_model = True, can_keep_model
+        self._slot.follows_prompt, self._slot.missing_model = True, missing_model
         before, self._slot.against, self._slot.here = self._slot.shown, None, None
         events = before.events
         self._slot.shown = DisplayedRun(
@@ -458,6 +461,9 @@ class RunController(QObject):
         """Show all that has arrived since the last time."""
         for slot in [*self._slots.values()]:
             self._take_of(slot)
+            session = slot.session
+            if session is not None and slot.driving is None and session.is_told_more:
+                self._drive(slot)
         if not any(slot.is_live for slot in self._slots.values()):
             self._drain.stop()
         self._tell_marks()

@@ -11,6 +11,7 @@ from studio.application.run.past.again import PastRun
 from studio.application.run.start.session import RunSession
 from studio.application.run.view import RunView
 from studio.core.agent.values.breakpoints import Breakpoint
+from studio.core.agent.values.state import RunModel
 from studio.core.prompty.document import PromptDocument
 
 RunMark: TypeAlias = Literal["running", "waiting"]
@@ -51,13 +52,19 @@ class RunSlot:
     follows_prompt: bool = True
     """Whether another model of the prompt concerns it: not a replay, nor an experiment's cell."""
 
-    can_keep_model: bool = True
-    """Whether the model that a run of the past was made with is to be had here."""
+    missing_model: RunModel | None = None
+    """The model of a run of the past where it is not to be had here."""
 
     @property
     def is_live(self) -> bool:
         """Whether its run is under way or waits."""
         return self.driving is not None
+
+    @property
+    def can_keep_model(self) -> bool:
+        """Whether the model that its run has by now is to be had here."""
+        state, missing = self.shown.state, self.missing_model
+        return missing is None or (state is not None and not missing.is_same(state.answered_by))
 
     @property
     def mark(self) -> RunMark | None:

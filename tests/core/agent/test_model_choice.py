@@ -11,6 +11,7 @@ from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import (
     ChooseModel,
@@ -18,6 +19,7 @@ from studio.core.agent.values.commands import (
     ForkFrom,
     SendBack,
     StepOn,
+    StopRun,
 )
 from studio.core.agent.values.events import ModelChosen
 from studio.core.agent.values.options import RunOptions
@@ -82,6 +84,24 @@ async def test_a_model_that_is_kept_is_said_too_and_answers_on() -> None:
     kinds += [each.kind for each in session.run.state.step.touches]
     assert "kept" in kinds
     assert asked_of(session) == [own.name] * 2
+
+
+async def test_a_model_that_is_refused_is_closed_with_the_run() -> None:
+    class Noted(ScriptedModel):
+        is_closed = False
+
+        async def close(self) -> None:
+            self.is_closed = True
+
+    session, _ = await at_second_request()
+    await session.send(StopRun())
+    while not session.run.state.is_over:
+        await asyncio.sleep(0)
+    refused = Noted(["theirs"])
+    with pytest.raises(NotAllowedError):
+        session.run.send(ChooseModel(OTHER, OWN, refused))
+    await session.run.close_models()
+    assert refused.is_closed
 
 
 async def test_a_fork_goes_back_to_the_model_of_its_place() -> None:

@@ -23,6 +23,7 @@ from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.server import StudioServer
 from tests.application.experiments.conftest import CAPITALS, EXPERIMENT, PROMPT, ROWS, answering
 from tests.cli.test_main import script
+from tests.core.tools.conftest import gone, is_running
 from tests.support.chat_server import ChatServer, chat_server
 
 CITY = """\
@@ -285,6 +286,34 @@ async def test_a_tool_call_waits_for_the_person(folder: Path, user_home: Path) -
         ended = await told(client, "allow", run=stands["run"])
     assert person.asked[0].startswith("May the agent call look with")
     assert ended["answer"] == "Blue."
+
+
+async def test_a_run_for_which_there_is_no_room_leaves_nothing_open(
+    folder: Path, user_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(user_home, "Oslo is old.", "Oslo is new.")
+    (folder / "looker.prompty").write_text(
+        "---\nname: looker\ninputs:\n  city: {type: string}\nmetadata:\n  agent:\n"
+        "    tools: [tools.py]\n---\nsystem:\nLook.\n",
+        encoding="utf-8",
+    )
+    pids = folder / "pids"
+    (folder / "tools.py").write_text(
+        f"import os\nwith open({str(pids)!r}, 'a') as file:\n    print(os.getpid(), file=file)\n"
+        'def look(what: str) -> str:\n    """Look."""\n    return "blue"\n'
+    )
+    TrustStore().trust(folder)
+    monkeypatch.setattr("studio.servers.mcp.live_runs._MOST", 1)
+    values = {"city": "Oslo"}
+
+    async with beside(folder) as client:
+        await told(client, "start", file="looker.prompty", inputs=values)
+        said = await refusal(client, "start", file="looker.prompty", inputs=values)
+        assert "stop one first" in said
+        first, second = map(int, pids.read_text(encoding="utf-8").split())
+        assert await gone(second)
+        assert is_running(first)
+    assert await gone(first)
 
 
 async def test_an_experiment_is_planned_run_and_read(folder: Path, server: ChatServer) -> None:

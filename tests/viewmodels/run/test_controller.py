@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -10,11 +11,20 @@ from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import RunPlan
 from studio.application.run.text import plain_text
 from studio.application.run.view import RunView
-from studio.core.agent.values.commands import Approve, Continue, EditCall, EditObservation, SendBack
+from studio.core.agent.loop.setup import run_model_of
+from studio.core.agent.values.commands import (
+    Approve,
+    ChooseModel,
+    Continue,
+    EditCall,
+    EditObservation,
+    SendBack,
+)
 from studio.core.agent.values.events import CallEdited, Forked, Stopped
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunModel
 from studio.core.models.base import ModelError
-from studio.core.models.scripted import ScriptedTurn
+from studio.core.models.scripted import ScriptedModel, ScriptedTurn
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply
 from studio.viewmodels.app.background import Background
@@ -353,6 +363,51 @@ def test_the_talk_goes_on_after_the_answer(qtbot: QtBot, controller: RunControll
             and controller.state.answer == "And Rome."
         )
     )
+
+
+def test_what_a_run_is_told_before_its_end_is_seen_is_done_after_it(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    controller.start(plan([FINAL, "Thought: More.\nFinal Answer: And Rome."]), at_entry=True)
+    _until_waiting(qtbot, controller)
+    driving = controller._slot.driving
+    assert driving is not None
+    controller.send(Continue())
+    driving.result(30)  # it is over, and no event of Qt has told so
+    controller.send(SendBack("And of Italy?"))
+    _until_over(qtbot, controller)
+    qtbot.waitUntil(lambda: controller.view.state is not None and not controller.is_live)
+    assert controller.state is not None
+    assert controller.state.answer == "And Rome."
+
+
+def test_a_model_that_took_the_place_of_one_that_is_gone_is_set_up(
+    qtbot: QtBot, controller: RunController, journal: ListJournal
+) -> None:
+    own = ScriptedModel([LOOKUP, FINAL], label="A")
+    with qtbot.waitSignal(controller.ended):
+        controller.start(plan(own))
+    record = RunRecord("From history", tuple(journal.events))
+    at = next(each for each in record.checkpoints if each.place == PausePoint.OBSERVATION)
+    controller.open_record(record)
+    controller.go_to(at.id)
+    past = controller.past
+    assert past is not None
+    stand_in = ScriptedModel([FINAL], label="B")
+    had = past.state.answered_by
+    controller.take_up(replace(plan(stand_in), past=past.to_take_up), at.id, missing_model=had)
+    _until_waiting(qtbot, controller)
+    assert "A is not set up here" in controller.view.offers.detail
+    assert controller.stand_in is stand_in
+
+    now = run_model_of(stand_in)
+    controller.send(ChooseModel(now, had, stand_in))
+    qtbot.waitUntil(lambda: controller.state is not None and controller.state.answered_by == now)
+    assert controller.view.choice != "model"
+    controller.show_prompt(past.setup.path)
+    controller.set_model_now(RunModel("C"))
+    assert "this run has B" in controller.view.offers.detail
+    assert controller.stand_in is None
 
 
 def test_breakpoints_set_during_a_run_hold(qtbot: QtBot, controller: RunController) -> None:

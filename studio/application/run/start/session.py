@@ -26,6 +26,8 @@ class RunSession:
         self._journal = journal
         self._run: Run | None = None
         self._waiting: list[Command] = []
+        # Whether the run takes commands: not before it begins, nor while its models are closed.
+        self._is_open = False
         self._notices: tuple[str, ...] = ()
         # Appending and taking from the left are atomic: no lock between the two threads.
         self._arrivals: deque[Arrival] = deque()
@@ -40,27 +42,48 @@ class RunSession:
             taken.append(arrival)
         return taken
 
+    @property
+    def is_told_more(self) -> bool:
+        """Whether it was told something that it has not taken: `drive` goes on with that."""
+        return bool(self._waiting)
+
     async def drive(self, *first: Command) -> None:
-        """Begin the run, or go on with one that was over; ends when it is over."""
+        """Begin the run, or go on with one that was over; ends when it is over.
+
+        That it has ended is told once its models are closed, so that what goes on from there does
+        not ask one of them. A command that comes meanwhile waits.
+        """
         fault = ""
+        try:
+            fault = await self._go(first)
+        finally:
+            self._arrivals.append(Ended(fault))
+
+    async def _go(self, first: tuple[Command, ...]) -> str:
+        """Drive it; gives what broke it off, a sentence, or nothing."""
         try:
             run = self._run if self._run is not None else await self._begin()
             early, self._waiting = self._waiting, []
+            self._is_open = True
             await run.go(*first, *early)
         except (ToolSourceError, NotAllowedError) as error:
-            fault = str(error)
+            return str(error)
         except ModelError as error:
-            fault = f"{error.message} {error.hint}".rstrip()
+            return f"{error.message} {error.hint}".rstrip()
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - the border of the thread: named and shown
-            fault = translate("RunSession", "The run broke off: {name}: {error}").format(
+            return translate("RunSession", "The run broke off: {name}: {error}").format(
                 name=type(error).__name__, error=error
             )
         finally:
-            self._arrivals.append(Ended(fault))
+            self._is_open = False
             if self._run is not None:
                 await self._run.close_models()
+            else:
+                self._waiting = []
+                await self.plan.model.close()  # it may have scored the tools
+        return ""
 
     async def send(self, *commands: Command) -> str:
         """Tell the run something; gives what is wrong with it, empty for nothing.
@@ -68,7 +91,7 @@ class RunSession:
         Of several commands each waits until the run stands again: an edit makes the run check
         its calls, and what is wrong with them then comes before going on.
         """
-        if self._run is None:
+        if self._run is None or not self._is_open:
             self._waiting += commands
             return ""
         for number, command in enumerate(commands):

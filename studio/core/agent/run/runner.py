@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import assert_never
 
 from studio.core.agent.loop.calls import call_key
@@ -133,8 +134,9 @@ class Run:
 
     async def close_models(self) -> None:
         """Let go of what answered; a run that is gone on with opens it again."""
-        for _, model in self._answers:
-            await model.close()
+        async with AsyncExitStack() as opened:  # one that fails keeps no other open
+            for _, model in self._answers:
+                opened.push_async_callback(model.close)
 
     # Going ----------------------------------------------------------------------------------------
 
@@ -399,11 +401,12 @@ class Run:
         Raises:
             NotAllowedError: it makes no sense where the run stands.
         """
+        if isinstance(command, commands.ChooseModel) and command.answers is not None:
+            # First: it is closed with the run, whether or not it is taken.
+            self._answers.append((command.model, command.answers))
         facts = facts_of(self.state, command)
         if isinstance(command, commands.ForkFrom) and self.tree.get(command.checkpoint) is None:
             raise NotAllowedError(f"there is no checkpoint {command.checkpoint}")
-        if isinstance(command, commands.ChooseModel) and command.answers is not None:
-            self._answers.append((command.model, command.answers))
         for fact in facts:
             self._emit(fact)
         match command:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from studio.core.models.base import RECORDED, ProtocolName
+from studio.core.models.base import ProtocolName
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
 
@@ -45,6 +45,10 @@ class ReadingStyle:
     """Variables that the template loops over."""
 
 
+_RECORDED = " (recording)"
+"""Ends the name of a model whose calls were written down in journals of up to 0.1."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunModel:
     """Which model answers a run, in words that stay when the program is gone."""
@@ -66,7 +70,7 @@ class RunModel:
 
     def is_same(self, other: RunModel) -> bool:
         """Whether the two are one model; by its name alone where older journals know no more."""
-        if self.name.removesuffix(RECORDED) != other.name.removesuffix(RECORDED):
+        if self.name.removesuffix(_RECORDED) != other.name.removesuffix(_RECORDED):
             return False
         return not self.id or not other.id or (self.id, self.server) == (other.id, other.server)
 

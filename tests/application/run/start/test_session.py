@@ -1,0 +1,106 @@
+"""A run that is driven: it has ended once its models are closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+
+from studio.application.run.start.plan import Arrived, Ended
+from studio.application.run.start.session import RunSession
+from studio.core.agent.values.commands import ChooseModel, SendBack
+from studio.core.agent.values.options import RunOptions
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.models.base import ModelError, ModelRequest
+from studio.core.models.scripted import ScriptedModel
+from studio.core.wire.reply import ReplyDelta
+from tests.application.run.world import FINAL, LOOKUP, plan
+
+MORE = "Thought: More.\nFinal Answer: And Rome."
+
+
+class ClosableModel(ScriptedModel):
+    """Notes what is done with it; `may_close` holds its closing back."""
+
+    def __init__(self, replies: list[str], notes: list[str], label: str = "Own") -> None:
+        super().__init__(replies, label=label)
+        self.notes = notes
+        self.closing = asyncio.Event()
+        self.may_close = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
+        self.notes.append("asked")
+        async for delta in super().stream(request):
+            yield delta
+
+    async def close(self) -> None:
+        self.closing.set()
+        await self.may_close.wait()
+        self.notes.append("closed")
+
+
+def answers(session: RunSession) -> list[str]:
+    """What arrived: the answers, and the ends."""
+    found = [
+        arrival.state.answer or "" if isinstance(arrival, Arrived) else "ended"
+        for arrival in session.take()
+        if isinstance(arrival, Ended) or (isinstance(arrival, Arrived) and arrival.state.is_over)
+    ]
+    return list(dict.fromkeys(found))
+
+
+async def test_what_comes_while_models_are_closed_asks_none_of_them() -> None:
+    notes: list[str] = []
+    model = ClosableModel([FINAL, MORE], notes)
+    session = RunSession(plan(model))
+    driving = asyncio.create_task(session.drive())
+    await model.closing.wait()
+    assert answers(session) == ["It is **Paris**, and 25."]  # and no end yet
+
+    assert await session.send(SendBack("And of Italy?")) == ""
+    model.may_close.set()
+    await driving
+    assert answers(session) == ["ended"]
+    assert session.is_told_more
+
+    await session.drive()
+    assert answers(session) == ["And Rome.", "ended"]
+    assert not session.is_told_more
+    assert notes == ["asked", "closed", "asked", "closed"]
+
+
+async def test_a_model_that_cannot_be_closed_keeps_no_other_open() -> None:
+    class Broken(ScriptedModel):
+        async def close(self) -> None:
+            raise ModelError("broken", "It cannot be closed.")
+
+    notes: list[str] = []
+    own, other = ClosableModel([LOOKUP], notes), Broken([FINAL], label="Other")
+    own.may_close.set()
+    limited = replace(plan(own), options=RunOptions(stop_at_entry=True))
+    session = RunSession(limited)
+    chosen = ChooseModel(RunModel("Other"), RunModel("Own"), other)
+    driving = asyncio.create_task(session.drive())
+    while not session.take():
+        await asyncio.sleep(0)
+    driving.cancel()
+    await session.send(chosen)
+    await asyncio.wait({driving})
+    assert notes == ["closed"]
+    assert answers(session)[-1] == "ended"
+
+
+async def test_a_run_that_cannot_begin_leaves_no_model_open() -> None:
+    notes: list[str] = []
+    model = ClosableModel([FINAL], notes)
+    model.may_close.set()
+
+    async def broken() -> object:
+        raise ModelError("no-tools", "There are none.")
+
+    session = RunSession(replace(plan(model), toolbox=None, open_toolbox=broken))  # type: ignore[arg-type]
+    await session.send(SendBack("too early"))
+    await session.drive()
+    assert answers(session) == ["ended"]
+    assert notes == ["closed"]
+    assert not session.is_told_more
