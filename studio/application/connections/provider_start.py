@@ -104,13 +104,13 @@ def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] |
     address = answers.address.strip()
     if "address" in start.asks:
         if not address:
-            return "address", _tr("Enter the address first. {hint}").format(hint=start.hint)
+            return "address", _tr("Enter the address first.")
         wrong = problems_of(replace(start.connection, base_url=address), ()).get("base_url")
         if wrong:
             return "address", wrong
     has_key = answers.key.strip() or start.variable or start.is_known
     if "key" in start.asks and not has_key and start.id != "compatible":
-        return "key", _tr("Paste a key first. {hint}").format(hint=start.hint)
+        return "key", _tr("Paste a key first.")
     if "deployment" in start.asks and not answers.model.strip():
         return "deployment", _tr(
             "Enter the name of your deployment first: Azure calls a model by it."

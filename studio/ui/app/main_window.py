@@ -159,6 +159,7 @@ class MainWindow(QMainWindow):
         self.status.request_line.connect(self.actions_by_id["edit.line"].trigger)
         self.status.request_problems.connect(lambda: self.docks.show("problems"))
         self.recent_menu.aboutToShow.connect(self.commands.files.fill_recent)
+        tabs.sides.halves_changed.connect(self.docks.set_halves)
         self.services.settings.changed.connect(self._on_settings)
         self._recovery.timeout.connect(self.commands.files.offer_recovery)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_color_scheme)

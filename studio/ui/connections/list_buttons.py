@@ -76,7 +76,7 @@ class DeleteQuestion(QMessageBox):
 
     def __init__(self, connection: Connection, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setIcon(QMessageBox.Icon.Question)
+        self.setIcon(QMessageBox.Icon.NoIcon)
         self.setWindowTitle(self.tr("Delete connection"))
         self.setText(self.tr("Delete the connection {name!r}?").format(name=connection.name))
         with_key = (

@@ -183,7 +183,7 @@ class ManualDialog(FollowsTheme, QDialog):
         else:
             box = QMessageBox(self)
             box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-            box.setIcon(QMessageBox.Icon.Question)
+            box.setIcon(QMessageBox.Icon.NoIcon)
             box.setWindowTitle(self.tr("You are the model"))
             box.setText(self.tr("Leave the request without a reply?"))
             box.setInformativeText(

@@ -267,14 +267,16 @@ class HistoryPane(QWidget):
             if len(runs) == 1
             else self.tr("{count} runs").format(count=len(runs))
         )
-        asked = QMessageBox.question(
-            self,
-            self.tr("Delete from history"),
-            self.tr("Delete {what}? This cannot be undone.").format(what=what),
-            QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No,
-            QMessageBox.StandardButton.No,
-        )
-        return asked == QMessageBox.StandardButton.Yes
+        button = QMessageBox.StandardButton
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle(self.tr("Delete from history"))
+        box.setText(self.tr("Delete {what}?").format(what=what))
+        box.setInformativeText(self.tr("This cannot be undone."))
+        box.setStandardButtons(button.Yes | button.Cancel)
+        box.button(button.Yes).setText(self.tr("Delete"))
+        box.setDefaultButton(button.Cancel)
+        return box.exec() == button.Yes
 
     def _open(self) -> None:
         chosen = self.chosen_runs()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -79,12 +79,9 @@ class InputsPane(FollowsTheme, QWidget):
             self.tr("Write {{ name }} in the prompt, or declare inputs in its front matter."),
         )
         self._scroll = _scrolled(self.form)
-        self._raw_page = QWidget()
-        raw_layout = QVBoxLayout(self._raw_page)
-        raw_layout.setContentsMargins(12, 4, 12, 12)
-        raw_layout.addWidget(self.raw)
-        raw_layout.addWidget(self.raw_problem)
-        raw_layout.addStretch(1)
+        self._raw_page = _page(self.raw, self.raw_problem)
+        self._height_wanted = self._later(self._ask_height)
+        """Once new fields have the style that their size depends on."""
         self._stack = QStackedWidget()
         for page in (self.empty, self._scroll, self._raw_page):
             self._stack.addWidget(page)
@@ -103,6 +100,13 @@ class InputsPane(FollowsTheme, QWidget):
         paint_text(self._summary, "muted")
         paint_text(self.raw_problem, "error")
         self.follow_theme()
+
+    def _later(self, act: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(0)
+        timer.timeout.connect(act)
+        return timer
 
     def _head(self) -> QToolButton:
         button = QToolButton()
@@ -141,7 +145,7 @@ class InputsPane(FollowsTheme, QWidget):
         names = tuple(self.form.rows)
         if names != self._names:
             self._names = names
-            self._want_height()
+            self._height_wanted.start()
 
     def values(self) -> dict[str, Json]:
         """The values given, those without a field too."""
@@ -199,16 +203,22 @@ class InputsPane(FollowsTheme, QWidget):
         self._stack.setVisible(not folded)
         self.setMaximumHeight(self.sizeHint().height() if folded else _NO_LIMIT)
         self._describe()
-        self._want_height()
+        self._height_wanted.start()
 
-    def _want_height(self) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In another width the sentence of an empty pane has another number of lines."""
+        super().resizeEvent(event)
+        if not self.form.rows and event.size().width() != event.oldSize().width():
+            self._height_wanted.start()
+
+    def _ask_height(self) -> None:
         head = self.fold_button.sizeHint().height() + 8
         if self.fold_button.isChecked():
             self.request_height.emit(head)
         elif self.form.rows:
-            self.request_height.emit(head + self.form.sizeHint().height() + 20)
+            self.request_height.emit(head + _height_of(self._scroll.widget(), self.width()))
         else:
-            self.request_height.emit(head + self.empty.sizeHint().height())
+            self.request_height.emit(head + _height_of(self.empty, self.width()))
 
     def _choose_page(self) -> None:
         if self.json_button.isChecked():
@@ -256,14 +266,25 @@ def _in_a_line(value: Json) -> str:
     return " ".join(text[:_SUMMARY].split())
 
 
+def _height_of(part: QWidget | None, width: int) -> int:
+    """The height that a part needs in a width, where its lines wrap."""
+    assert part is not None
+    return part.heightForWidth(width) if part.hasHeightForWidth() else part.sizeHint().height()
+
+
 def _scrolled(form: QWidget) -> QScrollArea:
-    page = QWidget()
-    layout = QVBoxLayout(page)
-    layout.setContentsMargins(12, 4, 12, 12)
-    layout.addWidget(form)
-    layout.addStretch(1)
     area = QScrollArea()
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setWidgetResizable(True)
-    area.setWidget(page)
+    area.setWidget(_page(form))
     return area
+
+
+def _page(*parts: QWidget) -> QWidget:
+    page = QWidget()
+    layout = QVBoxLayout(page)
+    layout.setContentsMargins(12, 4, 12, 12)
+    for part in parts:
+        layout.addWidget(part)
+    layout.addStretch(1)
+    return page

@@ -10,8 +10,12 @@ from string import Template
 
 from studio.ui.style.palette import IMAGES, SHEET_ROLES
 
+_DIALOG = 36
+"""Least width of a dialog, in points of its text: a question of three words would have a window
+too narrow for the title and the buttons that the desktop puts around it."""
 # Combo and spin boxes are left to Fusion: a rule on them takes their arrows away (measured).
 _SHEET = Template("""
+QDialog, QMessageBox QLabel#qt_msgbox_label { min-width: ${dialog}px; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QToolTip { color: $text; background: $raised; border: 1px solid $border; padding: 4px 6px; }
 QMainWindow::separator { background: $border; width: 1px; height: 1px; }
@@ -165,6 +169,7 @@ def stylesheet(points: float) -> str:
     return _SHEET.substitute(
         {name: f"palette({role})" for name, role in SHEET_ROLES.items()},
         key=0.85 * points,
+        dialog=round(_DIALOG * points),
         display=2.2 * points,
         heading=1.35 * points,
         section=1.2 * points,

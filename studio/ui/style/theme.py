@@ -194,7 +194,7 @@ UI_POINTS = 10.0
 _MONO_POINTS = 10.0
 
 
-_LATER_FACES = ("Inter-Italic", "JetBrainsMono-Bold")
+_LATER_FACES = ("Inter-Bold", "Inter-Italic", "JetBrainsMono-Bold")
 """Faces of Markdown and of coloured text: neither is in a window's first picture."""
 
 

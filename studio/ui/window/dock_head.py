@@ -17,6 +17,7 @@ class DockHead(QWidget):
     """Stands in the place of Qt's title bar, whose marks are too small to be hit."""
 
     request_maximize = Signal()
+    request_close = Signal()
 
     def __init__(self, dock: QDockWidget, title: str) -> None:
         super().__init__(dock)
@@ -31,7 +32,7 @@ class DockHead(QWidget):
         row.addWidget(label, 1)
         for drawing, tip, act in (
             ("external-link", self.tr("In a window of its own"), self._float),
-            ("x", self.tr("Close"), dock.close),
+            ("x", self.tr("Close"), self.request_close.emit),
         ):
             button = QToolButton()
             button.setIcon(icon(drawing))
@@ -69,7 +70,7 @@ class DockHead(QWidget):
         keys = keys_of(window, "view.maximize")
         add_own(menu, self.tr("Maximize"), self.request_maximize.emit, keys=keys)
         add_own(menu, self.tr("In a window of its own"), self._float, drawing="external-link")
-        add_own(menu, self.tr("Close"), self._dock.close, drawing="x")
+        add_own(menu, self.tr("Close"), self.request_close.emit, drawing="x")
         menu.addSeparator()
         add_actions(menu, window, ("view.all_sides", "view.reset"))
         return menu

@@ -30,6 +30,8 @@ _LEAST_RUN = 560
 """What its rows would like to have is more; they are cut at their ends before the editor is."""
 _LEAST_EDITOR = 360
 """Beside a run and the side bar: a pane that comes takes its room from the run."""
+_LEAST_HALF = 320
+"""Of an editor that is split: the side bar is its icons before a half is narrower than this."""
 _BOTTOM_HEIGHT = 200
 _LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
 _RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
@@ -87,7 +89,9 @@ class Docks(QObject):
         self._titles.setInterval(0)
         self._titles.timeout.connect(self._show_titles)
         self._side_width = _SIDE_WIDTH
-        """Of the side bar while writing."""
+        """Of the side bar while writing, as the user left it; a pane that needs more takes it."""
+        self._halves = 1
+        """How many editors stand beside each other."""
         self._inputs_height = 0
         self._share = QTimer(self)
         """Once the column stands: before that, Qt takes a height for a share of what was there."""
@@ -124,6 +128,7 @@ class Docks(QObject):
             head = QWidget(dock) if name in _OWN_HEAD else DockHead(dock, title)
             if isinstance(head, DockHead):
                 head.request_maximize.connect(partial(self.maximize, name))
+                head.request_close.connect(partial(self.hide, name))
             self._heads[name] = head
             dock.setTitleBarWidget(head)
             # Only known so far: `restore` or, when the window has its size, `reset` places it.
@@ -186,6 +191,8 @@ class Docks(QObject):
             self._make_room(name)
         dock.show()
         dock.raise_()
+        if self._area(name) == _LEFT:
+            self._give_side(name)
         self._share_running()
 
     def hide(self, name: str) -> None:
@@ -193,6 +200,7 @@ class Docks(QObject):
         if name == "run" and self._writing:
             self.write()
         elif name in self._docks:
+            self._keep_side()
             self._docks[name].hide()
             self._share_running()
 
@@ -269,7 +277,10 @@ class Docks(QObject):
             self.show_center()
             return
         for name in back:
-            self._docks[name].show()
+            if self._area(name) == _LEFT and "left" in self._narrowed:
+                self._narrowed["left"].append(name)
+            else:
+                self._docks[name].show()
         self._give_width(next((n for n in back if self._area(n) == _RIGHT), ""), "writing")
 
     def leave_to_window(self, name: str) -> None:
@@ -351,8 +362,12 @@ class Docks(QObject):
         if self._alone or not self._window.isVisible():
             return
         width = self._window.width()
-        for side, area, least in (("left", _LEFT, _VERY_NARROW), ("right", _RIGHT, _NARROW)):
+        for side, area, least in (
+            ("left", _LEFT, _VERY_NARROW + (self._halves - 1) * _LEAST_HALF),
+            ("right", _RIGHT, _NARROW),
+        ):
             if width < least and side not in self._narrowed:
+                self._keep_side()
                 self._narrowed[side] = shown = self._visible(area)
                 if side == "right" and shown:
                     self._hidden["right"] = shown
@@ -362,6 +377,13 @@ class Docks(QObject):
                 self._center().show()
                 for name in self._narrowed.pop(side):
                     self._docks[name].show()
+                    if area == _LEFT:
+                        self._give_side(name)
+
+    def set_halves(self, count: int) -> None:
+        """So many editors stand beside each other now, and each needs its room."""
+        self._halves = count
+        self.fit()
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -408,6 +430,7 @@ class Docks(QObject):
         if area == _BOTTOM and self._is_narrow:
             self.show_center()  # below the text, and not a column of its own
         if area in (_LEFT, _BOTTOM):
+            self._keep_side()
             for other in self._visible(area):
                 if other != name and self._docks[other] not in beside:
                     self._docks[other].hide()
@@ -420,9 +443,8 @@ class Docks(QObject):
         right = [name for name in self._visible(_RIGHT) if name != "run"]
         if right:
             self._keep_width("writing", right[0])
-        if left := self._visible(_LEFT):
-            self._side_width = self._docks[left[0]].width()
-        elif self._is_narrow:
+        self._keep_side()
+        if not self._visible(_LEFT) and self._is_narrow:
             right = self._hidden.get("right", [])
         self._writing = [*right, *self._visible(_LEFT)] or list(_FIRST[1:])
         for name in self._writing:
@@ -449,6 +471,7 @@ class Docks(QObject):
             self.stand_together()
         key, shown = str(area.name), self._visible(area)
         if shown:
+            self._keep_side()
             self._hidden[key] = shown
             for name in shown:
                 self._docks[name].hide()
@@ -486,6 +509,27 @@ class Docks(QObject):
         left = Qt.ToolBarArea.LeftToolBarArea
         return sum(bar.width() for bar in bars if self._window.toolBarArea(bar) == left)
 
+    def _keep_side(self) -> None:
+        """Keep the side bar's width, unless a pane has no less, or the room of a run's layout."""
+        left = self._visible(_LEFT)
+        layout = self._window.layout()
+        if not left or layout is None or self._alone or self._writing or self._is_narrow:
+            return
+        layout.activate()  # a pane that has just come has the width of no layout yet
+        side = self._docks[left[0]]
+        if side.width() > side.minimumSizeHint().width():
+            self._side_width = side.width()
+
+    def _give_side(self, name: str) -> None:
+        """Give a pane of the side bar the width that the user gave the bar, from the editor."""
+        if self._writing or self._is_narrow or self._alone or self._docks[name].isFloating():
+            return
+        docks, widths = [self._docks[name]], [self._side_width]
+        if right := self._visible(_RIGHT):
+            docks.append(self._docks[right[0]])
+            widths.append(docks[-1].width())
+        self._window.resizeDocks(docks, widths, Qt.Orientation.Horizontal)
+
     def _keep_width(self, layout: str, name: str) -> None:
         is_squeezed = layout == "running" and self._visible(_LEFT)
         if not self._docks[name].isHidden() and not self._is_narrow and not is_squeezed:
@@ -497,7 +541,10 @@ class Docks(QObject):
         width = self._window.width()
         usual = {
             "writing": _RIGHT_WIDTH if width >= _WIDE else _RIGHT_WIDTH_SMALL,
-            "running": int(width * _RUN_SHARE),
+            "running": max(
+                _LEAST_RUN,
+                int(width * _RUN_SHARE) - (self._halves - 1) * _LEAST_HALF // 2,
+            ),
         }[layout]
         kept = self._store.value(f"width/{layout}")
         wanted = int(kept) if isinstance(kept, int | str) else usual

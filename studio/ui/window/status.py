@@ -24,9 +24,12 @@ _DIALECTS = {
 }
 
 
-_SHARE_OF_A_RUN = 0.3
 _MOST_OF_A_RUN = 48
 """Characters; a problem's whole sentence would push the other cells out of the window."""
+_LEAST_OF_A_RUN = 16
+"""Characters; before fewer are left of it, cells go that say what seldom changes."""
+_BESIDE = 6
+"""Pixels that Qt leaves beside a cell."""
 
 
 class StatusBar(QStatusBar):
@@ -40,6 +43,8 @@ class StatusBar(QStatusBar):
         self._problem_counts = (0, 0, 0)
         self._run_said = ("", "")
         self.setSizeGripEnabled(False)
+        self.setMinimumWidth(1)  # the cells yield, not the window
+        self._cells: list[QToolButton] = []
         self._place = self._cell(self.tr("Line and column"), permanent=False)
         self._dialect = self._cell(self.tr("Dialect"), permanent=False)
         self._file = self._cell(self.tr("Encoding and line ends"), permanent=False)
@@ -47,6 +52,10 @@ class StatusBar(QStatusBar):
         self._run = self._cell(self.tr("Run"), permanent=True)
         self._tokens = self._cell(self.tr("Tokens"), permanent=True)
         self._speed = self._cell(self.tr("Speed of the model"), permanent=True)
+        self._yielding = (self._file, self._speed, self._dialect)
+        """The cells that go where there is no room for all, the first one first."""
+        self._told: set[QToolButton] = set()
+        """The cells that have something to say."""
         self._place.clicked.connect(self.request_line)
         self._problems.clicked.connect(self.request_problems)
 
@@ -60,12 +69,14 @@ class StatusBar(QStatusBar):
             self.addPermanentWidget(button)
         else:
             self.addWidget(button)
+        self._cells.append(button)
         return button
 
     def clear_document(self) -> None:
         """No document is open."""
         for cell in (self._place, self._dialect, self._file, self._problems, self._tokens):
-            cell.hide()
+            self._told.discard(cell)
+        self._fit()
 
     def set_place(self, source: SourceText, offset: int, selected: int = 0) -> None:
         """Show the caret's place."""
@@ -114,18 +125,36 @@ class StatusBar(QStatusBar):
     def set_run(self, text: str, detail: str = "") -> None:
         """Show the run's state; empty when there is none."""
         self._run_said = (text, detail or text)
-        self._show_run()
-
-    def _show_run(self) -> None:
-        text, tip = self._run_said
-        metrics = self._run.fontMetrics()
-        room = min(metrics.averageCharWidth() * _MOST_OF_A_RUN, int(self.width() * _SHARE_OF_A_RUN))
-        self._say(self._run, metrics.elidedText(text, Qt.TextElideMode.ElideRight, room), tip)
+        self._say(self._run, text, detail)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The run's sentence takes its share of the bar."""
+        """No cell's words are cut but the run's: what has no room goes."""
         super().resizeEvent(event)
-        self._show_run()
+        self._fit()
+
+    def _fit(self) -> None:
+        """Share the bar out: the run's sentence yields first, then cells that seldom change."""
+        text, tip = self._run_said
+        metrics = self._run.fontMetrics()
+        letter = metrics.averageCharWidth()
+        whole = metrics.horizontalAdvance(text)
+        least = min(whole, letter * _LEAST_OF_A_RUN)
+        wanted = {cell: self._width_of(cell) for cell in self._told if cell is not self._run}
+        frame = self._width_of(self._run) - metrics.horizontalAdvance(self._run.text())
+        for cell in self._yielding:
+            if sum(wanted.values()) + frame + least <= self.width():
+                break
+            wanted.pop(cell, None)
+        room = min(letter * _MOST_OF_A_RUN, self.width() - sum(wanted.values()) - frame)
+        self._run.setText(metrics.elidedText(text, Qt.TextElideMode.ElideRight, room))
+        self._run.setToolTip(tip)
+        for cell in self._cells:
+            cell.setVisible(cell in wanted or (cell is self._run and bool(text)))
+
+    def _width_of(self, cell: QToolButton) -> int:
+        """With what the bar leaves beside it."""
+        cell.ensurePolished()
+        return cell.sizeHint().width() + _BESIDE
 
     def _show_problems(self) -> None:
         errors, warnings, hints = self._problem_counts
@@ -152,4 +181,8 @@ class StatusBar(QStatusBar):
         # Qt leaves two pixels between a tool button's icon and its text.
         cell.setText(f" {text}" if text and not cell.icon().isNull() else text)
         cell.setToolTip(tip or text)
-        cell.setVisible(bool(text))
+        if text:
+            self._told.add(cell)
+        else:
+            self._told.discard(cell)
+        self._fit()

@@ -75,8 +75,7 @@ def test_what_is_missing_is_said_one_after_the_other() -> None:
     azure = start("azure")
     assert missing(azure, ProviderAnswers()) == (
         "address",
-        "Enter the address first. Needs the resource's endpoint, a deployment's name as the "
-        "model, and a key.",
+        "Enter the address first.",
     )
     wrong = missing(azure, ProviderAnswers("my resource"))
     assert wrong is not None

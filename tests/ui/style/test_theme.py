@@ -5,12 +5,23 @@ import re
 
 import pytest
 from PySide6.QtCore import QEvent, QFile, QFileInfo, QObject, QSize
-from PySide6.QtGui import QColor, QFontDatabase, QFontInfo, QFontMetrics, QIcon, QPalette
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontDatabase,
+    QFontInfo,
+    QFontMetrics,
+    QIcon,
+    QPalette,
+    QRawFont,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
+    QDialog,
     QLabel,
     QLineEdit,
+    QMessageBox,
     QProgressBar,
     QPushButton,
     QVBoxLayout,
@@ -25,7 +36,7 @@ from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.palette import SHEET_ROLES
 from studio.ui.style.stylesheet import stylesheet
-from studio.ui.style.theme import DARK, LIGHT, Theme, mono_font, ui_font
+from studio.ui.style.theme import DARK, LIGHT, Theme, load_other_fonts, mono_font, ui_font
 from tests.support.themes import wear
 
 AA = 4.5
@@ -155,6 +166,33 @@ def test_fonts_are_the_bundled_ones_without_ligatures(qapp: QApplication) -> Non
     font = mono_font()
     off = {bytes(tag.toString().data()): font.featureValue(tag) for tag in font.featureTags()}
     assert off == {b"calt": 0, b"liga": 0, b"clig": 0}
+
+
+def test_bold_words_have_a_face_of_their_own(qapp: QApplication) -> None:
+    """Qt smears the next lighter face where a weight has none."""
+    load_other_fonts()
+    weight = QFont.Weight
+    for points in (ui_font(), mono_font()):
+        font = QFont(points)
+        font.setBold(True)
+        assert QRawFont.fromFont(font).weight() == weight.Bold
+    for wanted in (weight.Normal, weight.Medium, weight.DemiBold):
+        font = ui_font()
+        font.setWeight(wanted)
+        assert QRawFont.fromFont(font).weight() == wanted
+
+
+def test_the_shortest_question_has_room_for_a_desktops_title(
+    qapp: QApplication, qtbot: QtBot
+) -> None:
+    apply_theme(qapp, LIGHT)
+    box = QMessageBox(QMessageBox.Icon.NoIcon, "Nicht gespeicherte Änderungen", "Save?")
+    dialog = QDialog()
+    for each in (box, dialog):
+        qtbot.addWidget(each)
+        each.show()
+        title = each.fontMetrics().horizontalAdvance(box.windowTitle())
+        assert each.width() >= title + 140  # a mark at the left, and three buttons
 
 
 def test_theme_choice(qapp: QApplication) -> None:

@@ -284,6 +284,53 @@ def test_a_long_front_matter_is_one_line_until_it_is_wanted(
         assert editor.text() == before
 
 
+def test_the_side_bar_has_the_width_that_the_user_gave_it(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Tools need more than the files, which kept that width for good."""
+    opened(bench, qtbot, tmp_path, (1440, 900))
+    docks = bench.window.docks
+    right = docks["preview"].width()
+    docks.show("tools")
+    qtbot.waitUntil(lambda: docks["tools"].width() > 260)
+    docks.show("run")
+    qtbot.waitUntil(lambda: docks["run"].isVisible() and not docks["tools"].isVisible())
+    docks.write()
+    qtbot.waitUntil(docks["tools"].isVisible)
+    docks.show("files")
+    qtbot.waitUntil(lambda: docks["files"].width() == 248 and docks["preview"].width() == right)
+    bench.window.resizeDocks([docks["files"]], [300], Qt.Orientation.Horizontal)
+    qtbot.waitUntil(lambda: docks["files"].width() == 300)
+    docks.show("tools")
+    docks.hide("tools")
+    docks.show("outline")
+    qtbot.waitUntil(lambda: docks["outline"].width() == 300)
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1280, 800), (900, 600)])
+def test_each_half_of_a_split_editor_has_its_room(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """At 1280 a half was left 100 pixels; the side bar is its icons before that."""
+    page = opened(bench, qtbot, tmp_path, size)
+    window, docks = bench.window, bench.window.docks
+    window.tabs.open(tmp_path / "agents" / "chat.prompty")
+    window.tabs.split()
+    halves = [each for each in window.tabs.pages() if each.isVisible()]
+    assert len(halves) == 2
+    qtbot.waitUntil(lambda: all(half.width() >= 320 for half in halves))
+    qtbot.waitUntil(lambda: abs(halves[0].width() - halves[1].width()) <= 2)
+    assert docks["files"].isVisible() is (size[0] == 1440)
+    qtbot.waitUntil(lambda: overlapping(window) == [])
+    docks.show("run")
+    qtbot.waitUntil(lambda: docks["run"].isVisible() and docks["run"].width() >= 560)
+    docks.write()
+    assert docks["files"].isVisible() is (size[0] == 1440)
+    window.tabs.join()
+    qtbot.waitUntil(lambda: docks["files"].isVisible() is (size[0] >= 1000))
+    assert page.editor.width() > 320
+
+
 @pytest.mark.parametrize("size", [(1440, 900), (1280, 800)])
 def test_a_side_pane_beside_a_run_leaves_the_text_its_room(
     bench: Workbench, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtGui import QGuiApplication, QIcon, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMenu, QSplitter, QTabWidget, QWidget
 
 from studio.ui.base.actions import ON_TAB
@@ -144,6 +144,7 @@ class EditorSides(QSplitter):
     """Keeps the groups of tabs; the side that had the keyboard last is the current one."""
 
     current_changed = Signal()
+    halves_changed = Signal(int)  # how many sides stand beside each other
     request_close = Signal(EditorPage)
     request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
@@ -154,6 +155,9 @@ class EditorSides(QSplitter):
         super().__init__(Qt.Orientation.Horizontal)
         self.setChildrenCollapsible(False)
         self._groups: list[TabGroup] = []
+        self._is_even = False
+        """Whether the halves share what room there is, until one of them is dragged."""
+        self.splitterMoved.connect(self._on_dragged)
         self._active = self._new_group()
 
     # -- what is there --------------------------------------------------------------------------
@@ -237,9 +241,10 @@ class EditorSides(QSplitter):
             other = self._new_group()
             _application().focusChanged.connect(self._on_focus)
         self.setOrientation(orientation)
-        extent = self.width() if orientation == Qt.Orientation.Horizontal else self.height()
-        self.setSizes([extent // 2, extent // 2])
+        self._is_even = True
+        self._share()
         self._activate(other)
+        self._tell_halves()
 
     def move_over(self, page: EditorPage) -> None:
         """Move a page of the current side to the other one, which is made where there is none."""
@@ -276,8 +281,27 @@ class EditorSides(QSplitter):
         group.hide()
         group.deleteLater()
         self._activate(self._groups[0])
+        self._tell_halves()
         if self.current is not None:
             self.current.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Even halves stay even."""
+        super().resizeEvent(event)
+        if self._is_even and self.is_split:
+            self._share()
+
+    def _share(self) -> None:
+        across = self.orientation() == Qt.Orientation.Horizontal
+        extent = self.width() if across else self.height()
+        self.setSizes([extent // 2, extent // 2])
+
+    def _on_dragged(self) -> None:
+        self._is_even = False
+
+    def _tell_halves(self) -> None:
+        across = self.is_split and self.orientation() == Qt.Orientation.Horizontal
+        self.halves_changed.emit(2 if across else 1)
 
     def _activate(self, group: TabGroup) -> None:
         for each in self._groups:
