@@ -9,10 +9,10 @@ import subprocess
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from studio.application.comparison import changed_lines
 from studio.application.document.files import FileError, decode, read_file
 
 _SECONDS = 10
@@ -85,20 +85,13 @@ def run_git(folder: Path, *words: str) -> bytes | None:
 def line_changes(before: str, after: str) -> dict[int, LineChange]:
     """What became of the lines of a text, from 0."""
     old, new = before.split("\n"), after.split("\n")
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    middle = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end])
     found: dict[int, LineChange] = {}
-    for kind, _, _, first, last in middle.get_opcodes():
+    for kind, _, _, first, last in changed_lines(old, new):
         if kind == "delete":
-            found.setdefault(min(first + start, len(new) - 1), "removed")
+            found.setdefault(min(first, len(new) - 1), "removed")
         elif kind != "equal":
             change: LineChange = "added" if kind == "insert" else "changed"
-            found.update(dict.fromkeys(range(first + start, last + start), change))
+            found.update(dict.fromkeys(range(first, last), change))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -93,13 +94,25 @@ def experiment_beside(prompt: Path | None) -> JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A comparison by lines, for people."""
-
-    text: str
-    """A unified diff; empty where nothing differs, or there is nothing to compare with."""
+    """Two texts to be compared, for people."""
 
     against: str
-    """What it is compared with, or why it is not."""
+    """What is compared with, or why nothing is."""
+
+    before: str = ""
+    """The older text; both are empty where nothing differs, or there is nothing to compare with."""
+
+    after: str = ""
+    """What will be written."""
+
+    @property
+    def text(self) -> str:
+        """A unified diff without the names of files."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(keepends=True), self.after.splitlines(keepends=True)
+        )
+        shown = itertools.islice(lines, 2, None)
+        return "".join(line if line.endswith("\n") else f"{line}\n" for line in shown)
 
 
 def difference(result: ExportResult, path: Path | None) -> Difference:
@@ -113,22 +126,19 @@ def difference(result: ExportResult, path: Path | None) -> Difference:
                 if same
                 else _tr("other bytes are there now")
             )
-            return Difference("", f"{path.name}: {told}")
+            return Difference(f"{path.name}: {told}")
         content = _bytes(path)
         old = content.decode("utf-8", "replace") if content is not None else None
         name = _tr("{name} as it is now").format(name=path.name)
     if result.data is not None:
-        return Difference("", _tr("A new file"))
+        return Difference(_tr("A new file"))
     if old is None:
-        return Difference("", _tr("A new file: every line is new"))
-    before, after = old.splitlines(keepends=True), result.text.splitlines(keepends=True)
-    if len(before) + len(after) > 2 * _MOST_LINES:
-        return Difference("", _tr("Too long to be compared with {name} here").format(name=name))
-    lines = list(difflib.unified_diff(before, after, "before", "after", n=3))
-    if not lines:
-        return Difference("", _tr("Nothing differs from {name}").format(name=name))
-    shown = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines[2:])
-    return Difference(shown, _tr("Compared with {name}").format(name=name))
+        return Difference(_tr("A new file: every line is new"))
+    if old.count("\n") + result.text.count("\n") > 2 * _MOST_LINES:
+        return Difference(_tr("Too long to be compared with {name} here").format(name=name))
+    if old == result.text:
+        return Difference(_tr("Nothing differs from {name}").format(name=name))
+    return Difference(_tr("Compared with {name}").format(name=name), old, result.text)
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -1,30 +1,26 @@
-"""What differs between two conversations: message by message, then line by line."""
+"""Two sides of a prompt compared: its text, its messages one by one, and the request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeAlias
 
-from studio.application.preview.build import PreviewJob, prepare_order
+from studio.application.comparison import ComparedPart, compare_texts
+from studio.application.preview.build import PreviewJob, build_preview, prepare_order
 from studio.application.preview.copy import message_as_text
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
-from studio.core.text.span import Span
 from studio.core.text.values import Json
 
 _tr = partial(translate, "PreviewDiff")
 
-LineKind: TypeAlias = Literal["same", "added", "removed", "left-out"]
-
-_MOST_LINES = 4_000
-_MOST_SHOWN = 2_000
-_AROUND = 3
+_MOST_ROWS = 2_000
+"""Rows of a message; they are drawn anew after each pause in typing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +36,14 @@ class ConversationSide:
     is_saved: bool = False
     """Whether the text is the file's last saved one, not the editor's."""
 
+    text: str | None = None
+    """The text, where it is an earlier one."""
+
+    @property
+    def is_editor(self) -> bool:
+        """Whether its text is the editor's."""
+        return not self.is_saved and self.text is None
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -53,41 +57,13 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class DiffLine:
-    """One line."""
-
-    kind: LineKind
-    """Whether it is in both, in one of them, or stands for lines that are not shown."""
-
-    text: str
-    """The line."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessageDiff:
-    """One message that differs."""
-
-    title: str
-    """Role and number."""
-
-    lines: tuple[DiffLine, ...]
-    """Its lines, those around the changes too."""
-
-    span: Span | None = None
-    """Where the message is written in the editor; `None` where it is not."""
-
-    is_after: bool = True
-    """Whether the second side has it."""
-
-
-@dataclass(frozen=True, slots=True)
 class ConversationComparison:
     """What differs."""
 
     pair: Pair
     """What was compared."""
 
-    messages: tuple[MessageDiff, ...] = ()
+    messages: tuple[ComparedPart, ...] = ()
     """The messages that differ, in order."""
 
     unchanged: int = 0
@@ -97,6 +73,20 @@ class ConversationComparison:
     """Why nothing could be compared."""
 
 
+@dataclass(frozen=True, slots=True)
+class PromptComparison:
+    """What differs between two sides, whole; each is empty where nothing does."""
+
+    text: tuple[ComparedPart, ...]
+    """Of the file."""
+
+    messages: tuple[ComparedPart, ...]
+    """Of the messages that differ, in order."""
+
+    request: tuple[ComparedPart, ...]
+    """Of the body that a model would get."""
+
+
 class _UnsavedError(Exception):
     """There is no saved text; the message says why, for people."""
 
@@ -104,18 +94,40 @@ class _UnsavedError(Exception):
 def compare(order: PreviewJob, pair: Pair) -> ConversationComparison:
     """Compare the messages of two sides; reads the saved file, so for a worker."""
     try:
-        before, after = _messages(order, pair.before), _messages(order, pair.after)
+        sides = [_of_side(order, side) for side in (pair.before, pair.after)]
     except _UnsavedError as error:
         return ConversationComparison(pair, problem=str(error))
-    changed = tuple(_changes(before, after, pair))
-    shared = sum(1 for item in changed if item.is_after)
-    return ConversationComparison(pair, changed, max(0, len(after) - shared))
+    before, after = (prepare_order(side)[0].messages.messages for side in sides)
+    return ConversationComparison(pair, *_changes(before, after, pair))
 
 
-def _messages(order: PreviewJob, side: ConversationSide) -> tuple[Message, ...]:
-    document = _saved(order.document) if side.is_saved else order.document
+def compare_whole(order: PreviewJob, pair: Pair) -> PromptComparison:
+    """Compare texts, messages and requests of two sides whose texts are at hand; for a worker."""
+    sides = [_of_side(order, side) for side in (pair.before, pair.after)]
+    before, after = map(build_preview, sides)
+    texts = [side.document.source.text for side in sides]
+    bodies = [
+        made.requests[made.provider].text if made.provider in made.requests else ""
+        for made in (before, after)
+    ]
+    messages, _ = _changes(before.messages.messages, after.messages.messages, pair)
+    unlinked = tuple(replace(part, span=None) for part in messages)
+    return PromptComparison(_part(*texts), unlinked, _part(*bodies))
+
+
+def _part(before: str, after: str) -> tuple[ComparedPart, ...]:
+    rows = compare_texts(before, after)
+    return (ComparedPart("", rows),) if rows else ()
+
+
+def _of_side(order: PreviewJob, side: ConversationSide) -> PreviewJob:
+    document = order.document
+    if side.text is not None:
+        document = parse(side.text, document.source.path)
+    elif side.is_saved:
+        document = _saved(document)
     values = order.inputs if side.values is None else side.values
-    return prepare_order(replace(order, document=document, inputs=values))[0].messages.messages
+    return replace(order, document=document, inputs=values)
 
 
 def _saved(document: PromptDocument) -> PromptDocument:
@@ -132,16 +144,22 @@ def _saved(document: PromptDocument) -> PromptDocument:
 
 def _changes(
     before: tuple[Message, ...], after: tuple[Message, ...], pair: Pair
-) -> Iterator[MessageDiff]:
+) -> tuple[tuple[ComparedPart, ...], int]:
+    """The messages that differ, and how many are the same."""
     old = [message_as_text(item) for item in before]
     new = [message_as_text(item) for item in after]
+    parts: list[ComparedPart] = []
+    same = len(after)
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
             continue
+        same -= d - c
         for index in range(max(b - a, d - c)):
             was = before[a + index] if a + index < b else None
             here = after[c + index] if c + index < d else None
-            lines = _lines(old[a + index] if was else "", new[c + index] if here else "")
+            rows = compare_texts(
+                old[a + index] if was else "", new[c + index] if here else "", _MOST_ROWS
+            )
             if here is not None:
                 title = _tr("{role}, message {number}").format(role=here.role, number=c + index + 1)
                 title += "" if was is not None else _tr(", only there now")
@@ -149,41 +167,9 @@ def _changes(
                 title = _tr("{role}, message {number}, no longer there").format(
                     role=before[a + index].role, number=a + index + 1
                 )
-            # Places of the saved text are not those of the editor's.
-            source = was if pair.after.is_saved else here
-            if pair.after.is_saved and pair.before.is_saved:
-                source = None
+            # Only places of the editor's text can be shown in the editor.
+            source = here if pair.after.is_editor else was if pair.before.is_editor else None
             origin = source.origin if source is not None else None
             span = (origin.marker or origin.span) if origin is not None else None
-            yield MessageDiff(title, tuple(lines), span, here is not None)
-
-
-def _lines(left: str, right: str) -> Iterator[DiffLine]:
-    old, new = left.splitlines()[:_MOST_LINES], right.splitlines()[:_MOST_LINES]
-    shown = 0
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=True).get_opcodes():
-        if kind == "equal":
-            found = list(_unchanged(old[a:b], is_first=a == 0, is_last=b == len(old)))
-        else:
-            found = [DiffLine("removed", line) for line in old[a:b]]
-            found += [DiffLine("added", line) for line in new[c:d]]
-        yield from found[: _MOST_SHOWN - shown]
-        shown += len(found)
-        if shown > _MOST_SHOWN:
-            yield DiffLine("left-out", _tr("The rest is not shown."))
-            return
-
-
-def _unchanged(lines: list[str], *, is_first: bool, is_last: bool) -> Iterator[DiffLine]:
-    """Lines that are the same: the few beside a change, and how many more there are."""
-    head = 0 if is_first else _AROUND
-    tail = 0 if is_last else _AROUND
-    if len(lines) <= head + tail + 1:
-        yield from (DiffLine("same", line) for line in lines)
-        return
-    yield from (DiffLine("same", line) for line in lines[:head])
-    yield DiffLine(
-        "left-out",
-        _tr("{number:,} lines are the same").format(number=len(lines) - head - tail),
-    )
-    yield from (DiffLine("same", line) for line in lines[len(lines) - tail :])
+            parts.append(ComparedPart(title, rows, span))
+    return tuple(parts), same

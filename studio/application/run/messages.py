@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import partial
 from typing import assert_never
 
+from studio.application.comparison import changed_lines
 from studio.application.run.text import Block, Blocks, Piece
 from studio.application.run.words import plural
 from studio.application.words import translate
@@ -165,8 +165,7 @@ class _Writer:
         if len(before) + len(after) > _DIFF_LINES:
             self.added(new)
             return
-        matcher = SequenceMatcher(None, before, after, autojunk=False)
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        for tag, i1, i2, j1, j2 in changed_lines(before, after):
             if tag == "equal":
                 first, last = j1 == 0, j2 == len(after)
                 self._fold_or_show(after[j1:j2], 0 if first else _KEPT, 0 if last else _KEPT)

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, QObject
 
 from studio.application.document.files import FileError, read_file
 from studio.application.document.revisions import EarlierTexts, Revision, revisions, text_at
 from studio.core.text.values import Json
-from studio.ui.dialogs.comparison import ComparedPair, ComparisonDialog
+from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
 from studio.ui.window.palette import CommandPalette, PaletteItem
@@ -20,6 +21,9 @@ from studio.ui.window.panes import Panes
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification
+
+if TYPE_CHECKING:
+    from studio.application.preview.diff import PromptComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Comparisons(QObject):
         self._listing.finished.connect(self._offer)
         self._reading: LatestJob[_Earlier] = LatestJob(self)
         self._reading.finished.connect(self._read)
-        self._making: LatestJob[tuple[str, tuple[ComparedPair, ...]]] = LatestJob(self)
+        self._making: LatestJob[tuple[str, PromptComparison]] = LatestJob(self)
         self._making.finished.connect(self._show)
         self._page: EditorPage | None = None
 
@@ -119,18 +123,20 @@ class Comparisons(QObject):
         inputs = self._panes().inputs
         values = inputs.values() if inputs is not None else {}
         path, now, before = page.controller.path, page.editor.text(), earlier.text
-        names = (self.tr("Text"), self.tr("Messages"), self.tr("Request"))
         title = self.tr("{name}: now and {earlier}").format(
             name=page.controller.title, earlier=earlier.title
         )
         trusted = self.trusted
-        self._making.submit(
-            lambda: (title, _pairs(names, before, now, path, values, trusted=trusted))
-        )
+        self._making.submit(lambda: (title, _compared(before, now, path, values, trusted=trusted)))
 
-    def _show(self, made: tuple[str, tuple[ComparedPair, ...]]) -> None:
-        title, pairs = made
-        ComparisonDialog(title, pairs, self._window.widget).open()
+    def _show(self, made: tuple[str, PromptComparison]) -> None:
+        title, found = made
+        kinds = {
+            self.tr("Text"): found.text,
+            self.tr("Messages"): found.messages,
+            self.tr("Request"): found.request,
+        }
+        ComparisonDialog(title, kinds, self._window.widget).open()
 
     def keep(self, path: Path, text: str) -> None:
         """Keep a text that was saved over."""
@@ -155,33 +161,16 @@ def _text_of(path: Path) -> str | None:
         return None
 
 
-def _pairs(
-    names: tuple[str, str, str],
-    before: str,
-    now: str,
-    path: Path | None,
-    values: dict[str, Json],
-    *,
-    trusted: bool,
-) -> tuple[ComparedPair, ...]:
+def _compared(
+    before: str, now: str, path: Path | None, values: dict[str, Json], *, trusted: bool
+) -> PromptComparison:
     """Both texts, and what a model would get of each; in the pool."""
-    from studio.application.preview.build import PreviewJob, build_preview
-    from studio.application.preview.copy import message_as_text
+    from studio.application.preview.build import PreviewJob
+    from studio.application.preview.diff import ConversationSide, Pair, compare_whole
     from studio.core.prompty.parse import parse
 
-    made = [
-        build_preview(PreviewJob(parse(text, path), values, trusted=trusted))
-        for text in (before, now)
-    ]
-    messages = ["\n\n".join(map(message_as_text, each.messages.messages)) for each in made]
-    requests = [
-        each.requests[each.provider].text if each.provider in each.requests else "" for each in made
-    ]
-    return (
-        ComparedPair(names[0], before, now),
-        ComparedPair(names[1], *messages),
-        ComparedPair(names[2], *requests),
-    )
+    job = PreviewJob(parse(now, path), values, trusted=trusted)
+    return compare_whole(job, Pair(ConversationSide("", text=before), ConversationSide("")))
 
 
 def _said(revision: Revision) -> str:

@@ -1,56 +1,30 @@
-"""A prompt beside an earlier text of it: the texts, the messages and the request."""
+"""What differs between two texts, in a dialog: of a prompt now and before, of editor and disk."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QLabel,
-    QTabWidget,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTabWidget, QVBoxLayout, QWidget
 
-from studio.application.document.text_diff import DiffPiece, TextRow, compare_texts
-from studio.ui.style.colors import blend
-from studio.ui.style.in_use import theme_in_use
-from studio.ui.style.theme import Theme, mono_font
-
-_NUMBER = "padding:0 8px; white-space:pre"
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedPair:
-    """Two texts of one kind."""
-
-    title: str
-    """What they are: the text, the messages, the request."""
-
-    before: str
-    """The earlier one."""
-
-    after: str
-    """The one of now."""
+from studio.application.comparison import ComparedPart, compare_texts
+from studio.ui.parts.comparison_view import ComparisonView
 
 
 class ComparisonDialog(QDialog):
     """Shows what differs, with the changed words marked; one tab a kind."""
 
     def __init__(
-        self, title: str, pairs: Sequence[ComparedPair], parent: QWidget | None = None
+        self,
+        title: str,
+        kinds: Mapping[str, Sequence[ComparedPart]],
+        parent: QWidget | None = None,
     ) -> None:
         """Make it.
 
         Args:
             title: what is compared with what.
-            pairs: the texts, a tab each.
-            theme: its colors.
+            kinds: what differs, by the title of its tab; no part where nothing does.
             parent: the window.
         """
         super().__init__(parent)
@@ -61,15 +35,15 @@ class ComparisonDialog(QDialog):
         legend.setProperty("tone", "muted")
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
-        for pair in pairs:
-            rows = compare_texts(pair.before, pair.after)
-            view = QTextBrowser()
-            view.setOpenLinks(False)
-            view.setFont(mono_font())
-            view.setAccessibleName(pair.title)
-            view.setHtml(rows_as_html(rows, theme_in_use()) if rows else self._same())
-            same = self.tr("{title} (same)").format(title=pair.title)
-            self.tabs.addTab(view, pair.title if rows else same)
+        for name, parts in kinds.items():
+            view = ComparisonView()
+            view.setAccessibleName(name)
+            if parts:
+                view.show_parts(parts)
+            else:
+                view.show_rows((), self.tr("Both are the same."))
+            same = self.tr("{title} (same)").format(title=name)
+            self.tabs.addTab(view, name if parts else same)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         box = QVBoxLayout(self)
@@ -77,34 +51,31 @@ class ComparisonDialog(QDialog):
         box.addWidget(self.tabs, 1)
         box.addWidget(buttons)
 
-    def _same(self) -> str:
-        return f"<p>{escape(self.tr('Both are the same.'))}</p>"
 
+class DiskComparisonDialog(QDialog):
+    """Shows what would be lost either way before the user chooses."""
 
-def rows_as_html(rows: Sequence[TextRow], theme: Theme) -> str:
-    """A comparison as a table: number, sign and line; signs and underlines say what colors say."""
-    said = "".join(_row(row, theme) for row in rows)
-    style = f"font-family:'{mono_font().families()[0]}'"
-    return f'<table width="100%" cellspacing="0" style="{style}">{said}</table>'
-
-
-def _row(row: TextRow, theme: Theme) -> str:
-    if row.kind == "gap":
-        return f'<tr><td></td><td></td><td style="color:{theme.muted}">⋯</td></tr>'
-    color = {"added": theme.success, "removed": theme.error}.get(row.kind, "")
-    sign = {"added": "+", "removed": "−"}.get(row.kind, "&nbsp;")
-    ground = f"background:{blend(color, theme.surface, 0.08)};" if color else ""
-    words = "".join(_piece(row, piece, color, theme) for piece in row.pieces)
-    return (
-        f'<tr><td align="right" style="{ground} color:{theme.muted}; {_NUMBER}">{row.line}</td>'
-        f'<td style="{ground} color:{color or theme.muted}; padding-right:8px">{sign}</td>'
-        f'<td width="100%" style="{ground} white-space:pre-wrap">{words or "&nbsp;"}</td></tr>'
-    )
-
-
-def _piece(row: TextRow, piece: DiffPiece, color: str, theme: Theme) -> str:
-    if not piece.is_changed or not color:
-        return escape(piece.text)
-    line = "line-through" if row.kind == "removed" else "underline"
-    ground = blend(color, theme.surface, 0.28)
-    return f'<span style="background:{ground}; text-decoration:{line}">{escape(piece.text)}</span>'
+    def __init__(self, title: str, mine: str, disk: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Compare {title}").format(title=title))
+        self.resize(820, 560)
+        rows = compare_texts(disk, mine)
+        self.view = ComparisonView(self)
+        self.view.show_rows(rows, "" if rows else self.tr("The texts are the same."))
+        legend = QLabel(self.tr("− on disk only   + in the editor only"), self)
+        legend.setProperty("tone", "muted")
+        buttons = QDialogButtonBox(self)
+        self.reload = buttons.addButton(
+            self.tr("Reload"), QDialogButtonBox.ButtonRole.DestructiveRole
+        )
+        self.keep = buttons.addButton(self.tr("Keep mine"), QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        self.reload.setToolTip(self.tr("Take the text on disk; undo leads back to yours"))
+        self.reload.clicked.connect(self.accept)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        box = QVBoxLayout(self)
+        box.addWidget(legend)
+        box.addWidget(self.view, 1)
+        box.addWidget(buttons)

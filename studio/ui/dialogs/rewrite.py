@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
@@ -15,14 +13,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.comparison import compare_texts
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, apply_edits
-from studio.ui.parts.diff_view import DiffView
-
-_AROUND = 3
+from studio.ui.parts.comparison_view import ComparisonView
 
 
 class RewriteDialog(QDialog):
@@ -55,7 +52,7 @@ class RewriteDialog(QDialog):
         for protocol, name in self._names.items():
             if protocol != now.protocol:
                 self.target.addItem(name, protocol)
-        self.view = DiffView()
+        self.view = ComparisonView()
         self.buttons = self._make_buttons()
         self._lay_out(
             self.tr("This prompt speaks {name}: {reason}.").format(
@@ -95,11 +92,8 @@ class RewriteDialog(QDialog):
         self._fix = convert_fix(self._document, self.target.currentData())
         before = self._document.source.text
         after = apply_edits(before, self._fix.edits) if self._fix is not None else before
-        lines = difflib.unified_diff(
-            before.splitlines(), after.splitlines(), n=_AROUND, lineterm=""
-        )
-        diff = "".join(f"{line}\n" for line in list(lines)[2:])
-        self.view.show_difference(diff, self.tr("What changes in the text of the prompt:"))
+        rows = compare_texts(before, after)
+        self.view.show_rows(rows, self.tr("What changes in the text of the prompt:"))
 
     def _accept(self) -> None:
         if self._fix is not None:

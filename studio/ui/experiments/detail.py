@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import html
 import re
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.comparison import changed_words
 from studio.application.experiments.exports.cells import row_title
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome
@@ -290,16 +290,15 @@ def _pieces(old: str, new: str, theme: Theme) -> Iterator[str]:
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     gone = blend(theme.error, theme.surface, 0.16)
     come = blend(theme.success, theme.surface, 0.18)
-    for kind, i, j, k, m in difflib.SequenceMatcher(None, before, after, False).get_opcodes():
-        if kind == "equal":
-            yield _escaped("".join(after[k:m]))
+    for was, now, changed in changed_words(before, after):
+        if not changed:
+            yield _escaped(now)
             continue
-        if j > i:
-            text = _escaped("".join(before[i:j]))
+        if was:
+            text = _escaped(was)
             yield f"<span style='background:{gone};color:{theme.error}'><s>{text}</s></span> "
-        if m > k:
-            text = _escaped("".join(after[k:m]))
-            yield f"<span style='background:{come};color:{theme.success}'>{text}</span>"
+        if now:
+            yield f"<span style='background:{come};color:{theme.success}'>{_escaped(now)}</span>"
 
 
 def _escaped(text: str) -> str:

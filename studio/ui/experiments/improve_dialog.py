@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.comparison import compare_texts
 from studio.application.experiments.improve.by_hand import MOST_TEXTS
 from studio.application.experiments.improve.propose import ProposedText
 from studio.application.experiments.improve.values import (
@@ -30,14 +31,12 @@ from studio.application.experiments.improve.values import (
 )
 from studio.application.experiments.improve.words import (
     candidate_words,
-    improvement_diff,
     improvement_sentences,
     lineage_figure,
     progress_words,
-    section_diff,
 )
 from studio.ui.experiments.chart import ExperimentChart
-from studio.ui.parts.diff_view import DiffView
+from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.improving import ImproveController
@@ -74,7 +73,7 @@ class ImproveDialog(QDialog):
         self.progress = QProgressBar()
         self.said = QLabel()
         self.list = QListWidget()
-        self.diff = DiffView()
+        self.diff = ComparisonView()
         self.chart = ExperimentChart()
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         self.accept_button = self.buttons.addButton(
@@ -212,7 +211,7 @@ class ImproveDialog(QDialog):
         self._found, self._texts = None, []
         self.list.clear()
         self.chart.hide()
-        self.diff.show_difference("", "")
+        self.diff.show_rows(())
         self._before = self.controller.text_of(
             self.variant.currentText(), self.section.currentText()
         )
@@ -247,10 +246,7 @@ class ImproveDialog(QDialog):
         self.chart.show_figure(figure)
         self.chart.setVisible(len(figure.points) > 1)
         if found.found:
-            self.diff.show_difference(
-                "".join(f"{line}\n" for line in improvement_diff(found)),
-                self.tr("The section before and after:"),
-            )
+            self._show_difference(found.before, found.after)
         self._say("\n".join(improvement_sentences(found)))
         self._show_offers()
         if found.result is not None:
@@ -271,10 +267,11 @@ class ImproveDialog(QDialog):
 
     def _show_text(self, at: int) -> None:
         if 0 <= at < len(self._texts):
-            lines = section_diff(self._before, self._texts[at])
-            self.diff.show_difference(
-                "".join(f"{line}\n" for line in lines), self.tr("The section before and after:")
-            )
+            self._show_difference(self._before, self._texts[at])
+
+    def _show_difference(self, before: str, after: str) -> None:
+        rows = compare_texts(before, after)
+        self.diff.show_rows(rows, self.tr("The section before and after:"))
 
     def _show_offers(self) -> None:
         running = self.controller.is_running

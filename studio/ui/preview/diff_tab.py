@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QFrame,
     QHBoxLayout,
     QLabel,
-    QTextBrowser,
     QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.application.preview.diff import ConversationComparison, ConversationSide, DiffLine, Pair
+from studio.application.preview.diff import ConversationComparison, ConversationSide, Pair
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
-from studio.ui.style.colors import blend, fixed_font, paint_page, paint_text
+from studio.ui.parts.comparison_view import ComparisonView
+from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import FollowsTheme, theme_in_use
-
-_SIGNS = {"same": "  ", "added": "+ ", "removed": "− ", "left-out": "… "}
 
 
-class DiffTab(FollowsTheme, QWidget):
+class DiffTab(QWidget):
     """A choice of two sides to compare, and the messages that differ."""
 
     pair_chosen = Signal(Pair)
@@ -53,12 +48,9 @@ class DiffTab(FollowsTheme, QWidget):
         self._said.setTextFormat(Qt.TextFormat.PlainText)
         self._said.setWordWrap(True)
         self._said.setContentsMargins(12, 0, 12, 8)
-        self.view = QTextBrowser(self)
-        self.view.setFrameShape(QFrame.Shape.NoFrame)
-        self.view.setOpenLinks(False)
+        self.view = ComparisonView(self)
         self.view.setAccessibleName(self.tr("Messages that differ"))
-        self.view.document().setDocumentMargin(12)
-        self.view.anchorClicked.connect(self._follow)
+        self.view.part_chosen.connect(self._go_to)
         bar = QHBoxLayout()
         bar.setContentsMargins(12, 8, 12, 6)
         bar.setSpacing(8)
@@ -72,7 +64,6 @@ class DiffTab(FollowsTheme, QWidget):
         layout.addWidget(self._said)
         layout.addWidget(self.view, 1)
         paint_text(self._said, "muted")
-        self.follow_theme()
 
     @property
     def pair(self) -> Pair:
@@ -102,20 +93,7 @@ class DiffTab(FollowsTheme, QWidget):
 
     def show_comparison(self, comparison: ConversationComparison) -> None:
         """Show what differs."""
-        self._comparison = comparison
-        self._draw()
-
-    def recolor(self) -> None:
-        """Take the colors of the theme in use."""
-        paint_page(self.view)
-        self._draw()
-
-    def _draw(self) -> None:
-        found = self._comparison
-        if found is None:
-            self._said.clear()
-            self.view.clear()
-            return
+        self._comparison = found = comparison
         count = len(found.messages)
         if found.problem:
             self._said.setText(found.problem)
@@ -129,29 +107,7 @@ class DiffTab(FollowsTheme, QWidget):
                 else self.tr("{count} differ, {same} the same")
             )
             self._said.setText(words.format(count=count, same=same))
-        place = self.view.verticalScrollBar().value()
-        theme = theme_in_use()
-        pieces = []
-        for number, message in enumerate(found.messages):
-            title = escape(message.title)
-            if message.span is not None:
-                title = f'<a href="message:{number}" style="color:{theme.accent}">{title}</a>'
-            lines = "<br>".join(self._line(line) for line in message.lines)
-            pieces.append(
-                f'<p style="margin:8px 0 4px 0"><b>{title}</b></p>'
-                f"<div style=\"font-family:'{fixed_font(self.font()).family()}'\">{lines}</div>"
-            )
-        self.view.setHtml("".join(pieces))
-        self.view.verticalScrollBar().setValue(place)
-
-    def _line(self, line: DiffLine) -> str:
-        theme = theme_in_use()
-        text = escape(_SIGNS[line.kind] + line.text).replace("  ", "&nbsp; ")
-        if line.kind in ("same", "left-out"):
-            return f'<span style="color:{theme.muted}">{text}</span>'
-        color = theme.success if line.kind == "added" else theme.error
-        ground = blend(color, theme.surface, 0.12)
-        return f'<span style="color:{color}; background-color:{ground}">{text}</span>'
+        self.view.show_parts(found.messages)
 
     def _make_choice(self, name: str, index: int) -> QComboBox:
         choice = QComboBox(self)
@@ -176,8 +132,7 @@ class DiffTab(FollowsTheme, QWidget):
     def _choose(self, _: int) -> None:
         self.pair_chosen.emit(self.pair)
 
-    def _follow(self, link: QUrl) -> None:
-        number = int(link.path() or -1)
-        messages = self._comparison.messages if self._comparison is not None else ()
-        if 0 <= number < len(messages) and messages[number].span is not None:
-            self.place_chosen.emit(messages[number].span)
+    def _go_to(self, number: int) -> None:
+        parts = self._comparison.messages if self._comparison is not None else ()
+        if 0 <= number < len(parts) and parts[number].span is not None:
+            self.place_chosen.emit(parts[number].span)

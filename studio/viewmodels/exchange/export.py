@@ -6,7 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.exchange.export import Difference, ExportJob, difference, make_export
+from studio.application.comparison import ComparedPart, compare_texts
+from studio.application.exchange.export import ExportJob, difference, make_export
 from studio.application.exchange.judge import Judgment, NoJudgeError, judge_export
 from studio.core.export.target import ExportResult
 from studio.core.export.write import write_atomically, write_bytes_atomically
@@ -17,7 +18,7 @@ class ExportController(QObject):
     """Makes the newest order's export and hands it to the dialog."""
 
     made = Signal(ExportResult)
-    compared = Signal(Difference)
+    compared = Signal(ComparedPart)  # with what writing it would replace
     judged = Signal(Judgment)  # what the program itself made of it
     failed = Signal(str)  # sentence for the user
 
@@ -26,7 +27,7 @@ class ExportController(QObject):
         self._job: LatestJob[ExportResult] = LatestJob(self)
         self._job.finished.connect(self.made)
         self._job.failed.connect(self._on_failed)
-        self._comparison: LatestJob[Difference] = LatestJob(self)
+        self._comparison: LatestJob[ComparedPart] = LatestJob(self)
         self._comparison.finished.connect(self.compared)
         self._comparison.failed.connect(self._on_failed)
 
@@ -45,7 +46,7 @@ class ExportController(QObject):
 
     def compare(self, result: ExportResult, path: Path | None) -> None:
         """Compare with what writing it would replace."""
-        self._comparison.submit(lambda: difference(result, path))
+        self._comparison.submit(lambda: _compared(result, path))
 
     def close(self) -> None:
         """Forget what is under way."""
@@ -77,3 +78,8 @@ class ExportController(QObject):
                 error=type(error).__name__
             )
         )
+
+
+def _compared(result: ExportResult, path: Path | None) -> ComparedPart:
+    found = difference(result, path)
+    return ComparedPart(found.against, compare_texts(found.before, found.after))

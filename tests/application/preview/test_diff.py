@@ -3,7 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from studio.application.preview.build import PreviewJob
-from studio.application.preview.diff import ConversationComparison, ConversationSide, Pair, compare
+from studio.application.preview.diff import (
+    ConversationComparison,
+    ConversationSide,
+    Pair,
+    compare,
+    compare_whole,
+)
 from studio.core.prompty.parse import parse
 
 NOW = ConversationSide("now")
@@ -12,8 +18,10 @@ DOC = "---\ntemplate:\n  parser: {kind: section}\n---\nsystem:\nBe {{ tone }}.\n
 
 
 def shown(found: ConversationComparison) -> list[str]:
-    signs = {"same": " ", "added": "+", "removed": "-", "left-out": "…"}
-    return [f"{signs[line.kind]}{line.text}" for item in found.messages for line in item.lines]
+    signs = {"same": " ", "added": "+", "removed": "-", "gap": "…"}
+    return [
+        f"{signs[row.kind]}{row.hidden or row.text}" for item in found.messages for row in item.rows
+    ]
 
 
 def test_two_sets_of_inputs_are_compared_whatever_the_pane_holds() -> None:
@@ -52,14 +60,27 @@ def test_far_from_a_change_lines_are_only_counted() -> None:
         Pair(ConversationSide("a", {"x": "1"}), ConversationSide("b", {"x": "2"})),
     )
     assert shown(found) == [
-        "…98 lines are the same", " line 97", " line 98", " line 99", "-1", "+2", " end",
+        "…98", " line 97", " line 98", " line 99", "-1", "+2", " end",
     ]  # fmt: skip
     many = {"x": "\n".join(map(str, range(9000)))}
     found = compare(
         PreviewJob(parse(text)), Pair(ConversationSide("a", {"x": ""}), ConversationSide("b", many))
     )
-    assert len(found.messages[0].lines) <= 2001
-    assert found.messages[0].lines[-1].text == "The rest is not shown."
+    assert len(found.messages[0].rows) <= 2001
+    assert found.messages[0].rows[-1].kind == "gap"
+
+
+def test_an_earlier_text_is_compared_whole() -> None:
+    order = PreviewJob(parse(DOC), {"tone": "kind"})
+    earlier = ConversationSide("earlier", text=DOC.replace("Be", "Stay"))
+    found = compare_whole(order, Pair(earlier, NOW))
+    for parts in (found.text, found.messages, found.request):
+        (part,) = parts
+        changed = [piece.text for row in part.rows for piece in row.pieces if piece.is_changed]
+        assert changed == ["Stay", "Be"]
+    assert found.messages[0].title == "system, message 1"
+    same = compare_whole(order, Pair(ConversationSide("same", text=DOC), NOW))
+    assert (same.text, same.messages, same.request) == ((), (), ())
 
 
 def test_an_untrusted_folder_keeps_its_environment_to_itself(tmp_path: Path) -> None:

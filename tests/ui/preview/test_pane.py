@@ -407,7 +407,7 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
     shown = tab.view.toPlainText()
     assert "− You know **Lisbon** well." in shown
     assert "+ You know **Lisbon** badly." in shown
-    tab.view.anchorClicked.emit(QUrl("message:0"))
+    tab.view.anchorClicked.emit(QUrl("part:0"))
     assert DOC[desk.revealed[-1].start :].startswith("system:")
     with desk.bot.waitSignal(desk.controller.compared):
         desk.pane.set_input_sets(

@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import partial
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
+from studio.application.comparison import changed_lines, lines_of
 from studio.application.run.cards.card_text import added_card_text, card_text, step_at
 from studio.application.run.cards.timeline import StepCard, timeline_of
 from studio.application.run.debugging.breakpoints import place_name
@@ -332,13 +332,12 @@ class Sides:
 
 def sides_of(left: str, right: str) -> Sides:
     """Two texts with the lines marked that differ."""
-    one, two = left.split("\n") if left else [], right.split("\n") if right else []
+    one, two = lines_of(left), lines_of(right)
     if len(one) + len(two) > _MOST_LINES:
         return Sides(_block("body", one), _block("body", two))
     lefts: list[Block] = []
     rights: list[Block] = []
-    matcher = SequenceMatcher(None, one, two, autojunk=False)
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+    for tag, i1, i2, j1, j2 in changed_lines(one, two):
         same = tag == "equal"
         lefts += _block("body" if same else "gone", one[i1:i2])
         rights += _block("body" if same else "added", two[j1:j2])

@@ -9,7 +9,8 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLabel, QSplitter, QVBoxLayout, QWidget
 
-from studio.application.exchange.export import Difference, ExportJob, targets
+from studio.application.comparison import ComparedPart
+from studio.application.exchange.export import ExportJob, targets
 from studio.application.exchange.judge import Judgment, judge_of
 from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.prompty.document import PromptDocument
@@ -233,8 +234,8 @@ class ExportDialog(QDialog):
             self._controller.compare(self._result, self.path)
         self._offer()
 
-    def _on_compared(self, made: Difference) -> None:
-        self.diff.show_difference(made.text, made.against)
+    def _on_compared(self, made: ComparedPart) -> None:
+        self.diff.show_rows(made.rows, made.title)
 
     def _offer(self) -> None:
         result = self._result

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.export.target import VALUES_OF_NOW, RoundTrip
-from studio.ui.parts.diff_view import DiffView
+from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
@@ -35,7 +35,7 @@ class ResultTabs(QTabWidget):
         self.text.setFont(fixed_font(self.font()))
         self.text.setAccessibleName(self.tr("What will be written"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self.diff = DiffView()
+        self.diff = ComparisonView()
         self.round_trips = QListWidget()
         self.round_trips.setAccessibleName(self.tr("Round trip"))
         self.round_trips.setWordWrap(True)

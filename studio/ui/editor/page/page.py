@@ -232,7 +232,7 @@ class EditorPage(QWidget):
 
     def compare(self) -> None:
         """Show how the text here and the text on disk differ."""
-        from studio.ui.dialogs.disk_comparison import DiskComparisonDialog
+        from studio.ui.dialogs.comparison import DiskComparisonDialog
 
         dialog = DiskComparisonDialog(
             self.controller.title, self.editor.text(), self._on_disk.text, self

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.settings import Settings
-from studio.ui.dialogs.disk_comparison import DiskComparisonDialog
+from studio.ui.dialogs.comparison import DiskComparisonDialog
 from studio.ui.editor.page.page import EditorPage
 from studio.viewmodels.app.notifications import Notification, Notifications
 from studio.viewmodels.document.swap import SwapFolder

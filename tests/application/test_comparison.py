@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.application.document.text_diff import compare_texts
+from studio.application.comparison import changed_lines, compare_texts
 
 
 def test_the_words_that_differ_are_marked() -> None:
@@ -27,7 +27,25 @@ def test_far_away_lines_are_left_out() -> None:
     rows = compare_texts(before, after)
     assert rows[0].kind == "gap"
     assert [row.line for row in rows if row.kind == "added"] == [51]
-    assert len(rows) == 9
+    assert [row.hidden for row in rows if row.kind == "gap"] == [47, 46]
+    assert len(rows) == 10
+
+
+def test_a_gap_of_one_line_is_that_line() -> None:
+    before = "\n".join("abcdefghijk")
+    rows = compare_texts(before, before.replace("b", "B").replace("j", "J"))
+    assert [row.text for row in rows] == [*"abBcdefghijJk"]
+
+
+def test_no_text_has_no_line() -> None:
+    assert [row.kind for row in compare_texts("", "a\nb")] == ["added", "added"]
+    assert [row.kind for row in compare_texts("a", "")] == ["removed"]
+
+
+def test_what_is_too_long_to_be_shown_is_said() -> None:
+    rows = compare_texts("", "\n".join(map(str, range(9000))), 2000)
+    assert len(rows) == 2001
+    assert (rows[-1].kind, rows[-1].hidden) == ("gap", 0)
 
 
 def test_the_same_is_nothing() -> None:
@@ -39,6 +57,16 @@ def test_every_line_comes_out_whole(before: str, after: str) -> None:
     rows = compare_texts(before, after)
     new = after.split("\n")
     for row in rows:
-        text = "".join(piece.text for piece in row.pieces)
         if row.kind in ("same", "added"):
-            assert new[row.line - 1] == text
+            assert new[row.line - 1] == row.text
+
+
+@given(st.lists(st.sampled_from("ab\n")), st.lists(st.sampled_from("ab\n")))
+def test_the_changes_lead_from_one_text_to_the_other(old: list[str], new: list[str]) -> None:
+    left: list[str] = []
+    right: list[str] = []
+    for kind, a, b, c, d in changed_lines(old, new):
+        left += old[a:b]
+        right += new[c:d]
+        assert (old[a:b] == new[c:d]) == (kind == "equal")
+    assert (left, right) == (old, new)

@@ -1,0 +1,163 @@
+"""Two texts compared: lines that came and went, and the words in them. All comparisons use it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal, TypeAlias
+
+from studio.core.text.span import Span
+
+LineKind: TypeAlias = Literal["same", "added", "removed", "gap"]
+Opcode: TypeAlias = tuple[str, int, int, int, int]
+"""What became of some lines, as `difflib` says it: kind, first and end before, first and end."""
+
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
+_AROUND = 3
+_MOST_ROWS = 5000
+_EXACT = 2000
+"""Lines of both texts up to which lines that come often are searched too: 0.1 s at the worst."""
+
+_LONGEST_LINE = 2000
+_ALIKE = 0.4
+"""Lines less alike than this are two others, and no words in them are the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPiece:
+    """A stretch of a line."""
+
+    text: str
+    """What it says."""
+
+    is_changed: bool = False
+    """Whether the other text has something else here."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    """One line of a comparison."""
+
+    kind: LineKind
+    """Where the line stands: in both, in one of them, or that lines are left out here."""
+
+    pieces: tuple[DiffPiece, ...] = ()
+    """Its text."""
+
+    line: int = 0
+    """Its number in the newer text, from 1; of a removed one in the older."""
+
+    hidden: int = 0
+    """Of a gap: how many lines it stands for, all the same; 0 where the rest is not shown."""
+
+    @property
+    def text(self) -> str:
+        """The whole line."""
+        return "".join(piece.text for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPart:
+    """A text, or a part of one, beside what it was: a message, a request, a file."""
+
+    title: str
+    """What it is, for people."""
+
+    rows: tuple[TextRow, ...] = ()
+    """What differs; empty where nothing does."""
+
+    span: Span | None = None
+    """Where it is written in the editor; `None` where it is not."""
+
+
+def compare_texts(before: str, after: str, most: int = _MOST_ROWS) -> tuple[TextRow, ...]:
+    """What differs between two texts, with a few lines around it; empty where they are the same.
+
+    Args:
+        before: the older text.
+        after: the newer one.
+        most: rows that are made at the most.
+    """
+    if before == after:
+        return ()
+    old, new = lines_of(before), lines_of(after)
+    rows: list[TextRow] = []
+    for kind, a, b, c, d in changed_lines(old, new):
+        if kind == "equal":
+            rows += _unchanged(new[c:d], c, is_first=a == 0, is_last=b == len(old))
+        else:
+            # No words are compared in lines that there is no room for.
+            room = most - len(rows)
+            rows += _changed(old[a : min(b, a + room + 1)], new[c : min(d, c + room + 1)], a, c)
+        if len(rows) > most:
+            return (*rows[:most], TextRow("gap"))
+    return tuple(rows)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text; none where there is no text."""
+    return text.split("\n") if text else []
+
+
+def changed_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Opcode]:
+    """What became of the lines of a text; what both begin and end with is not searched."""
+    start, shorter = 0, min(len(old), len(new))
+    while start < shorter and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    if start:
+        yield "equal", 0, start, 0, start
+    inner = old[start : len(old) - end], new[start : len(new) - end]
+    is_long = len(inner[0]) + len(inner[1]) > _EXACT
+    for kind, a, b, c, d in SequenceMatcher(None, *inner, autojunk=is_long).get_opcodes():
+        yield kind, a + start, b + start, c + start, d + start
+    if end:
+        yield "equal", len(old) - end, len(old), len(new) - end, len(new)
+
+
+def changed_words(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+    """Two lists of words in stretches: what stood there, what stands there, and if it changed."""
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for kind, a, b, c, d in matcher.get_opcodes():
+        yield "".join(before[a:b]), "".join(after[c:d]), kind != "equal"
+
+
+def _unchanged(
+    lines: Sequence[str], first: int, *, is_first: bool, is_last: bool
+) -> Iterator[TextRow]:
+    """Lines that are the same: the few beside a change, and how many more there are."""
+    head = 0 if is_first else _AROUND
+    tail = 0 if is_last else _AROUND
+    hidden = len(lines) - head - tail
+    for number, line in enumerate(lines):
+        if hidden <= 1 or number < head or number >= head + hidden:
+            yield TextRow("same", (DiffPiece(line),), first + number + 1)
+        elif number == head:
+            yield TextRow("gap", hidden=hidden)
+
+
+def _changed(old: Sequence[str], new: Sequence[str], first: int, second: int) -> Iterator[TextRow]:
+    pairs = [_words(a, b) for a, b in zip(old, new, strict=False)]
+    for number, line in enumerate(old):
+        pieces = pairs[number][0] if number < len(pairs) else (DiffPiece(line),)
+        yield TextRow("removed", pieces, first + number + 1)
+    for number, line in enumerate(new):
+        pieces = pairs[number][1] if number < len(pairs) else (DiffPiece(line),)
+        yield TextRow("added", pieces, second + number + 1)
+
+
+def _words(old: str, new: str) -> tuple[tuple[DiffPiece, ...], tuple[DiffPiece, ...]]:
+    """Both lines in pieces, those that the other has not marked."""
+    if max(len(old), len(new)) > _LONGEST_LINE:
+        return (DiffPiece(old),), (DiffPiece(new),)
+    before, after = _WORD.findall(old), _WORD.findall(new)
+    if SequenceMatcher(None, before, after, autojunk=False).ratio() < _ALIKE:
+        return (DiffPiece(old),), (DiffPiece(new),)
+    found = list(changed_words(before, after))
+    left = tuple(DiffPiece(was, changed) for was, _, changed in found if was)
+    right = tuple(DiffPiece(now, changed) for _, now, changed in found if now)
+    return left, right
