@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 
 from studio.core.export.targets import TARGETS
+from studio.core.imports.importers import IMPORTERS
+from studio.core.imports.recognize import all_suffixes
 from studio.core.plugins import GROUPS
 from studio.core.prompty.checks import CHECKS
 
@@ -38,6 +40,38 @@ def test_a_check_is_its_module_and_a_row() -> None:
 def test_an_export_form_is_its_module_and_a_row() -> None:
     for form in {type(each) for each in TARGETS}:
         assert users_of(form.__name__, form.__module__) == {"core/export/targets.py"}
+
+
+def test_an_own_importer_is_a_row_and_its_files_are_offered() -> None:
+    assert {ending for each in IMPORTERS for ending in each.suffixes} <= set(all_suffixes())
+    assert users_of("IMPORTERS", "studio.core.imports.importers") == set()
+
+
+def test_a_tool_source_touches_the_files_of_the_page() -> None:
+    row = row_of("tool source")
+    users = users_of("PluginTool", "studio.core.tools.document") - {"core/tools/sources/plugin.py"}
+    assert set(re.findall(r"`([\w/]+\.py)`", row)) == {"core/tools/document.py", *users}
+    assert int(row.split("|")[2]) == len(users) + 2
+
+
+def test_a_pane_touches_the_files_of_the_page() -> None:
+    row = row_of("pane")
+    named = set(re.findall(r"`([\w/]+\.py)`", row))
+    users = users_of("HistoryPane", "studio.ui.history.pane")
+    assert users == {"ui/window/panes.py", "ui/app/workbench.py"}
+    keyed = {
+        path.relative_to(ROOT / "studio").as_posix()
+        for folder in ("window", "app")
+        for path in (ROOT / "studio" / "ui" / folder).glob("*.py")
+        if re.search(r'"history":|\("history", ', path.read_text(encoding="utf-8"))
+    }
+    assert users | keyed == named
+    assert int(row.split("|")[2]) == len(named - {"ui/window/side_strip.py"}) + 1
+
+
+def row_of(addition: str) -> str:
+    """The row of the page's last table for an addition."""
+    return next(line for line in PAGE.splitlines() if line.startswith(f"| {addition} |"))
 
 
 def users_of(name: str, module: str) -> set[str]:

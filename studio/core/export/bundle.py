@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import assert_never
 
 from studio.core.export.round_trip import Meaning, check_round_trips, verify
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
@@ -188,6 +189,8 @@ def _sources(packed: _Packed, source: ExportSource, folder: Path | None) -> None
                     f"The MCP server {name} is a program of its own and is not packed; the prompt "
                     "names it."
                 )
+            case _:
+                assert_never(item)
 
 
 def _python(packed: _Packed, path: Path, folder: Path | None, role: str) -> None:

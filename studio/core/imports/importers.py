@@ -108,10 +108,10 @@ def find_importer(source: ImportSource) -> Importer | None:
     return next((each for each in IMPORTERS if each.accepts(source)), None)
 
 
-def plugin_suffixes() -> tuple[str, ...]:
-    """Endings of files that plug-ins read."""
-    found = (PluginImporter(plugin).suffixes for plugin in installed("importers"))
-    return tuple(dict.fromkeys(ending for endings in found for ending in endings))
+def importer_suffixes() -> tuple[str, ...]:
+    """Endings of the files that importers read, the studio's own and plug-ins', each once."""
+    added = (PluginImporter(plugin) for plugin in installed("importers"))
+    return tuple(dict.fromkeys(ending for each in (*IMPORTERS, *added) for ending in each.suffixes))
 
 
 @dataclass(frozen=True, slots=True)

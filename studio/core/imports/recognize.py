@@ -17,7 +17,7 @@ from studio.core.imports.commands import (
 from studio.core.imports.compose import unique_titles
 from studio.core.imports.dotprompt import import_dotprompt
 from studio.core.imports.imported import Imported, ImportFailure, ImportSource
-from studio.core.imports.importers import find_importer, plugin_suffixes
+from studio.core.imports.importers import find_importer, importer_suffixes
 from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.parse import parse
@@ -44,8 +44,8 @@ SUFFIXES = (
 
 
 def all_suffixes() -> tuple[str, ...]:
-    """The endings that the studio reads, and those of plug-ins."""
-    return tuple(dict.fromkeys((*SUFFIXES, *plugin_suffixes())))
+    """The endings that the studio and its importers read, with those of plug-ins."""
+    return tuple(dict.fromkeys((*SUFFIXES, *importer_suffixes())))
 
 
 _BROKEN = (

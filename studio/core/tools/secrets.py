@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import TypeVar
+from typing import TypeVar, assert_never
 
 from studio.core.masking.looks import names_secret, names_secret_variable
 from studio.core.masking.masker import Masker, MissingValueError, key_reference
@@ -63,6 +63,8 @@ class ToolSecrets:
                         self.masker.note(key_reference(scheme), key)
             case McpServer() | PythonFile() | PluginTool():
                 pass
+            case _:
+                assert_never(declaration)
 
     def _note_words(self, words: Sequence[str]) -> None:
         for secret in without_secrets(words)[1]:
