@@ -152,6 +152,9 @@ class Variable:
 EACH = "*"
 """In the path of a field: each item of a list."""
 
+LOOP = "for loop"
+"""In the path of a field, as its root: `loop` inside a `for`."""
+
 
 @dataclass(frozen=True, slots=True)
 class FieldUse:

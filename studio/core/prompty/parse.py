@@ -26,9 +26,12 @@ from studio.core.text.values import JsonObject
 MAX_TEXT = 5_000_000
 """Code points that are read; a longer file is shown, and not understood."""
 
-_NEAR_END = re.compile(r"^(?P<line>[-–—]{1,2}|-{4,80}|[–—]{3,})[ \t]*$", re.MULTILINE)
+_NEAR_END = re.compile(
+    r"^(?P<line>[-–—]{1,2}|-{4,80}|[–—]{3,}|[ \t]{1,20}---)[ \t]*$", re.MULTILINE
+)
 """A line that is meant to end the front matter: dashes, but not three of them."""
 _MUSTACHE = re.compile(r"\{\{\{?[ ]*[#^/>&][ ]*[\w.]+[ ]*\}\}|\{\{\{[ ]*[\w.]+[ ]*\}\}\}")
+_TAG = re.compile(r"\{%-?[ ]*(?:if|for|set|endif|endfor|else|elif|macro)\b")
 _NOT_NEWLINE = re.compile(r"[^\r\n]")
 
 
@@ -89,6 +92,8 @@ def parse(text: str, path: Path | None = None) -> PromptDocument:
 
 def _reads_as_mustache(body: str) -> bool:
     """Whether a body that is no Jinja2 is sound mustache with sections, or three braces."""
+    if _TAG.search(body) is not None:
+        return False  # Jinja with a construct of Mustache in it
     return _MUSTACHE.search(body) is not None and not any(
         problem.severity is Severity.ERROR for problem in find_variables(body, "mustache")[1]
     )
@@ -145,7 +150,8 @@ def _split_problems(text: str, split: Split, reading: YamlReading) -> list[Probl
     found: list[Problem] = []
     nearly = _NEAR_END.search(text, split.front.start, split.front.end) if split.front else None
     if split.unclosed and nearly is not None:
-        message = f"Invalid frontmatter: {nearly['line']} does not end it; three dashes do, ---."
+        what = "an indented ---" if nearly["line"].strip() == "---" else nearly["line"]
+        message = f"Invalid frontmatter: {what} does not end it; three dashes do, ---."
         place = Span(*nearly.span("line"))
         fix = Fix("Write ---", (TextEdit(place, "---"),))
         found.append(Problem("front-matter-open", Severity.ERROR, message, place, (fix,)))

@@ -23,6 +23,7 @@ from studio.core.prompty.reference_values import (
 from studio.core.prompty.references import resolve_document, resolve_rendering
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates import render_template
+from studio.core.prompty.templates.faults import SYNTAX, VALUE
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -94,9 +95,29 @@ def prepare(
 
 
 def _told_by_checks(document: PromptDocument, rendering: Rendering) -> Rendering:
-    """The rendering with its problems as the document tells them: with what fixes them."""
+    """The rendering with its problems as the document tells them: with what fixes them.
+
+    A template that cannot be read has one mistake, and the document tells it. What
+    cannot be worked out follows from the name in it that nobody declares.
+    """
     known = {(problem.code, problem.span): problem for problem in document.problems}
-    told = (known.get((problem.code, problem.span), problem) for problem in rendering.problems)
+    is_broken = any(problem.code == SYNTAX for problem in document.problems)
+    first = {each.span for each in document.problems if each.code == "undeclared-variable"}
+    names = {each.name for each in document.variables if each.span in first}
+    undeclared = [each.span for each in document.variables if each.name in names]
+
+    def is_told(problem: Problem) -> bool:
+        if problem.code == SYNTAX:
+            return is_broken and (problem.code, problem.span) not in known
+        return problem.code == VALUE and any(
+            problem.span.start <= span.start < problem.span.end for span in undeclared
+        )
+
+    told = (
+        known.get((problem.code, problem.span), problem)
+        for problem in rendering.problems
+        if not is_told(problem)
+    )
     return replace(rendering, problems=tuple(told))
 
 

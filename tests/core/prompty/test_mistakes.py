@@ -149,7 +149,12 @@ IN_FRONT = [
     ("inputs: {city: {kind: string}\nname: x\n", None, "is never closed", None),
     ("metadata: {b: 'c' d: 'e'}\n", None, "or a comma is missing", None),
     ("tags: ['b' 'c']\n", None, "or a comma is missing", None),
-    ("name: {{ 'a' if x else 'b' }}\n", None, "or a comma is missing", None),
+    (
+        "name: {{ 'a' if x else 'b' }}\n",
+        "{{ 'a' if x else 'b' }}",
+        "put in quotes",
+        "name: '{{ ''a'' if x else ''b'' }}'",
+    ),
     ("metadata: {b: 'c', d: 'e'\nname: x\n", None, "or a comma is missing", None),
     ("tags: ['the dogs' bone']\n", "'", "too early", "tags: ['the dogs'' bone']"),
     ("name Trip\nmodel: x\n", "name Trip", "no colon", None),

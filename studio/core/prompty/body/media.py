@@ -39,6 +39,10 @@ _TARGET = re.compile(r"\]\(([^()\n]*(?:\([^()\n]*\)[^()\n]*)*)\)")
 _THREAD = re.compile(r"^[ \t]*!\[thread\][ \t]*$", re.MULTILINE)
 _NEAR_THREAD = re.compile(r"!\[[ \t]*thread\b(?P<inside>[^\]\n]{0,200})\](?!\()", re.IGNORECASE)
 _OPENING = re.compile(r"!\[(?P<kind>[a-z]{1,9})\]\(")
+_MISPLACED = re.compile(
+    r"!\[(?P<kind>[a-z]{1,9})\](?:[ \t]{1,9}\((?=[^()\n]*\))|[ \t]{0,9}\{(?!\{))"
+    r"(?P<address>[^(){}\n]{1,300})[)}]"
+)
 _LONGEST_BRACKETS = 1000
 
 
@@ -166,6 +170,16 @@ def unclosed_media(text: str) -> Iterator[Span]:
         ticks = plain.count("`", plain.rfind("\n", 0, found.start()) + 1, found.start())
         if ticks % 2 == 0 and not is_inside(fences, found.start()):
             yield Span(found.start(), found.end() + address.end())
+
+
+def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:
+    """`![image] (pic.png)` and `![image]{pic.png}`, with the token that is meant; outside code."""
+    plain = plain_newlines(text)
+    fences = fenced_ranges(plain) if "![" in plain else []
+    for found in _MISPLACED.finditer(plain):
+        ticks = plain.count("`", plain.rfind("\n", 0, found.start()) + 1, found.start())
+        if found["kind"] in _KINDS and ticks % 2 == 0 and not is_inside(fences, found.start()):
+            yield Span(*found.span()), f"![{found['kind']}]({found['address'].strip()})"
 
 
 def _text_ends(text: str, start: int, end: int) -> tuple[int, int]:

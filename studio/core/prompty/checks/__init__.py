@@ -14,9 +14,10 @@ from studio.core.prompty.checks.inputs import check_inputs
 from studio.core.prompty.checks.keys import check_keys
 from studio.core.prompty.checks.loops import check_loop_prompt
 from studio.core.prompty.checks.markers import check_markers
+from studio.core.prompty.checks.placeholders import meant_as_fstring
 from studio.core.prompty.checks.secrets import check_secrets
 from studio.core.prompty.checks.tools import check_tools
-from studio.core.prompty.checks.variables import check_variables, meant_as_fstring
+from studio.core.prompty.checks.variables import check_variables
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.keep_dialect import kept_fixes
 from studio.core.text.problem import Problem, Severity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 
@@ -10,11 +11,14 @@ from studio.core.prompty.body.sections import find_markers
 from studio.core.prompty.dialect import LIST_BELOW
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value
-from studio.core.prompty.reference_values import find_references
+from studio.core.prompty.reference_values import PROTOCOLS, find_references
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
 _BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+_OTHER_WORD = re.compile(r"\$\{(?P<word>[A-Za-z]{2,12}):[^{}\n]*\}")
+_UNCLOSED = re.compile(r"\$\{(?:env|file|params):[^{}\s\"']+(?=[ \t]*$)", re.MULTILINE)
 
 _ODD = re.compile(r"[\s\"'`$,;\[\]<>|&]")
 """What no shell takes in the name of a variable; Windows has names with brackets of its own."""
@@ -24,6 +28,7 @@ def check_dialect(document: PromptDocument) -> Iterator[Problem]:
     """What a Prompty 2 runtime would send as text; a file of Prompty 1."""
     yield from _bare_references(document)
     yield from _odd_variables(document)
+    yield from _near_references(document)
     match document.dialect:
         case "prompty":
             yield from _in_prompty(document)
@@ -67,6 +72,25 @@ def _odd_variables(document: PromptDocument) -> Iterator[Problem]:
             fixes = (Fix(f"Write ${{env:{right}}}", (edit,)),)
         message = f"No variable of the environment is named {name!r}: write letters, digits and _."
         yield Problem("variable-name", Severity.WARNING, message, place, fixes)
+
+
+def _near_references(document: PromptDocument) -> Iterator[Problem]:
+    """`${fle:rules.txt}` and `${env:KEY` without its brace: text, where a value is meant."""
+    text = document.source.text
+    if "${" not in text:
+        return
+    for found in _OTHER_WORD.finditer(text):
+        word = found["word"]
+        near = difflib.get_close_matches(word.lower(), PROTOCOLS, n=1, cutoff=0.6)
+        if word.lower() not in PROTOCOLS and near:
+            place = Span(*found.span("word"))
+            message = f"{found[0]} stays as it is written; did you mean {near[0]!r}?"
+            fix = Fix(f"Change to {near[0]!r}", (TextEdit(place, near[0]),))
+            yield Problem("bare-reference", Severity.WARNING, message, place, (fix,))
+    for found in _UNCLOSED.finditer(text):
+        message = "This ${ is never closed by }, so it stays as it is written."
+        fix = Fix("Close it with }", (TextEdit(Span(found.end(), found.end()), "}"),))
+        yield Problem("bare-reference", Severity.WARNING, message, Span(*found.span()), (fix,))
 
 
 def _in_prompty(document: PromptDocument) -> Iterator[Problem]:

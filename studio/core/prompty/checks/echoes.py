@@ -34,9 +34,11 @@ def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> lis
     )  # fmt: skip
     is_dashes = any(
         each.code == "front-matter-open"
-        and document.source.slice(each.span) not in ("---", "+++")
+        and (document.source.slice(each.span) not in ("---", "+++"))
         for each in found
     )  # fmt: skip
+    bad_keys = [each.span.start for each in found if each.code == "yaml-key"]
+    is_late = any(each.code == "front-matter-late" for each in found)
     not_found = {each.span for each in found if each.code == "media-missing"}
     bad_markers = [each.span for each in found if each.code == "attribute-syntax"]
 
@@ -45,6 +47,10 @@ def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> lis
             return broken is not None and (front is None or problem.span.start <= front.end)
         if problem.code in _OF_INPUTS:
             return no_names
+        if problem.code == "wrong-type":
+            return any(problem.span.touches(at) for at in bad_keys)
+        if problem.code == "marker-in-fence":
+            return is_late  # the whole file stands in the code block
         if problem.code == NOT_TRUSTED:
             return problem.span in not_found  # it could not be read in a trusted folder either
         if problem.code == "yaml-syntax" and is_dashes and broken is not None:

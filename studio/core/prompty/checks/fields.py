@@ -5,11 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from studio.core.prompty.document import EACH, FieldUse, PromptDocument
+from studio.core.prompty.document import EACH, LOOP, FieldUse, PromptDocument
 from studio.core.prompty.known_fields import Known, known_at
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.span import Span
 
 _METHODS = frozenset(dir(dict))
+_OF_LIST, _OF_TEXT = frozenset(dir(list)), frozenset(dir(str))
+_OF_LOOP = ("index", "index0", "first", "last", "length", "revindex", "revindex0", "previtem",
+            "nextitem", "depth", "depth0", "cycle", "changed")  # fmt: skip
+_COUNTS = frozenset(("length", "size", "len"))
 _MOST_NAMED = 6
 _ALIKE, _SURELY_ALIKE = 0.75, 0.85
 """How alike two names are of which one is a slip; surer where the template asks for the field."""
@@ -20,15 +25,60 @@ def check_fields(document: PromptDocument) -> Iterator[Problem]:
     objects: dict[tuple[str, ...], tuple[Known, frozenset[str]] | None] = {}
     for use in document.fields:
         parent, name = use.path[:-1], use.path[-1]
+        if parent == (LOOP,):
+            yield from _of_loop(use, name)
+            continue
         if parent not in objects:
             known = known_at(document, parent)
             objects[parent] = (known, frozenset(known.fields)) if known.is_object else None
         found = objects[parent]
-        if name == EACH or found is None or name in found[1] or name in _METHODS:
+        if found is None:
+            yield from _of_no_object(document, use, known_at(document, parent))
+            continue
+        if name == EACH or name in found[1] or name in _METHODS:
             continue
         problem = _unknown(use, name, found[0])
         if problem is not None:
             yield problem
+
+
+def _of_loop(use: FieldUse, name: str) -> Iterator[Problem]:
+    """`loop.idx`: what a loop does not tell."""
+    if name in _OF_LOOP:
+        return
+    near = difflib.get_close_matches(name, _OF_LOOP, n=1, cutoff=0.6)
+    message = f"'loop' has no {name!r}; it has {', '.join(_OF_LOOP)}."
+    fixes: tuple[Fix, ...] = ()
+    if near:
+        message = f"'loop' has no {name!r}; did you mean {near[0]!r}?"
+        fixes = (Fix(f"Change to {near[0]!r}", (TextEdit(use.span, near[0]),)),)
+    yield Problem("unknown-field", Severity.WARNING, message, use.span, fixes)
+
+
+def _of_no_object(document: PromptDocument, use: FieldUse, known: Known) -> Iterator[Problem]:
+    """`stops.length` and `stops.town`, where `stops` is a list; `city.length`, of a text."""
+    name, values = use.path[-1], [each for each in known.values if each is not None]
+    is_list = all(isinstance(each, list | tuple) for each in values) and (
+        bool(values) or any(each.kind == "array" for each in known.declared)
+    )
+    is_text = bool(values) and all(isinstance(each, str) for each in values)
+    if name == EACH or not (is_list or is_text) or name in (_OF_LIST if is_list else _OF_TEXT):
+        return
+    what = ".".join(each for each in use.path[:-1] if each != EACH)
+    kind = "a list" if is_list else "a text"
+    if name in _COUNTS:
+        dot = Span(use.span.start - 1, use.span.end)
+        message = f"{what!r} is {kind} and has no {name!r}; the filter 'length' counts it."
+        is_dotted = document.source.slice(dot) == f".{name}"
+        fix = Fix("Write | length", (TextEdit(dot, " | length"),))
+        fixes = (fix,) if is_dotted else ()
+        yield Problem("unknown-field", Severity.WARNING, message, use.span, fixes)
+    elif not use.is_guarded and is_list and name in known.at(EACH).fields:
+        message = (
+            f"{what!r} is a list, and {name!r} is a field of each of its items: go through them "
+            f"with 'for', or take one, {what}[0].{name}."
+        )
+        yield Problem("unknown-field", Severity.WARNING, message, use.span)
 
 
 def _unknown(use: FieldUse, name: str, known: Known) -> Problem | None:

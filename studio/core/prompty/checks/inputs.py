@@ -24,11 +24,13 @@ def check_inputs(document: PromptDocument) -> Iterator[Problem]:
                 message = f"{item.name!r} is declared twice; the first declaration counts."
                 yield Problem("duplicate-input", Severity.ERROR, message, place)
             seen.add(item.name)
-            yield from _check_values(item, place)
+            yield from _check_values(document, item, place)
             yield from _check_shape(document, item, place)
 
 
-def _check_values(item: InputDeclaration, place: Span) -> Iterator[Problem]:
+def _check_values(
+    document: PromptDocument, item: InputDeclaration, place: Span
+) -> Iterator[Problem]:
     is_sample = item.has_sample and item.sample == item.default  # Prompty 1: one value is both
     values = (
         ("default", item.has_default and not is_sample, item.default),
@@ -39,10 +41,24 @@ def _check_values(item: InputDeclaration, place: Span) -> Iterator[Problem]:
             continue
         if not is_of_kind(value, item.kind):
             message = f"The {what} of {item.name!r} is not of kind {item.kind!r}."
-            yield Problem("default-kind", Severity.WARNING, message, place)
+            at = _place_of(document, item, what, place)
+            yield Problem("default-kind", Severity.WARNING, message, at)
         elif item.enum and value not in item.enum:
             message = f"The {what} of {item.name!r} is none of its enumValues."
-            yield Problem("default-not-allowed", Severity.WARNING, message, place)
+            at = _place_of(document, item, what, place)
+            yield Problem("default-not-allowed", Severity.WARNING, message, at)
+
+
+def _place_of(document: PromptDocument, item: InputDeclaration, what: str, place: Span) -> Span:
+    """Where a value of a declaration is written, else its name."""
+    whole = item.span or place
+    written = (
+        each.value
+        for each in document.entries
+        if each.path[-1] == what and len(each.path) == 3
+        and whole.start <= each.key.start < whole.end and len(each.value)
+    )  # fmt: skip
+    return next(written, place)
 
 
 def _check_shape(

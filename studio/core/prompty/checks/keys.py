@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from studio.core.prompty.checks.tools import is_lone_tool
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.edit.edits import remove_entry, set_value, write_scalar
 from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_word
-from studio.core.prompty.front.front_matter import FORMATS
+from studio.core.prompty.front.front_matter import FORMATS, LEGACY_OPTIONS
 from studio.core.prompty.front.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
-from studio.core.prompty.yaml.places import KeyPath, Places
+from studio.core.prompty.yaml.places import KeyPath, Places, value_at
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -28,6 +29,11 @@ _TYPE_WORDS = {
     "list": "a list",
     "mapping": "a block of keys",
 }
+_GLUED = re.compile(r"(\w+):(?=[^\s/])")
+_DASHED = re.compile(r"-\w")
+_DASHES = re.compile(r"(?m)^[ ]*-(?=\w)")
+_OF_MODEL = frozenset(("provider", "apiType", "connection"))
+"""Keys of a model's block that nothing else has."""
 _JSON_SCHEMA_KEYS = frozenset({"properties", "$ref", "allOf"})
 
 
@@ -61,6 +67,10 @@ class _Walker:
         if path == ("template",) and not isinstance(value, Mapping):
             yield from self._template_word(value, path)
             return
+        glued = self._glued(value, key, path)
+        if glued is not None:
+            yield glued
+            return
         if not any(_has_type(value, kind) for kind in key.types):
             yield self._wrong_type(value, key, path)
             return
@@ -68,6 +78,9 @@ class _Walker:
             yield self._other_word(value, key, path) or self._wrong_word(value, key, path)
         if path[-1] == "type" and self.document.dialect == "legacy" and key.name == "type":
             yield from self._legacy_type(value, path)
+        yield from self._walk_inside(value, key, path)
+
+    def _walk_inside(self, value: Json, key: Key, path: KeyPath) -> Iterator[Problem]:
         if key.shape is None:
             return
         if key.container == "one":
@@ -77,7 +90,36 @@ class _Walker:
                 yield from self.walk_mapping(item, key.shape, (*path, index))
         elif isinstance(value, Mapping) and not (_JSON_SCHEMA_KEYS & value.keys()):
             for name, item in value.items():
+                glued = self._glued_key(item, key.shape, (*path, name))
+                if glued is not None:
+                    yield glued
                 yield from self.walk_mapping(item, key.shape, (*path, name))
+
+    def _glued(self, value: Json, key: Key, path: KeyPath) -> Problem | None:
+        """`id:gpt` or `-one` below a key, which is one text without the blank."""
+        if not isinstance(value, str):
+            return None
+        if "list" in key.types and "text" not in key.types and _DASHED.match(value):
+            place = self._value_place(path)
+            written = self.document.source.slice(place)
+            starts = (found.end() for found in _DASHES.finditer(written))
+            edits = tuple(TextEdit(Span(at, at).shift(place.start), " ") for at in starts)
+            fix = Fix("Put a space behind each dash", edits)
+            message = "A space belongs behind the dash of each item."
+            return Problem("wrong-type", Severity.WARNING, message, place, (fix,))
+        return self._glued_key(value, key.shape, path) if key.container == "one" else None
+
+    def _glued_key(self, value: Json, shape: str | None, path: KeyPath) -> Problem | None:
+        found = _GLUED.match(value) if isinstance(value, str) else None
+        if found is None or shape is None or found[1] not in _TABLES[shape]:
+            return None
+        place = self._value_place(path)
+        if not self.document.source.slice(place).startswith(found[1]):
+            return None  # between quotes
+        colon = Span(place.start + found.end() - 1, place.start + found.end())
+        fix = Fix("Put a space behind it", (TextEdit(Span(colon.end, colon.end), " "),))
+        message = "A space belongs behind this colon."
+        return Problem("wrong-type", Severity.WARNING, message, colon, (fix,))
 
     def _unknown(self, name: str, shape: str, path: KeyPath) -> Iterator[Problem]:
         if shape in OPEN_SHAPES or name.startswith(("x-", "$")):
@@ -86,20 +128,72 @@ class _Walker:
         if place is None:
             return
         if name in LEGACY_KEYS.get(shape, frozenset()):
+            is_request = isinstance(value_at(self.document.data, path), Mapping)
+            if shape == "tool" and name == "function" and is_request:
+                return  # told as a tool without a name
             if self.document.dialect == "prompty":
-                message = f"{name!r} is a key of Prompty 1; Prompty 2 ignores it."
-                yield Problem("legacy-key", Severity.WARNING, message, place)
+                yield self._legacy(name, shape, path, place)
             return
         if self.document.dialect == "legacy":
             return
-        near = difflib.get_close_matches(name, _TABLES[shape], n=1, cutoff=0.6)
+        if name.startswith("-"):
+            yield _glued_dash(place)
+            return
+        elsewhere = self._elsewhere(name, shape, path, place)
+        if elsewhere is not None:
+            yield elsewhere
+            return
+        beside = {e.path[-1] for e in self.document.entries if e.path[:-1] == path[:-1]}
+        names = {key.lower(): key for key in _TABLES[shape]}
+        near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+        near = [names[each] for each in near]
         where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
         message = f"The key {name!r} is not known{where}; it is kept and does nothing."
         fixes: tuple[Fix, ...] = ()
         if near:
             message = f"The key {name!r} is not known{where}; did you mean {near[0]!r}?"
+        if near and near[0] in beside:
+            message = f"The key {name!r} is not known{where}, and {near[0]!r} is there already."
+        elif near:
             fixes = (Fix(f"Change to {near[0]!r}", (TextEdit(place, near[0]),)),)
         yield Problem("unknown-key", Severity.WARNING, message, place, fixes)
+
+    def _legacy(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
+        """A key of Prompty 1, with the one of Prompty 2 where only the name is another."""
+        message = f"{name!r} is a key of Prompty 1; Prompty 2 ignores it."
+        new = LEGACY_OPTIONS.get(name) if shape == "options" else None
+        is_list = isinstance(value_at(self.document.data, path), list)
+        if new is None or (new == "stopSequences" and not is_list):
+            return Problem("legacy-key", Severity.WARNING, message, place)
+        message = f"{name!r} is a key of Prompty 1; in Prompty 2 it is {new!r}."
+        fixes: tuple[Fix, ...] = ()
+        if self.places.key(*path[:-1], new) is None:
+            fixes = (Fix(f"Change to {new!r}", (TextEdit(place, new),)),)
+        return Problem("legacy-key", Severity.WARNING, message, place, fixes)
+
+    def _elsewhere(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem | None:
+        """A key that is known at another place: `temperature` beside `model`."""
+        option = LEGACY_OPTIONS.get(name, name)
+        if shape in ("root", "model") and option in _TABLES["options"]:
+            home: KeyPath = ("model", "options", option)
+        elif shape in ("root", "options") and name in _OF_MODEL:
+            home = ("model", name)
+        else:
+            return None
+        message = f"{name!r} does nothing here: it belongs in {'.'.join(map(str, home[:-1]))}."
+        fixes: tuple[Fix, ...] = ()
+        entry = self.document.entry(*path)
+        value = value_at(self.document.data, path)
+        model = self.document.data.get("model")
+        is_plain = isinstance(value, str | int | float | bool) and entry is not None
+        can_move = is_plain and not isinstance(model, str) and self.places.key(*home) is None
+        if can_move and entry is not None:
+            written = self.document.source.slice(entry.value)
+            removed = remove_entry(self.document, entry)
+            edits = (*removed, *set_value(self.document, home, written))
+            is_apart = len(edits) == 2 and not edits[0].span.touches(edits[1].span.start)
+            fixes = (Fix("Move it there", edits),) if removed and is_apart else ()
+        return Problem("unknown-key", Severity.WARNING, message, place, fixes)
 
     def _wrong_type(self, value: Json, key: Key, path: KeyPath) -> Problem:
         wanted = " or ".join(_TYPE_WORDS[kind] for kind in key.types if kind != "any")
@@ -157,6 +251,14 @@ class _Walker:
 
     def _value_place(self, path: KeyPath) -> Span:
         return self.places.value(*path) or self.places.nearest(*path)
+
+
+def _glued_dash(place: Span) -> Problem:
+    """`-name: x`."""
+    at = place.start + 1
+    fix = Fix("Put a space behind it", (TextEdit(Span(at, at), " "),))
+    message = "A space belongs behind this dash."
+    return Problem("unknown-key", Severity.WARNING, message, Span(place.start, at), (fix,))
 
 
 def _is_reference(value: Json) -> bool:

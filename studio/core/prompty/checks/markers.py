@@ -6,9 +6,10 @@ import difflib
 import re
 from collections.abc import Callable, Iterator
 
-from studio.core.prompty.body.media import near_threads, unclosed_media
+from studio.core.prompty.body.media import misplaced_media, near_threads, unclosed_media
 from studio.core.prompty.body.roles import ROLES, STANDARD_ROLES, read_marker
 from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside, plain_newlines
+from studio.core.prompty.checks.attributes import check_attributes
 from studio.core.prompty.dialect import parser_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
@@ -20,10 +21,19 @@ _ROLE = r"(?P<role>system|user|assistant|developer|tool|function|thread)"
 _NEAR = re.compile(
     r"^[ \t\u00a0\u200b\ufeff]*(?:[#*_>]{1,6}[ \t]*)?(?:role[ \t]*[=:][ \t]*)?"
     + _ROLE
-    + r"(?P<attributes>\[[^\]\n]{1,300}\])?(?![\w\[])[ \t\u00a0]*(?:[*_]{1,3}[ \t\u00a0]*)?"
-    r"[::\uff1a][*_]{0,3}[ \t\u00a0\u200b]*$",
+    + r"(?P<attributes>\[[^\]\n]{1,300}\])?(?![\w\[])[ \t\u00a0\u200b\ufeff]*"
+    r"(?:[*_]{1,3}[ \t\u00a0]*)?"
+    r"(?:[:\uff1a]{1,2}|;)[*_]{0,3}[ \t\u00a0\u200b\ufeff]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_ODD_FRONT = re.compile(
+    r"(?P<first>[-–—]{1,2}|-{4,80}|[–—]{3,}|[ \t]*`{3,}[ \t]*ya?ml)[ \t]*\n"
+    r"(?=(?:name|description|model|inputs|tools|template|metadata|version)[ \t]*:)"
+    r"(?:[^\n]*\n){1,400}?(?P<last>(?P=first)|`{3,}|---)[ \t]*(?:\n|\Z)"
+)
+"""Front matter between other lines than three dashes."""
+_FENCED_FILE = re.compile(r"[ \t]*(?P<fence>`{3,})[^`\n]*\n\Z")
+_TAGGED = re.compile(r"^[ \t]*<(?P<role>system|user|assistant)>[ \t]*$", re.MULTILINE)
 _LATE_FRONT = re.compile(
     r"(?P<before>(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?)---[ \t]*\n"
     r"(?=(?:name|description|model|inputs|tools|template|metadata|version)[ \t]*:)"
@@ -34,16 +44,15 @@ _FOREIGN = re.compile(
     r"|<\|im_start\|>[ \t]*(?P<chat>system|user|assistant|developer))[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-_ATTRIBUTES = re.compile(
-    r"^[ \t]*(?:#[ \t]*)?" + _ROLE + r"[ \t]*\[(?P<inside>[^\n]*)$", re.MULTILINE | re.IGNORECASE
-)
 _WITH_TEXT = re.compile(
     r"\s*(?P<role>system|user|assistant|developer)[ \t]*:[ \t]+(?=\S)", re.IGNORECASE
 )
-
+_WITH_TEXT_LATER = re.compile(
+    r"^(?P<role>system|user|assistant|developer)[ \t]*:[ \t]+(?=\S)", re.IGNORECASE | re.MULTILINE
+)
 
 _ALONE = re.compile(
-    r"[ \t]*(?P<word>[A-Za-z]{3,12})(?:[ \t]*[\[({](?P<inside>[^\n]{1,300})[\])}])?"
+    r"[ \t]*(?P<word>[A-Za-z]{2,12})(?:[ \t]*[\[({](?P<inside>[^\n]{1,300})[\])}])?"
     r"[ \t]*(?P<colon>:?)[ \t]*"
 )
 _LONGEST_MARKER = 400
@@ -53,6 +62,8 @@ _TWO = re.compile(
     r"(?:[ \t]*(?P<attributes>\[[^\n]{0,300}\]))?[ \t]*:[ \t]*$",
     re.MULTILINE,
 )
+_OTHER_ROLES = {"human": "user", "ai": "assistant", "bot": "assistant", "chatbot": "assistant"}
+"""Words of other programs for the roles."""
 _PLAIN_WORDS = frozenset(
     {"users", "uses", "used", "use", "systems", "assistants", "assistance", "developers", "assist"}
 )
@@ -71,8 +82,9 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
     if document.front_matter is None:
         yield from _late_front(document, body)
     yield from _foreign(document, body, is_fenced)
+    yield from _tags(document, body, is_fenced)
     yield from _nearly_right(document, body, is_fenced)
-    yield from _attributes(document, body, is_fenced)
+    yield from check_attributes(document, body, is_fenced, _NEAR, _ALONE)
     yield from _two_roles(document, body, is_fenced)
     yield from _near_threads(document, body)
     yield from _unclosed_media(document, body)
@@ -92,15 +104,62 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
 def _late_front(document: PromptDocument, body: str) -> Iterator[Problem]:
     """Front matter that something stands before: then all of it is text of the prompt."""
     found = _LATE_FRONT.match(body)
+    odd = _ODD_FRONT.match(body)
+    if odd is not None:
+        yield _odd_front(document, odd)
+        return
     if found is None or not found["before"].strip():
         return
     place = Span(*found.span("before")).shift(document.body.start)
+    edits = [TextEdit(place, "")]
+    fenced = _FENCED_FILE.search(found["before"])
+    if fenced is not None:
+        ends = re.search(rf"^[ \t]*{fenced['fence']}[ \t]*\Z", body.rstrip(), re.MULTILINE)
+        if ends is not None:
+            edits.append(TextEdit(Span(ends.start(), len(body)).shift(document.body.start), ""))
     message = (
         "This stands before the front matter, which begins a file or is none: as it is, all of it "
         "is text of the prompt."
     )
-    fix = Fix("Remove what stands before it", (TextEdit(place, ""),))
+    title = "Remove what stands before it" if len(edits) == 1 else "Remove the fence around it"
+    fix = Fix(title, tuple(edits))
     yield Problem("front-matter-late", Severity.WARNING, message, place, (fix,))
+
+
+def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
+    """Front matter between `----` or a fence: as it is, text of the prompt."""
+    places = [Span(*odd.span(name)).shift(document.body.start) for name in ("first", "last")]
+    fix = Fix("Write --- above and below it", tuple(TextEdit(place, "---") for place in places))
+    message = (
+        f"{odd['first'].strip()!r} begins no front matter, so all of it is text of the prompt: "
+        "three dashes alone on a line do, ---."
+    )
+    return Problem("front-matter-late", Severity.WARNING, message, places[0], (fix,))
+
+
+def _tags(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
+    """`<user>` … `</user>` in a body without any marker."""
+    if any(section.role for section in document.sections):
+        return
+    tags = [found for found in _TAGGED.finditer(body) if not is_fenced(found.start())]
+    edits: list[TextEdit] = []
+    for found in tags:
+        end = re.compile(rf"^[ \t]*</{found['role']}>[ \t]*(?:\n|\Z)", re.MULTILINE).search(
+            body, found.end()
+        )
+        if end is None:
+            return
+        edits.append(TextEdit(Span(*found.span()), f"{found['role']}:"))
+        edits.append(TextEdit(Span(*end.span()), ""))
+    if not tags:
+        return
+    offset = document.body.start
+    place = Span(*tags[0].span()).shift(offset)
+    right = f"{tags[0]['role']}:"
+    message = f"{tags[0][0].strip()!r} is text here; a role marker is {right!r} alone on its line."
+    fix = Fix(f"Write {right}" if len(tags) == 1 else "Write role markers",
+              tuple(TextEdit(edit.span.shift(offset), edit.text) for edit in edits))  # fmt: skip
+    yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
 
 
 def _foreign(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
@@ -176,6 +235,11 @@ def _unclosed_media(document: PromptDocument, body: str) -> Iterator[Problem]:
     """`![image](pic.png`: its text goes to the model in place of the picture."""
     if document.dialect == "legacy" or parser_kind(document.data) == "prompty":
         return
+    for span, right in misplaced_media(body):
+        place = span.shift(document.body.start)
+        fix = Fix(f"Write {right}", (TextEdit(place, right),))
+        message = f"{body[span.start : span.end]!r} is text here; did you mean {right!r}?"
+        yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
     for span in unclosed_media(body):
         place = span.shift(document.body.start)
         fix = Fix("Close it with )", (TextEdit(Span(place.end, place.end), ")"),))
@@ -236,13 +300,21 @@ def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
             continue
         if role == word.lower() and (found["colon"] or word == word.lower()) and not has_shape:
             continue  # a marker, or a word of the text
+        if word.lower() in _OTHER_ROLES and not (
+            found["colon"] and role in ROLES[document.dialect]
+        ):
+            continue
         right = f"{role}[{inside.strip()}]:" if inside is not None else f"{role}:"
         if read_marker(right, document.dialect) is None or _NEAR.fullmatch(line):
             continue  # told by itself
         place = Span(start, start + len(line)).shift(document.body.start)
         message = f"{line.strip()!r} is text here; did you mean the role marker {right!r}?"
         fix = Fix(f"Write {right}", (TextEdit(place, right),))
-        severity = Severity.WARNING if has_shape or found["colon"] else Severity.HINT
+        severity = (
+            Severity.WARNING
+            if has_shape or (found["colon"] and word.lower() not in _OTHER_ROLES)
+            else Severity.HINT
+        )
         yield Problem("near-marker", severity, message, place, (fix,))
 
 
@@ -251,31 +323,10 @@ def _meant_role(document: PromptDocument, word: str) -> str | None:
     lower = word.lower()
     if lower in _PLAIN_WORDS:
         return None
+    if lower in _OTHER_ROLES:
+        return _OTHER_ROLES[lower]
     roles = [role for role in STANDARD_ROLES if role in ROLES[document.dialect]]
     return next(iter(difflib.get_close_matches(lower, roles, n=1, cutoff=0.8)), None)
-
-
-def _attributes(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    for found in _ATTRIBUTES.finditer(body):
-        line, inside = found[0], found["inside"]
-        if found["role"].lower() not in ROLES[document.dialect] or is_fenced(found.start()):
-            continue
-        if "=" not in inside and not inside.rstrip().endswith(":"):
-            continue
-        if read_marker(line, document.dialect) is not None:
-            continue
-        near = _NEAR.fullmatch(line)
-        if near and read_marker(_right_marker(near), document.dialect) is not None:
-            continue  # told by itself
-        right = f"{found['role'].lower()}[{inside.rstrip().rstrip(':').rstrip().rstrip(']')}]:"
-        if read_marker(right, document.dialect) is not None and _ALONE.fullmatch(line):
-            continue  # told with its fix
-        place = Span(*found.span()).shift(document.body.start)
-        message = (
-            "These attributes cannot be read, so the line is text; "
-            f'write {found["role"].lower()}[key="value", other=1]: alone on the line.'
-        )
-        yield Problem("attribute-syntax", Severity.WARNING, message, place)
 
 
 def _untidy(document: PromptDocument, body: str) -> Iterator[Problem]:
@@ -310,7 +361,14 @@ def _text_on_line(document: PromptDocument, body: str) -> Iterator[Problem]:
     role = found["role"].lower()
     place = Span(found.start("role"), found.end()).shift(document.body.start)
     message = f"{found['role']}: is text here; a role marker stands alone on its line."
-    fix = Fix(f"Put {role}: on its own line", (TextEdit(place, f"{role}:\n"),))
+    edits = [TextEdit(place, f"{role}:\n")]
+    for other in _WITH_TEXT_LATER.finditer(body, found.end()):
+        span = Span(other.start("role"), other.end()).shift(document.body.start)
+        edits.append(TextEdit(span, f"{other['role'].lower()}:\n"))
+    title = f"Put {role}: on its own line" if len(edits) == 1 else "Put the roles on own lines"
+    if len(edits) > 1:
+        message += f" So does each role below it (+ {len(edits) - 1})."
+    fix = Fix(title, tuple(edits))
     yield Problem("marker-with-text", Severity.WARNING, message, place, (fix,))
 
 

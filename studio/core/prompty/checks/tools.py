@@ -76,6 +76,11 @@ def _names(document: PromptDocument, places: Places) -> Iterator[Problem]:
         place = place or places.nearest("tools", key)
         if not name:
             message = "This tool has no name; the model cannot call it."
+            if isinstance(item, Mapping) and isinstance(item.get("function"), Mapping):
+                message = (
+                    "This is a tool as a request has it; here name, description and parameters "
+                    "stand beside kind, and not below 'function'."
+                )
             yield Problem("tool-without-name", Severity.ERROR, message, place)
         elif name in seen:
             message = f"There are two tools named {name!r}; rename one."
@@ -149,7 +154,8 @@ def _connection(
         if near:
             message = f"{kind!r} is no kind of tool that is known; did you mean 'function'?"
         place = places.value(*path, "kind") or places.nearest(*path)
-        yield Problem("tool-without-connection", Severity.WARNING, message, place)
+        fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
+        yield Problem("tool-without-connection", Severity.WARNING, message, place, fixes)
 
 
 def _order(document: PromptDocument) -> Iterator[Problem]:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator
 from itertools import islice
 
+from studio.core.prompty.checks.placeholders import (
+    check_placeholders,
+    meant_as_fstring,
+    placeholders_of,
+    unescaped_fences,
+)
 from studio.core.prompty.document import PromptDocument, Variable
-from studio.core.prompty.edit.edits import declare_inputs, set_value
+from studio.core.prompty.edit.edits import declare_inputs
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.loop_format import QUESTION_NAMES, drives_loop
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
-from studio.core.text.span import Span
 
-_BRACES = re.compile(r"(?<![{$])\{([a-z_][a-z_0-9]*)\}(?!\})")
-_ONE_BRACE = re.compile(r"(?<![{$%\w])\{[ \t]*([A-Za-z_]\w*)[ \t]*\}(?!\})")
-_LOOP_WORDS = frozenset({"tools", "tool_names", "examples", "chat_history", "agent_scratchpad"})
-_ESCAPED_FENCE = re.compile(r"^[ \t]*(?P<escape>\\)```", re.MULTILINE)
 _MOST_NAMES = 30
 
 
@@ -29,42 +29,18 @@ def check_variables(document: PromptDocument) -> Iterator[Problem]:
     yield from _unused(document)
     yield from _meant_as_fstring(document)
     yield from _escaped_fences(document)
-    yield from _single_braces(document)
+    yield from check_placeholders(document)
 
 
 def _escaped_fences(document: PromptDocument) -> Iterator[Problem]:
     """A fence with the backslash of the page that it was copied from: the model would get it."""
     if meant_as_fstring(document) is not None:
         return  # its fix takes them away too
-    edits = tuple(_unescaped_fences(document))
+    edits = tuple(unescaped_fences(document))
     if edits:
         message = "The backslash before this fence goes to the model; it belongs to a page's code."
         fix = Fix("Take the backslashes away", edits)
         yield Problem("escaped-fence", Severity.WARNING, message, edits[0].span, (fix,))
-
-
-def _single_braces(document: PromptDocument) -> Iterator[Problem]:
-    """`{ question }` with the name of an input: text, where the value is meant."""
-    if document.template.format == "fstring" or meant_as_fstring(document) is not None:
-        return
-    for item, found in _single_braced(document):
-        place = Span(*found.span()).shift(document.body.start)
-        right = f"{{{{ {item} }}}}"
-        message = f"{found[0]!r} is text here; two braces put in the value: {right}."
-        fix = Fix(f"Write {right}", (TextEdit(place, right),))
-        yield Problem("single-braces", Severity.WARNING, message, place, (fix,))
-
-
-def _single_braced(document: PromptDocument) -> Iterator[tuple[str, re.Match[str]]]:
-    """Names of inputs that stand in single braces, and that nothing else uses."""
-    declared = {item.name for item in document.inputs if item.name}
-    names = declared - {variable.name for variable in document.variables}
-    if not names:
-        return
-    body = document.source.slice(document.body)
-    for found in _ONE_BRACE.finditer(body):
-        if found[1] in names:
-            yield found[1], found
 
 
 def _undeclared(document: PromptDocument) -> Iterator[Problem]:
@@ -88,6 +64,10 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
             Fix(f"Change to {near!r}", tuple(TextEdit(span, near) for span in spans))
             for near in difflib.get_close_matches(name, declared, n=1, cutoff=0.75)
         ]
+        if name == "loop":
+            message = "'loop' is known inside a 'for' only; here it renders as nothing."
+            yield Problem("undeclared-variable", Severity.WARNING, message, spans[0])
+            continue
         fixes.append(Fix(f"Declare input {name!r}", declare_inputs(document, {name: kinds[name]})))
         if len(names) > 1:
             fixes.append(Fix(f"Declare all {len(names)} inputs", every))
@@ -103,7 +83,7 @@ def _unused(document: PromptDocument) -> Iterator[Problem]:
         used |= {*QUESTION_NAMES}  # the run puts the question into the conversation
     for tool in document.tools:
         used |= set(tool.bindings.values())
-    used |= {name for name, _ in _single_braced(document)}  # told at its place
+    used |= {name for name, _ in placeholders_of(document)}  # told at its place
     declared = [item.name for item in document.inputs if item.name not in used]
     for name in islice(used - {item.name for item in document.inputs}, _MOST_NAMES):
         used |= set(difflib.get_close_matches(name, declared, n=1, cutoff=0.75))  # told there too
@@ -125,27 +105,3 @@ def _meant_as_fstring(document: PromptDocument) -> Iterator[Problem]:
         f"{document.template.format}, where it is plain text."
     )
     yield Problem("fstring-suggested", Severity.WARNING, message, place, fixes)
-
-
-def meant_as_fstring(document: PromptDocument) -> tuple[Span, tuple[Fix, ...]] | None:
-    """The first placeholder of a body with only `{tools}`-style ones, and the fix; else None."""
-    if document.entry("template", "format") is not None or document.variables:
-        return None
-    body = document.source.slice(document.body)
-    found = next((item for item in _BRACES.finditer(body) if item[1] in _LOOP_WORDS), None)
-    if found is None:
-        return None
-    fixes: tuple[Fix, ...] = ()
-    if not isinstance(document.data.get("template"), str):
-        edits = [*set_value(document, ("template", "format", "kind"), "fstring")]
-        edits += _unescaped_fences(document)
-        fixes = (Fix("Read it as a format string", tuple(edits)),)
-    return Span(*found.span()).shift(document.body.start), fixes
-
-
-def _unescaped_fences(document: PromptDocument) -> Iterator[TextEdit]:
-    """Edits that take away the backslash by which a page writes a fence inside a code block."""
-    body = document.source.slice(document.body)
-    for found in _ESCAPED_FENCE.finditer(body):
-        at = document.body.start + found.start("escape")
-        yield TextEdit(Span(at, at + 1), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
@@ -31,6 +31,16 @@ ESCAPED = "template-escaped"
 
 MOST_FAULTS = 100
 
+_OTHER_NAMES = {
+    "null": "none", "nil": "none", "exists": "defined", "set": "defined",
+    "len": "length", "size": "length", "uppercase": "upper", "upcase": "upper",
+    "lowercase": "lower", "downcase": "lower", "strip": "trim", "json": "tojson",
+    "to_json": "tojson", "dump": "tojson", "stringify": "tojson",
+    "titlecase": "title", "array": "sequence", "list": "sequence", "dict": "mapping",
+    "object": "mapping", "str": "string", "bool": "boolean", "int": "integer",
+}  # fmt: skip
+"""Filters and tests of other template languages by what they are here."""
+
 
 def syntax_problem(message: str, span: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
     """The template cannot be read."""
@@ -53,10 +63,12 @@ def unsupported_problem(message: str, span: Span) -> Problem:
 
 
 def unknown_name_problem(
-    code: str, what: str, name: str, known: Iterable[str], at: Span
+    code: str, what: str, name: str, known: Collection[str], at: Span
 ) -> Problem:
     """An unknown filter or test, with the nearest known name as a fix."""
+    other = _OTHER_NAMES.get(name.lower(), "")
     near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    near = [other] if other in known else near
     if not near:
         return Problem(code, Severity.ERROR, f"There is no {what} named {name!r}.", at)
     return Problem(

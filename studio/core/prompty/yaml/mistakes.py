@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from studio.core.prompty.yaml.mistake import YamlMistake, in_quotes
+from studio.core.prompty.yaml.slips import told_slip
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.span import Span
 
@@ -24,6 +25,14 @@ _TOLD: tuple[tuple[str, str], ...] = (
      "backslash twice, or use single quotes"),
     ("did not find expected comment or line break", "only > or | may stand here; the text begins "
      "on the next line"),
+    ("did not find expected whitespace or line break", "a blank belongs behind this tag or name; "
+     "put text that begins with !, & or * in quotes"),
+    ("did not find expected tag URI", "a tag begins with !; put text that begins so in quotes"),
+    ("undefined tag handle", "a tag begins with !; put text that begins so in quotes"),
+    ("directive", "a line cannot begin with %; put its text in quotes"),
+    ("hexdecimal", "hexadecimal digits belong behind this escape"),
+    ("mapping keys are not allowed", "a line cannot begin with ?; put its text in quotes"),
+    ("document indicator", "--- or ... stands inside of this quoted text"),
 )  # fmt: skip
 """The scanner's words, and ours."""
 _VALUE = re.compile(r"(?P<key>[^:\n]*:[ ]+)(?P<value>[^\n]*\S)")
@@ -43,20 +52,6 @@ _AFTER_QUOTED = re.compile(r"\s*(?:[,\]}:]|\Z|#)")
 """What may stand behind a quoted text between brackets."""
 
 
-@dataclass(frozen=True, slots=True)
-class YamlMistake:
-    """A mistake, explained."""
-
-    message: str
-    """What is wrong, without a full stop."""
-
-    span: Span
-    """Where."""
-
-    fixes: tuple[Fix, ...] = ()
-    """What can be done."""
-
-
 def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
     """Put the scanner's words in words that help.
 
@@ -68,6 +63,9 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
     flow = _flow_around(what, place, text)
     if flow is not None and (found := _quote_in_flow(text, flow)) is not None:
         return found
+    slip = told_slip(what, place, text)
+    if slip is not None:
+        return slip
     if "quoted scalar" in what and (found := _open_quote(what, place, text)) is not None:
         return found
     for context, opening, closing in (("sequence", "[", "]"), ("mapping", "{", "}")):
@@ -89,8 +87,9 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
         return inside
     for theirs, ours in _TOLD:
         if theirs in what:
-            return YamlMistake(ours, place, _quoted(place, text) if "colon stands" in ours else ())
-    return YamlMistake(what, place)
+            is_text = "colon stands" in ours or "in quotes" in ours
+            return YamlMistake(ours, place, _quoted(place, text) if is_text else ())
+    return YamlMistake("this cannot be read as YAML", place)
 
 
 def _open_quote(what: str, place: Span, text: str) -> YamlMistake | None:
@@ -108,7 +107,7 @@ def _odd_start(place: Span, text: str) -> YamlMistake:
     odd = text[place.start : place.start + 1]
     value = text[place.start : place.end].rstrip()
     fix = Fix("Put it in quotes", (TextEdit(Span(place.start, place.start + len(value)),
-                                           _in_quotes(value)),))  # fmt: skip
+                                           in_quotes(value)),))  # fmt: skip
     return YamlMistake(f"a value cannot begin with {odd}; put it in quotes", place, (fix,))
 
 
@@ -222,8 +221,4 @@ def _quoted(place: Span, text: str) -> tuple[Fix, ...]:
     if found is None:
         return ()
     span = Span(found.start("value"), found.end("value"))
-    return (Fix("Put the text in quotes", (TextEdit(span, _in_quotes(found["value"])),)),)
-
-
-def _in_quotes(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    return (Fix("Put the text in quotes", (TextEdit(span, in_quotes(found["value"])),)),)

@@ -33,6 +33,10 @@ _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-
 _SUSPECT = re.compile("[\t\u2028\u2029\x85]|[|>][-+0-9]*#|(?:^|[\\s\\[{,])!", re.MULTILINE)
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
 _FLOW_QUESTION = re.compile(r"[\[{][^\]}]*\?")
+_UNSEEN = "\u200b\u200c\u200d\ufeff"
+_ODD = "\u00a0\u2000-\u200d\u202f\u205f\u3000\ufeff"
+_ODD_INDENT = re.compile(f"(?m)^([ ]*[{_ODD}][ {_ODD}]*)")
+"""Blanks at a line's start of which one is no space: pasted from a page or a chat."""
 _TAB_INDENT = re.compile(r"(?m)^( *)(\t[\t ]*)(?=\S)")
 _RESOLVERS = Resolver.yaml_implicit_resolvers
 _CONSTRUCTOR = SafeConstructor()
@@ -65,6 +69,7 @@ def read_yaml(text: str, offset: int = 0, path: tuple[str | int, ...] = ()) -> Y
     """
     problems: list[Problem] = []
     text = _replace_unreadable(text, offset, problems)
+    text = _replace_odd_blanks(text, offset, problems)
     attempt = text
     for _ in range(_RETRIES + 1):
         tree = TreeBuilder(attempt, offset, path, _resolve, _construct)
@@ -102,11 +107,10 @@ def _refused_by_pyyaml(tree: TreeBuilder) -> list[Problem]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         at = min(mark.index if mark is not None else 0, len(tree.text))
-        what = str(error.problem or "it cannot be read")
         if tree.text[at : at + 1] == "\t":
             return [_tab_at(tree, at)]
         entry = next((e for e in reversed(tree.entries) if _spans(e.value, at + tree.offset)), None)
-        message = f"Prompty's runtimes read with PyYAML, which refuses this: {what}."
+        message = "Prompty's runtimes read with PyYAML, which refuses this; put it in quotes."
         if entry is None:
             end = tree.text.find("\n", at)
             place = Span(at, len(tree.text) if end < 0 else end)
@@ -117,8 +121,9 @@ def _refused_by_pyyaml(tree: TreeBuilder) -> list[Problem]:
         if written[:1] in ("{", "[", '"', "'", "|", ">", "&", "!"):
             fix = ()
         return [Problem("yaml-portable", Severity.ERROR, message, entry.value, fix)]
-    except yaml.YAMLError as error:
-        return [tree.problem("yaml-portable", f"PyYAML refuses this: {error}", Span(0, 0))]
+    except yaml.YAMLError:
+        message = "Prompty's runtimes read with PyYAML, which refuses this front matter."
+        return [tree.problem("yaml-portable", message, Span(0, 0))]
     return []
 
 
@@ -169,6 +174,27 @@ def _replace_unreadable(text: str, offset: int, problems: list[Problem]) -> str:
     return _NOT_YAML.sub("\ufffd", text)
 
 
+def _replace_odd_blanks(text: str, offset: int, problems: list[Problem]) -> str:
+    """Read blanks at a line's start that only look like spaces as spaces, and report the first."""
+    places = [Span(*found.span(1)) for found in _ODD_INDENT.finditer(text)]
+    if not places:
+        return text
+    edits = []
+    for place in places:
+        odd = text[place.start : place.end]
+        plain = "".join("" if each in _UNSEEN else " " for each in odd)
+        edits.append(TextEdit(place.shift(offset), plain))
+    first = places[0].shift(offset)
+    message = (
+        "YAML is indented with spaces, and here stand blanks of another kind (U+{:04X}).".format(
+            ord(next(each for each in text[places[0].start : places[0].end] if each != " "))
+        )
+    )
+    fix = Fix("Write spaces", tuple(edits))
+    problems.append(Problem("yaml-character", Severity.ERROR, message, first, (fix,)))
+    return _ODD_INDENT.sub(lambda found: " " * len(found[1]), text)
+
+
 def _blank_line(text: str, at: int) -> str:
     """The text with the line at `at` (or the last one before it that has text) made blank."""
     at = max(0, min(at, len(text)))
@@ -196,8 +222,9 @@ def _run(tree: TreeBuilder) -> Problem | None:
                 return _too_large(tree, event)
     except yaml.MarkedYAMLError as error:
         return _syntax_problem(tree, error)
-    except yaml.YAMLError as error:
-        return tree.problem("yaml-syntax", f"Invalid frontmatter: {error}", Span(0, 0))
+    except yaml.YAMLError:
+        message = "Invalid frontmatter: it cannot be read as YAML."
+        return tree.problem("yaml-syntax", message, Span(0, 0))
     return None
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from studio.core.prompty.document import FrontMatterEntry
+from studio.core.prompty.yaml.mistake import in_quotes
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -238,8 +239,16 @@ class TreeBuilder:
 
     def _report_key(self, start: int, end: int) -> None:
         message = "A key must be plain text, not a list or mapping; write it in quotes."
+        fixes: tuple[Fix, ...] = ()
         if self.text[start - 1 : start + 1] == "{{":
             message = "YAML reads {{ … }} as a mapping; put the value in quotes."
+            place, last = Span(start - 1, end), self.text.find("\n", end)
+            value = self.text[start - 1 : last if last >= 0 else len(self.text)].rstrip()
+            if value.endswith("}}") and self.text[: start - 1].rstrip(" ").endswith(":"):
+                place = Span(start - 1, start - 1 + len(value))
+                fixes = (Fix("Put it in quotes", (TextEdit(place, in_quotes(value)),)),)
+            self.problems.append(self.problem("yaml-key", message, place, fixes))
+            return
         self.problems.append(self.problem("yaml-key", message, Span(start, end)))
 
     def _report_tag(self, tag: str, start: int, end: int) -> None:

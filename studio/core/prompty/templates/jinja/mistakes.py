@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from studio.core.prompty.templates.jinja.foreign import Mistake, mustache, of_another_language
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.span import Span
 
@@ -19,10 +19,6 @@ _NO_EXPRESSION = re.compile(r"(?:Expected an expression, got|^unexpected) '(?P<f
 _UNBALANCED = re.compile(r"unexpected '(?P<found>.)', expected '(?P<wanted>[)\]}])'")
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _SPACED_END = re.compile(r"end[ \t]+(?P<block>if|for|set|macro|raw|filter|call|with)\b")
-_CURLY = "“”„‘’"
-_STRAIGHT = str.maketrans("“”„‘’", '"""\'\'')
-_SIGNS = {"&&": "and", "||": "or", "&": "and", "!": "not", "$": "", ";": "", "@": ""}
-"""Signs of other languages, and the words that stand for them here; nothing: it is left out."""
 _WORDS = {
     "end of print statement": "}}",
     "end of statement block": "%}",
@@ -34,18 +30,18 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """A mistake, explained."""
-
-    message: str
-    """What is wrong."""
-
-    span: Span
-    """Where, in the template's own offsets."""
-
-    fixes: tuple[Fix, ...] = ()
-    """What can be done, in the same offsets."""
+_THEIRS: tuple[tuple[str, str], ...] = (
+    ("expected name or number", "the name of a field belongs behind this dot"),
+    ("expected subscript expression", "something is missing between these brackets"),
+    ("can't assign to", "a value can only be given to a name"),
+    ("non-default argument follows", "a parameter without a default stands before those with one"),
+    ("expected call", "'call' wants a macro with its parentheses"),
+    ("invalid syntax for function call", "a value without a name stands before those with one"),
+    ("You cannot chain multiple tests", "one 'is' follows another; join two tests with 'and'"),
+    ("Block names in Jinja", "the name of a block has no hyphen; write _"),
+    ("Required blocks can only", "a required block holds nothing but comments"),
+)
+"""Jinja's words, and ours."""
 
 
 def explain(
@@ -61,13 +57,14 @@ def explain(
         opened: blocks that are open there: offset of the tag, and its name.
     """
     return (
-        _unclosed(message, source, tag, span)
+        mustache(source, tag)
+        or _unclosed(message, source, tag, span)
         or _wrong_end(message, source, tag, span)
         or _open_bracket(message, source, tag, span)
-        or _foreign_sign(message, source, tag, span)
+        or of_another_language(message, span, source, tag, opened)
         or _unknown_tag(message, source, span, opened)
         or _expected(message, source, span)
-        or Mistake(message, span)
+        or _left_over(message, source, span)
     )
 
 
@@ -99,6 +96,8 @@ def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | Non
         return None  # the tag's own end: a bracket in it is open
     start = span.start - (closing == "}}" and source[span.start - 1 : span.start] == "%")
     end = span.start + 1 + (source[span.start + 1 : span.start + 2] == "}")
+    if closing == "%}" and source.startswith("}%", span.start) and source[end : end + 1] != "}":
+        end = span.start + 2
     found = source[start:end]
     if found == closing:
         return None
@@ -126,40 +125,6 @@ def _open_bracket(message: str, source: str, tag: int, span: Span) -> Mistake | 
     fix = Fix(f"Close it with {closing}", (TextEdit(Span(at, at), closing),))
     told = f"this {opening} is never closed by {closing}"
     return Mistake(told, Span(start, start + 1), (fix,))
-
-
-def _foreign_sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
-    """A sign of another language, where templates have a word or nothing."""
-    here = source[span.start]
-    is_semicolon = message.endswith("got ';'")
-    if not message.startswith("unexpected character") and not is_semicolon:
-        return None
-    if here in _CURLY:
-        end = _tag_end(source, tag)
-        straight = source[span.start : end].translate(_STRAIGHT)
-        fix = Fix("Write straight quotes", (TextEdit(Span(span.start, end), straight),))
-        return Mistake("quotes are straight in a template", span, (fix,))
-    for sign, word in _SIGNS.items():
-        if source.startswith(sign, span.start):
-            place = Span(span.start, span.start + len(sign))
-            edit = TextEdit(place, word + " " * (word == "not"))
-            told = (
-                f"a template has no {sign}: write {word}"
-                if word
-                else f"{sign} does not belong here"
-            )
-            return Mistake(
-                told, place, (Fix(f"Write {word}" if word else "Leave it out", (edit,)),)
-            )
-    if here == "?":
-        return Mistake("a choice is written `a if condition else b`, not with ?", span)
-    return Mistake(f"{here} means nothing in a template", span)
-
-
-def _tag_end(source: str, tag: int) -> int:
-    """Where the tag ends, or its line where it does not end."""
-    ends = (source.find(_CLOSING.get(source[tag : tag + 2], "}}"), tag), source.find("\n", tag))
-    return min((each for each in ends if each >= 0), default=len(source))
 
 
 def _unknown_tag(
@@ -239,3 +204,16 @@ def _expected(message: str, source: str, span: Span) -> Mistake | None:
         fixes = (Fix(f"Write {wanted}", swap),) if swap else ()
         return Mistake(f"the word {wanted!r} belongs here, not {here!r}", span, fixes)
     return Mistake(f"{wanted} belongs here, not {here}", span)
+
+
+def _left_over(message: str, source: str, span: Span) -> Mistake:
+    """What Jinja says in its own words, in ours."""
+    here = source[span.start : span.end] or "the end"
+    if message == "tag name expected":
+        return Mistake(f"a tag begins with a word such as 'if' or 'for', and not with {here}", span)
+    for theirs, ours in _THEIRS:
+        if message.startswith(theirs):
+            return Mistake(ours, span)
+    if message.startswith("unexpected '"):
+        return Mistake(f"{here} does not belong here", span)
+    return Mistake(message, span)

@@ -23,6 +23,7 @@ from studio.core.prompty.templates.jinja.expressions import (
     Namespace,
     UnknownNameError,
 )
+from studio.core.prompty.templates.jinja.failures import reason
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.sandbox import bounded_items, environment
 from studio.core.prompty.templates.jinja.scope import Scope
@@ -141,7 +142,7 @@ class Runner:
             except UnknownNameError:
                 continue
             except FAILURES as error:
-                self._faults.add(value_problem(_reason(error), self._span(statement)))
+                self._faults.add(value_problem(reason(error), self._span(statement)))
 
     def _statement(self, statement: Value, scope: Scope) -> None:
         if type(statement) is PlainExpression:
@@ -348,9 +349,3 @@ class Runner:
             yield
         finally:
             self._depth -= 1
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, KeyError):
-        return f"there is no {error.args[0]!r}" if error.args else "a key is missing"
-    return str(error) or type(error).__name__

@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from studio.core.prompty.document import EACH, FieldUse, Variable
+from studio.core.prompty.document import EACH, LOOP, FieldUse, Variable
 from studio.core.prompty.templates.faults import (
     UNKNOWN_FILTER,
     UNKNOWN_TEST,
@@ -117,7 +117,7 @@ class _Inspector:
                 self.fields.leave(len(node.elif_) + 1)
             case nodes.For():
                 self._expression(node.iter, bound)
-                inner = bound | _each(node, bound) | {"loop": None}
+                inner = bound | _each(node, bound) | {"loop": (LOOP,)}
                 self._expression(node.test, inner, is_test=True)
                 self.body(node.body, inner)
                 self.body(node.else_, dict(bound))

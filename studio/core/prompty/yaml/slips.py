@@ -1,0 +1,256 @@
+"""Slips in the lines of block YAML: depth, dashes, blanks behind colons; and in brackets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from studio.core.prompty.yaml.mistake import YamlMistake, in_quotes
+from studio.core.text.problem import Fix, TextEdit
+from studio.core.text.span import Span
+
+_GLUED = re.compile(r"[ ]*(?:-[ ]+)?(?P<key>[A-Za-z_]\w*):(?=[^\s/\\])")
+"""A key with its value right behind the colon; an address (`https://…`) is none."""
+_KEY = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+[ ]*:(?=[ \n]|\Z)")
+_EQUALS = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+(?P<sign>[ ]*=[ ]*)(?=[^\s=])")
+_WITH_VALUE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+[^\s#|>&*!\[{].*")
+_BLOCK = re.compile(r"(?P<indent>[ ]*)(?:-[ ]+)?[\w.-]+:[ ]+[|>][-+0-9]*[ ]*")
+_REFERENCE = re.compile(r"\$\{[^}\n]*\}|\{\{[^}\n]*\}\}")
+_TEMPLATE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+(?P<value>\{\{[^\n]*\S)")
+_CLOSERS = {"[": "]", "{": "}"}
+
+
+def told_slip(what: str, place: Span, text: str) -> YamlMistake | None:
+    """The slip behind a mistake that the scanner met further on.
+
+    Args:
+        what: the scanner's words.
+        place: where it stopped.
+        text: the YAML.
+    """
+    for look in _LOOKS:
+        found = look(what, place, text)
+        if found is not None:
+            return found
+    return None
+
+
+def _unquoted_reference(what: str, place: Span, text: str) -> YamlMistake | None:
+    """`{key: ${KEY}}`: between brackets, the braces of a reference are YAML's own."""
+    if "flow" not in what:
+        return None
+    start, end = _line_at(text, place.start)
+    whole = _TEMPLATE.match(text, start, end)
+    if whole is not None:
+        span = Span(*whole.span("value"))
+        fix = Fix("Put it in quotes", (TextEdit(span, in_quotes(whole["value"])),))
+        return YamlMistake("a value with {{ … }} is put in quotes", span, (fix,))
+    for found in _REFERENCE.finditer(text, start, end):
+        before = text[start : found.start()]
+        is_open = any(before.count(one) > before.count(other) for one, other in _CLOSERS.items())
+        if is_open and before.rstrip()[-1:] in (":", ",", "["):
+            span = Span(*found.span())
+            fix = Fix("Put it in quotes", (TextEdit(span, in_quotes(found[0])),))
+            told = f"between brackets, {found[0]} is put in quotes: its braces are YAML's own"
+            return YamlMistake(told, span, (fix,))
+    return None
+
+
+def _wrong_closer(what: str, place: Span, text: str) -> YamlMistake | None:
+    """`[a, b}`, and a comma or bracket too many."""
+    if "node content" in what:
+        at = next((each for each in range(place.start, place.end) if text[each] in ",]}"), -1)
+        if at < 0:
+            return YamlMistake("a value is missing here", place)
+        span = Span(at, at + 1)
+        if text[at] != ",":
+            return YamlMistake(f"this {text[at]} closes nothing", span)
+        fix = Fix("Remove the comma", (TextEdit(span, ""),))
+        return YamlMistake("a value is missing before this comma", span, (fix,))
+    if "flow" not in what or text[place.start : place.start + 1] not in _CLOSERS:
+        return None
+    open_: list[str] = []
+    for at in range(place.start, place.end):
+        char = text[at]
+        if char in "\"'":
+            return None
+        if char in _CLOSERS:
+            open_.append(char)
+        elif char in _CLOSERS.values() and open_:
+            wanted = _CLOSERS[open_.pop()]
+            if char != wanted:
+                span = Span(at, at + 1)
+                fix = Fix(f"Write {wanted}", (TextEdit(span, wanted),))
+                return YamlMistake(f"{wanted} belongs here, not {char}", span, (fix,))
+    return None
+
+
+def _stray_closer(what: str, place: Span, text: str) -> YamlMistake | None:
+    """`[a, b]]`."""
+    here = text[place.start : place.start + 1]
+    if "flow" in what or here not in ("]", "}") or "did not find expected" not in what:
+        return None
+    span = Span(place.start, place.start + 1)
+    fix = Fix(f"Remove {here}", (TextEdit(span, ""),))
+    return YamlMistake(f"this {here} closes nothing", span, (fix,))
+
+
+def _no_blank(what: str, place: Span, text: str) -> YamlMistake | None:
+    """`name:Trip`, on the line where the reader stopped or on one above it."""
+    if "flow" in what or "quoted" in what:
+        return None
+    start, _ = _line_at(text, min(place.start, len(text) - 1))
+    for line in (start, _line_above(text, start)):
+        found = _GLUED.match(text, line) if line is not None else None
+        if found is not None:
+            colon = Span(found.end() - 1, found.end())
+            fix = Fix("Put a space behind it", (TextEdit(Span(colon.end, colon.end), " "),))
+            return YamlMistake("a space belongs behind this colon", colon, (fix,))
+    return None
+
+
+def _equals(what: str, place: Span, text: str) -> YamlMistake | None:
+    """`name = Trip`."""
+    if "could not find expected ':'" not in what and "mapping values" not in what:
+        return None
+    start, _ = _line_at(text, place.start)
+    for line in (start, _line_above(text, start)):
+        found = _EQUALS.match(text, line) if line is not None else None
+        if found is not None and ":" not in text[found.start() : found.end()]:
+            span = Span(*found.span("sign"))
+            fix = Fix("Write a colon", (TextEdit(span, ": "),))
+            whole = Span(found.start(), _line_at(text, found.start())[1])
+            return YamlMistake("a colon stands between key and value, and not =", whole, (fix,))
+    return None
+
+
+def _odd_depth(what: str, place: Span, text: str) -> YamlMistake | None:
+    """A key that stands neither with the keys above it nor with those around them."""
+    if "did not find expected key" not in what:
+        return None
+    start, end = _line_at(text, place.start)
+    depth, above = _depth(text, start), _line_above(text, start)
+    if above is None or not _KEY.match(text, start) or text.startswith("- ", start + depth):
+        return None
+    while above is not None and _depth(text, above) > depth + 1:
+        above = _line_above(text, above)
+    if above is None or _depth(text, above) <= depth or not _KEY.match(text, above):
+        return None
+    wanted = _depth(text, above)
+    edit = TextEdit(Span(start, start), " " * (wanted - depth))
+    fix = Fix(f"Put it below {_word(text[above:])!r}", (edit,))
+    told = f"this line stands at {depth} spaces, and {_word(text[above:])!r} above it at {wanted}"
+    return YamlMistake(told, Span(start + depth, end), (fix,))
+
+
+def _block_not_deeper(what: str, place: Span, text: str) -> YamlMistake | None:
+    """`description: |` with its text at the depth of the key."""
+    start, _ = _line_at(text, max(0, min(place.start, len(text) - 1)))
+    line: int | None = start
+    lines: list[int] = []
+    while line is not None and len(lines) < 40:
+        end = _end(text, line)
+        found = _BLOCK.fullmatch(text, line, end)
+        if found is not None:
+            below = [each for each in reversed(lines) if text[each : _end(text, each)].strip()]
+            first = next(iter(below), None)
+            indent = len(found["indent"])
+            if first is None or _depth(text, first) > indent or _KEY.match(text, first):
+                return None
+            moved: list[int] = []
+            for each in below:
+                if _KEY.match(text, each):
+                    break
+                moved.append(each)
+            edits = tuple(TextEdit(Span(each, each), " " * (indent + 2)) for each in moved)
+            told = f"the text of this block stands deeper than its key {_word(found[0])!r}"
+            place = Span(first, _end(text, first))
+            return YamlMistake(told, place, (Fix("Indent the text", edits),))
+        lines.append(line)
+        line = _line_above(text, line)
+    return None
+
+
+def _too_deep(what: str, place: Span, text: str) -> YamlMistake | None:
+    """A key below a key that has its value already."""
+    if "mapping values are not allowed" not in what:
+        return None
+    start, end = _line_at(text, place.start)
+    above = _line_above(text, start)
+    if above is None or not _KEY.match(text, start):
+        return None
+    deeper, depth = _depth(text, start), _depth(text, above)
+    if deeper <= depth or not _WITH_VALUE.fullmatch(text, above, _end(text, above)):
+        return None
+    if text.startswith("- ", above + depth):
+        depth += 2
+    if deeper <= depth:
+        return None
+    edits: list[TextEdit] = []
+    line = start
+    while line < len(text) and (not text[line : _end(text, line)].strip()
+                                or _depth(text, line) >= deeper):  # fmt: skip
+        if text[line : _end(text, line)].strip():
+            edits.append(TextEdit(Span(line, line + deeper - depth), ""))
+        line = _end(text, line) + 1
+    told = f"this line stands deeper than {_word(text[above:])!r} above it, which has its value"
+    return YamlMistake(told, Span(start + deeper, end), (Fix("Move it out", tuple(edits)),))
+
+
+def _no_dash(what: str, place: Span, text: str) -> YamlMistake | None:
+    """A line of a list without its dash."""
+    if "could not find expected ':'" not in what and "'-' indicator" not in what:
+        return None
+    at = min(place.start, max(0, len(text.rstrip()) - 1))
+    start, end = _line_at(text, at)
+    above = _line_above(text, start)
+    line = text[start:end]
+    depth = _depth(text, start)
+    if above is None or line.lstrip().startswith("-"):
+        return None
+    if not text.startswith("- ", above + depth) or _depth(text, above) != depth:
+        return None
+    at = start + depth
+    fix = Fix("Write a dash before it", (TextEdit(Span(at, at), "- "),))
+    return YamlMistake("each item of this list begins with a dash", Span(at, end), (fix,))
+
+
+_LOOKS: tuple[Callable[[str, Span, str], YamlMistake | None], ...] = (
+    _unquoted_reference,
+    _wrong_closer,
+    _stray_closer,
+    _no_dash,
+    _block_not_deeper,
+    _equals,
+    _no_blank,
+    _too_deep,
+    _odd_depth,
+)
+
+
+def _end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def _line_at(text: str, at: int) -> tuple[int, int]:
+    start = text.rfind("\n", 0, max(at, 0)) + 1
+    return start, start + len(text[start : _end(text, start)].rstrip())
+
+
+def _line_above(text: str, start: int) -> int | None:
+    """Where the next line above with text on it begins."""
+    while start > 0:
+        end, start = start - 1, text.rfind("\n", 0, start - 1) + 1
+        if text[start:end].strip() and not text[start:end].lstrip().startswith("#"):
+            return start
+    return None
+
+
+def _depth(text: str, start: int) -> int:
+    line = text[start : _end(text, start)]
+    return len(line) - len(line.lstrip(" "))
+
+
+def _word(line: str) -> str:
+    return line.strip().removeprefix("- ").partition(":")[0].strip()

@@ -1,0 +1,200 @@
+"""Broken prompts as people make them: one sentence each, at its place, and a fix that is right."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from studio.application.document.findings import findings_of
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.parse import parse
+from studio.core.text.problem import Problem, apply_edits
+from studio.core.tools.trust.store import TrustStore
+
+FRONT = (
+    "name: Trip\nmodel:\n  id: m\ninputs:\n  city:\n    kind: string\n    default: Oslo\n"
+    "  stops:\n    kind: array\n    items: {kind: object}\n    default:\n      - {town: Bergen}\n"
+)
+BODY = "{{ city }} {% for s in stops %}{{ s.town }}{% endfor %}\n"
+A_PARSERS_WORDS = re.compile(
+    r"expected token|mapping values|while (?:scanning|parsing)|did not find|could not find|"
+    r"cannot start any|tag name expected|Expected name|got an unexpected|\w+Error\b|__\w+__|"
+    r"NoneType|object has no|unsupported operand|not iterable|is undefined|print statement",
+    re.IGNORECASE,
+)
+
+IN_FRONT = [
+    # front matter, place, words, what the fix makes of it (None: the user has to think)
+    ("name: a\n  model: x\n", "model: x", "deeper than 'name'", "name: a\nmodel: x\n"),
+    ("name:Trip\nmodel:\n  id: m\n", ":", "a space belongs", "name: Trip\nmodel:\n  id: m\n"),
+    ("model:\n  id:m\n", ":", "a space belongs", "model:\n  id: m\n"),
+    ("outputs:\n  a:\n    kind:string\n", ":", "a space belongs",
+     "outputs:\n  a:\n    kind: string\n"),
+    ("name = Trip\nmodel: m\n", "name = Trip", "and not =", "name: Trip\nmodel: m\n"),
+    ("outputs:\n  a:\n    kind: string\n   required: true\n", "required: true", "3 spaces",
+     "outputs:\n  a:\n    kind: string\n    required: true\n"),
+    ("metadata:\n  tags:\n    - one\n    two\n", "two", "begins with a dash",
+     "metadata:\n  tags:\n    - one\n    - two\n"),
+    ("description: |\nTravels.\nmodel:\n  id: m\n", "Travels.", "deeper than its key",
+     "description: |\n  Travels.\nmodel:\n  id: m\n"),
+    ("metadata: {a: 1,, b: 2}\n", ",", "missing before this comma", "metadata: {a: 1, b: 2}\n"),
+    ("metadata: {tags: [a, b}}\n", "}", "] belongs here, not }", "metadata: {tags: [a, b]}\n"),
+    ("metadata: {a: 1}}\n", "}", "closes nothing", "metadata: {a: 1}\n"),
+    ("name: *bold*\n", "*", "in quotes", "name: '*bold*'\n"),
+    ("name: %trip\n", "%trip", "cannot begin with %", "name: '%trip'\n"),
+    ("name: {{ city }}\n", "{{ city }}", "in quotes", "name: '{{ city }}'\n"),
+    ("metadata: {a: ${A_B}}\n", "${A_B}", "put in quotes", "metadata: {a: '${A_B}'}\n"),
+    ("outputs:\n\u00a0\u00a0a:\n\u00a0\u00a0\u00a0\u00a0kind: string\n", "\u00a0\u00a0",
+     "indented with spaces", "outputs:\n  a:\n    kind: string\n"),
+    ("name: a\x00b\n", "\x00", "U+0000", "name: ab\n"),
+    ("name: a\nName: b\n", "Name", "'name' is there already", None),
+    ("name: a\ntemperature: 0.2\nmodel:\n  id: m\n", "temperature", "model.options",
+     "name: a\nmodel:\n  id: m\n  options:\n    temperature: 0.2\n"),
+    ("model:\n  id: m\n  options:\n    max_tokens: 5\n", "max_tokens", "'maxOutputTokens'",
+     "model:\n  id: m\n  options:\n    maxOutputTokens: 5\n"),
+    ("model:\n  id: m\n  options:\n    temprature: 1\n", "temprature", "'temperature'",
+     "model:\n  id: m\n  options:\n    temperature: 1\n"),
+    ("model:\n  id: m\n  apiType: chatt\n", "chatt", "one of chat",
+     "model:\n  id: m\n  apiType: chat\n"),
+    ("model:\n  id: m\ntools:\n  - name: t\n    kind: funktion\n", "funktion", "'function'",
+     "model:\n  id: m\ntools:\n  - name: t\n    kind: function\n"),
+    ("model:\n  id: m\ntools:\n  - type: function\n    function: {name: t}\n", None,
+     "as a request has it", None),
+    ("outputs:\n  a:\n    kind: integer\n    default: five\n", "five", "not of kind", None),
+    ("description: ${fle:a.txt}\n", "fle", "'file'", None),
+    ("model:\n  id: ${env:MODEL\n", "${env:MODEL", "closed by }", None),
+]  # fmt: skip
+
+IN_BODY = [
+    # body, place, words, what the fix makes of it
+    ("user:\n{{ city->name }}\n", "->", "behind a dot", None),
+    ("user:\n{% if city }%x{% endif %}\n", "}", "ends with %}",
+     "user:\n{% if city %}x{% endif %}\n"),
+    ("user:\n{% if city %}a{% elseif city %}b{% endif %}\n", "elseif", "'elif'",
+     "user:\n{% if city %}a{% elif city %}b{% endif %}\n"),
+    ("user:\n{% foreach s in stops %}a{% endforeach %}\n", "foreach", "'for'", None),
+    ("user:\n{% if city %}x{% /if %}\n", "/if", "'endif'", "user:\n{% if city %}x{% endif %}\n"),
+    ("user:\n{% for i in 1..3 %}{{ i }}{% endfor %}\n", "1..3", "range(1, 4)",
+     "user:\n{% for i in range(1, 4) %}{{ i }}{% endfor %}\n"),
+    ("user:\n{{ city | default: 'x' }}\n", ":", "in parentheses",
+     "user:\n{{ city | default('x') }}\n"),
+    ("user:\n{% if city AND city %}x{% endif %}\n", "AND", "written small",
+     "user:\n{% if city and city %}x{% endif %}\n"),
+    ("user:\n{% if city === 'Oslo' %}x{% endif %}\n", "===", "compares with ==",
+     "user:\n{% if city == 'Oslo' %}x{% endif %}\n"),
+    ("user:\n{{ city. }}\n", "}}", "name of a field", None),
+    ("user:\n{{ city\u200b }}\n", "\u200b", "nobody sees", "user:\n{{ city }}\n"),
+    ("user:\n{% if city %}{{#each stops}}x{{/each}}{% endif %}\n", "{{#each stops}}",
+     "is Mustache", None),
+    ("user:\n{% if city %}{{{ city }}}{% endif %}\n", "{{{ city }}}", "three braces",
+     "user:\n{% if city %}{{ city }}{% endif %}\n"),
+    ("user:\n{{ city | default(‘x’) }}\n", "‘", "straight", "user:\n{{ city | default('x') }}\n"),
+    ("user:\n{% if city is null %}x{% endif %}\n", "null", "'none'",
+     "user:\n{% if city is none %}x{% endif %}\n"),
+    ("user:\n{{ city | uppercase }}\n", "uppercase", "'upper'", "user:\n{{ city | upper }}\n"),
+    ("user:\n{{ city.toUpperCase() }}\n", "{{ city.toUpperCase() }}", "a text has no", None),
+    ("user:\n{{ city + 1 }}\n", "{{ city + 1 }}", "~ joins texts", None),
+    ("user:\n{{ city | truncate(lenght=3) }}\n", None, "'truncate' takes no 'lenght'", None),
+    ("user:\n{{ city | round }}\n", None, "a text cannot be", None),
+    ("user:\n{% for c in 5 %}{{ c }}{% endfor %}\n", None, "a number is no list", None),
+    ("user:\n{{ city > 5 }}\n", None, "cannot be compared", None),
+    ("user:\n{{ ctiy - 1 }}\n", "ctiy", "not declared", None),
+    ("user:\n{{ stops.length }}\n", "length", "'length' counts", "user:\n{{ stops | length }}\n"),
+    ("user:\n{{ stops.town }}\n", "town", "each of its items", None),
+    ("user:\n{% for s in stops %}{{ loop.idx }}{% endfor %}\n", "idx", "'index'",
+     "user:\n{% for s in stops %}{{ loop.index }}{% endfor %}\n"),
+    ("user:\n{{ loop.index }}\n", "loop", "inside a 'for' only", None),
+    ("user:\n{ { city } }\n", "{ { city } }", "is text here", "user:\n{{ city }}\n"),
+    ("user:\n[[city]]\n", "[[city]]", "is text here", "user:\n{{ city }}\n"),
+    ("user:\n{ % if city % }x{ % endif % }\n", "{ % if city % }", "stand together",
+     "user:\n{% if city %}x{% endif %}\n"),
+    ("user;\nHi\n", "user;", "role marker", "user:\nHi\n"),
+    ("user\u200b:\nHi\n", "user\u200b:", "role marker", "user:\nHi\n"),
+    ("system:\nx\n\nbot:\nHi\n", "bot:", "'assistant:'", "system:\nx\n\nassistant:\nHi\n"),
+    ("system: Be kind.\nuser: Hi\n", "system: ", "alone on its line",
+     "system:\nBe kind.\nuser:\nHi\n"),
+    ("<system>\nBe kind\n</system>\n<user>\nHi\n</user>\n", "<system>", "role marker",
+     "system:\nBe kind\nuser:\nHi\n"),
+    ("user[name=Ada:\nHi\n", "user[name=Ada:", "a ] is missing", "user[name=Ada]:\nHi\n"),
+    ('user[name="Ada]:\nHi\n', 'user[name="Ada]:', "never closed", 'user[name="Ada"]:\nHi\n'),
+    ("user[name: Ada]:\nHi\n", "user[name: Ada]:", "key=value", "user[name=Ada]:\nHi\n"),
+    ("user[name=“Ada”]:\nHi\n", "user[name=“Ada”]:", "straight", 'user[name="Ada"]:\nHi\n'),
+    ("user:\n![image] (a.png)\n", "![image] (a.png)", "did you mean", None),
+    ("user:\n![image]{a.png}\n", "![image]{a.png}", "did you mean", None),
+]  # fmt: skip
+
+WHOLE = [
+    ("----\nname: a\n----\nuser:\nHi\n", "----", "three dashes", "---\nname: a\n---\nuser:\nHi\n"),
+    ("  ---\n  name: a\n  ---\nuser:\nHi\n", "  ---", "three dashes", None),
+    ("```prompty\n---\nname: a\n---\nuser:\nHi\n```\n", "```prompty\n", "before the front matter",
+     "---\nname: a\n---\nuser:\nHi\n"),
+]  # fmt: skip
+
+
+def told_of(text: str, folder: Path) -> tuple[PromptDocument, list[Problem]]:
+    document = parse(text, folder / "a.prompty")
+    found = findings_of(document, TrustStore(folder / "trust.json"))
+    quiet = ("unused-input", "section-construct", "legacy-file")
+    return document, [each for each in found if each.code not in quiet]
+
+
+def judge(text: str, place: str | None, words: str, fixed: str | None, folder: Path) -> None:
+    document, told = told_of(text, folder)
+    assert len(told) == 1, told
+    (problem,) = told
+    assert words.lower() in problem.message.lower()
+    assert not A_PARSERS_WORDS.search(problem.message)
+    if place is not None:
+        assert document.source.slice(problem.span) == place
+    if fixed is not None:
+        made = apply_edits(text, problem.fixes[0].edits)
+        assert made == fixed
+        assert not [each for each in told_of(made, folder)[1] if each.code != "bare-reference"]
+
+
+@pytest.mark.parametrize(("front", "place", "words", "fixed"), IN_FRONT)
+def test_in_the_front_matter(
+    front: str, place: str | None, words: str, fixed: str | None, tmp_path: Path
+) -> None:
+    made = None if fixed is None else f"---\n{fixed}---\nuser:\nHi\n"
+    judge(f"---\n{front}---\nuser:\nHi\n", place, words, made, tmp_path)
+
+
+@pytest.mark.parametrize(("body", "place", "words", "fixed"), IN_BODY)
+def test_in_the_body(
+    body: str, place: str | None, words: str, fixed: str | None, tmp_path: Path
+) -> None:
+    made = None if fixed is None else f"---\n{FRONT}---\n{fixed}"
+    judge(f"---\n{FRONT}---\n{body}", place, words, made, tmp_path)
+
+
+@pytest.mark.parametrize(("text", "place", "words", "fixed"), WHOLE)
+def test_in_the_whole_file(
+    text: str, place: str, words: str, fixed: str | None, tmp_path: Path
+) -> None:
+    judge(text, place, words, fixed, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "user:\nIt costs ${{ city }} and 5 % of { all }. See [notes] and <b>bold</b>.\n",
+        "user:\nHuman beings and bots: read <user> in the log.\n",
+        "user:\n{% if city %}{{ city.upper() }} {{ stops[0].town }}{% endif %}\n",
+        "user:\n<city>{{ city }}</city> [city] $city %city% ${city}\n",
+        "system:\nAnswer `user;` with https://a.example/x:y and 1..3.\n",
+        "user:\n{% for s in stops %}{{ loop.index0 }}{{ loop.cycle('a', 'b') }}{% endfor %}\n",
+    ],
+)
+def test_what_is_right_is_left_alone(text: str, tmp_path: Path) -> None:
+    assert not told_of(f"---\n{FRONT}---\n{text}", tmp_path)[1]
+
+
+def test_placeholders_of_other_programs_are_named_where_nothing_else_puts_the_value_in() -> None:
+    for written in ("<city>", "[city]", "$city", "${city}", "%city%", "{city}"):
+        text = f"---\nname: a\ninputs:\n  city: {{kind: string}}\n---\nuser:\nGo to {written}.\n"
+        (problem,) = parse(text).problems
+        assert problem.code == "single-braces"
+        assert "{{ city }}" in apply_edits(text, problem.fixes[0].edits)
