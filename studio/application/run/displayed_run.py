@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from studio.application.run.debugging.console import ConsoleLine, lines_of
 from studio.application.run.debugging.live_output import LiveOutput
 from studio.application.run.past.again import PastRun
-from studio.application.run.past.compare import branches_of
+from studio.application.run.past.branches import BranchView, branches_of
+from studio.application.run.past.compare import RunSide
 from studio.application.run.past.forks import ForkKey, ForkView, forks_of
 from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import Arrived, Streamed
 from studio.application.run.view import RunView, view_of
 from studio.core.agent.loop.steps import steps_of
-from studio.core.agent.past.tree import RunTree
+from studio.core.agent.past.tree import RunTree, state_at
 from studio.core.agent.values.events import Event, Logged, Paused, ToolCalled, ToolEnded
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
@@ -83,6 +84,11 @@ class DisplayedRun:
     def cursor(self) -> int | None:
         """Id of the place that is looked at."""
         return self.tree.cursor if self.record is None else self.record.cursor
+
+    def side_of(self, branch: BranchView) -> RunSide:
+        """A way through the run to its very end: how it ended is compared, too."""
+        end = self.tree.branch_end(branch.last, len(self.events))
+        return RunSide(branch.title, state_at(self.events, end))
 
     @property
     def past(self) -> PastRun | None:

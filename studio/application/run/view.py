@@ -12,7 +12,7 @@ from studio.application.run.diagram import DiagramState, diagram_of
 from studio.application.run.offers.of_model import model_to_ask_about, with_model_asked
 from studio.application.run.offers.of_run import offers_for
 from studio.application.run.offers.offer import Offers, pausing_offers
-from studio.application.run.past.compare import BranchView
+from studio.application.run.past.branches import BranchView
 from studio.application.run.past.forks import ForkKey, ForkView
 from studio.application.run.words import PROTOCOL_NAMES, bare, money, seconds, sentence_of, tokens
 from studio.application.words import translate

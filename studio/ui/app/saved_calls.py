@@ -26,7 +26,9 @@ from studio.core.tools.source import ToolOutcome
 from studio.ui.tools.calls_dialog import CallsDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.parts import WindowParts
-from studio.viewmodels.tools.controller import SavedFiles, ToolsController, ToolTrial
+from studio.viewmodels.tools.controller import ToolsController
+from studio.viewmodels.tools.saved_files import SavedFiles
+from studio.viewmodels.tools.trial import ToolTrial
 
 
 class SavedCallsCoordinator(QObject):

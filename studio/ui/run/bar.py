@@ -8,7 +8,7 @@ from PySide6.QtCore import QCoreApplication, QElapsedTimer, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QToolButton, QWidget
 
-from studio.application.run.past.compare import BranchView, as_tree
+from studio.application.run.past.branches import BranchView, as_tree
 from studio.application.run.view import RunView, step_verb
 from studio.application.run.words import seconds
 from studio.ui.parts.elided_label import ElidedLabel

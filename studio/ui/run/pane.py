@@ -18,7 +18,8 @@ from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec
 from studio.application.run.inspector.tabs import Inspection, InspectorView
 from studio.application.run.nodes import Node
 from studio.application.run.offers.offer import Offer
-from studio.application.run.past.compare import BranchView, RunComparison, compare
+from studio.application.run.past.branches import BranchView
+from studio.application.run.past.compare import RunComparison, compare
 from studio.application.run.past.overview import RunOverview
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun

@@ -38,7 +38,7 @@ from studio.ui.tools.change_note import ChangeNote
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
-from studio.viewmodels.tools.controller import ToolTrial
+from studio.viewmodels.tools.trial import ToolTrial
 
 _STATE_TONES = {"bound": "success", "mocked": "accent"}
 """Tones of what a tool is in; the rest is a warning."""

@@ -30,8 +30,8 @@ from studio.ui.tools.reading_bars import ReadingBars
 from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable
-from studio.viewmodels.tools.controller import ToolTrial
 from studio.viewmodels.tools.questions import InputQuestion, Question
+from studio.viewmodels.tools.trial import ToolTrial
 
 _NARROWEST = 320
 """Least width of the pane, in pixels: the same for the table and for one tool."""

@@ -31,7 +31,7 @@ from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.tools.saved_menu import SavedCallsButton
 from studio.ui.tools.tool_answer import ToolAnswer
-from studio.viewmodels.tools.controller import ToolTrial
+from studio.viewmodels.tools.trial import ToolTrial
 
 _MOST_PAST = 30
 _ROOM_BESIDE = 560

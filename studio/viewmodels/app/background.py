@@ -91,3 +91,27 @@ class Background(QObject):
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
             self._loop.run_until_complete(self._loop.shutdown_default_executor())
             self._loop.close()
+
+
+class LatestTask:
+    """Work in the loop that may be asked for again meanwhile: only the end of the newest is told.
+
+    What takes long and is no work for the pool, which has a thread for each core; see `LatestJob`.
+    """
+
+    def __init__(self, background: Background) -> None:
+        self._background = background
+        self._revision = 0
+
+    def start(
+        self, work: Coroutine[Any, Any, Result], done: Callable[[Future[Result]], None]
+    ) -> None:
+        """Run `work` in the loop; `done` is called as by `Background`, if nothing newer is."""
+        self._revision += 1
+        revision = self._revision
+
+        def end(ended: Future[Result]) -> None:
+            if revision == self._revision:
+                done(ended)
+
+        self._background.start(work, end)

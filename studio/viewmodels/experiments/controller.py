@@ -34,7 +34,7 @@ from studio.core.experiments.results.ratings import Rating
 from studio.core.experiments.results.result import ResultHead
 from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
-from studio.viewmodels.app.background import Background
+from studio.viewmodels.app.background import Background, LatestTask
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 from studio.viewmodels.experiments.shown_cell import AnswerPair, ShownCell, shown_cell
 from studio.viewmodels.experiments.started_run import FollowedRun, StartedRun
@@ -97,7 +97,8 @@ class ExperimentController(QObject):
         self._has_ended = False
         self._work: Future[str] | None = None
         self._result: int | None = None
-        self._loads = self._plans = 0  # how often asked for: only what the newest finds is shown
+        self._loading = LatestTask(background)
+        self._planning = LatestTask(background)
         self._shown: CellKey | None = None
         self._waits: str | None = None
         self._is_read = False
@@ -130,19 +131,13 @@ class ExperimentController(QObject):
                 self.failed.emit(str(error))
                 self.reload_plan()
                 return
-        self._loads += 1
-        self._background.start(
-            asyncio.to_thread(self._read, self._ledger, result),
-            partial(self._on_loaded, self._loads),
-        )
+        self._loading.start(asyncio.to_thread(self._read, self._ledger, result), self._on_loaded)
         self.reload_plan()
 
     def reload_plan(self) -> None:
         """Read the file again, as it is saved."""
-        self._plans += 1
-        self._background.start(
-            asyncio.to_thread(plan_experiment, self.path, self._services()),
-            partial(self._on_planned, self._plans),
+        self._planning.start(
+            asyncio.to_thread(plan_experiment, self.path, self._services()), self._on_planned
         )
 
     def _read(self, ledger: ExperimentLedger, result: int | None) -> _Loaded:
@@ -153,9 +148,7 @@ class ExperimentController(QObject):
         is_live = ledger.is_run(wanted)
         return _Loaded(heads, grid_of(ledger, wanted), report_of(ledger, wanted), is_live)
 
-    def _on_loaded(self, number: int, ended: Future[_Loaded]) -> None:
-        if number != self._loads:
-            return  # another result was chosen since
+    def _on_loaded(self, ended: Future[_Loaded]) -> None:
         try:
             found = ended.result()
         except (LedgerError, OSError) as error:
@@ -183,9 +176,7 @@ class ExperimentController(QObject):
         if only is not None:
             self.run(only)
 
-    def _on_planned(self, number: int, ended: Future[ExperimentPlan]) -> None:
-        if number != self._plans:
-            return  # the file was saved again since
+    def _on_planned(self, ended: Future[ExperimentPlan]) -> None:
         try:
             self.plan = ended.result()
         except ExperimentError as error:

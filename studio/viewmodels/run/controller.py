@@ -17,7 +17,8 @@ from studio.application.run.displayed_run import DisplayedRun
 from studio.application.run.inspector.sources import reading_for_display, sources_for
 from studio.application.run.inspector.tabs import Inspection, InspectorView, inspector_view
 from studio.application.run.past.again import PastRun
-from studio.application.run.past.compare import BranchView, RunComparison, RunSide, compare
+from studio.application.run.past.branches import BranchView
+from studio.application.run.past.compare import RunComparison, RunSide, compare
 from studio.application.run.past.overview import RunOverview, overview
 from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import Arrived, Ended, Journal, RunPlan, Streamed
@@ -33,7 +34,7 @@ from studio.core.agent.values.state import RunModel, RunState
 from studio.core.models.base import ChatModel
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
-from studio.viewmodels.run.slot import RunMark, RunSlot, slot_path
+from studio.viewmodels.run.slot import RunMark, RunSlot, RunSlots, slot_path
 
 DRAIN_MS = 33
 """How often what happened is shown: thirty times a second, whatever the model's speed."""
@@ -43,12 +44,6 @@ _SAID_MS = 150
 
 _MOST_FOLDED = 2000
 """Events up to which an earlier moment is folded for the watches."""
-
-_MOST_RESTING = 8
-"""Prompts whose run is kept in memory although it is over and another is shown."""
-
-_BESIDE = "\0"
-"""The slot of a run of the past whose prompt has one that goes on."""
 
 _LATE = 5
 """Looks without a first fact after which the pane says that the tools are made ready."""
@@ -86,10 +81,7 @@ class RunController(QObject):
         self._background = background
         self._journal = journal
         self.breakpoints = breakpoints if breakpoints is not None else FileBreakpoints(self)
-        self._slot = RunSlot("")
-        """The one that is shown."""
-        self._slots = {"": self._slot}
-        self._prompt = ""
+        self._slots = RunSlots()
         self._model_now: RunModel | None = None
         self._marks: dict[str, RunMark] = {}
         self._wanted = Inspection()
@@ -100,6 +92,11 @@ class RunController(QObject):
         self._listening.setInterval(_SAID_MS)
         self._listening.timeout.connect(self._read_said)
         self.breakpoints.changed.connect(self._on_breakpoints)
+
+    @property
+    def _slot(self) -> RunSlot:
+        """The one that is shown."""
+        return self._slots.shown
 
     @property
     def view(self) -> RunView:
@@ -148,7 +145,7 @@ class RunController(QObject):
             first: what it is told as it begins.
             follows_prompt: whether the user is asked where the prompt has another model later.
         """
-        slot = self._slot = self._slot_of(slot_path(plan.document))
+        slot = self._slots.show(slot_path(plan.document))
         slot.drop_run()
         slot.shown, slot.announced, slot.against = DisplayedRun(), "", against
         slot.here = Breakpoint(HERE, frozenset({to})) if to is not None else None
@@ -189,11 +186,7 @@ class RunController(QObject):
         Args:
             path: the prompt's file; empty for one that was never saved.
         """
-        if path == self._prompt:
-            return
-        self._prompt = path
-        if self._slot.path != path:
-            self._slot = self._slot_of(path)
+        if self._slots.turn_to(path):
             self._show(self._slot)
 
     def follow_prompt(self, old: str, new: str) -> None:
@@ -203,34 +196,16 @@ class RunController(QObject):
             old: the path before; empty for one that was never saved.
             new: the path now.
         """
-        there = self._slots.get(new)
-        is_shown = self._prompt == old
-        if old not in self._slots or (there is not None and there.is_live) or not (old or is_shown):
-            return
-        slot = self._slots.pop(old)
-        slot.path, self._slots[new] = new, slot
-        if self._slot is there:
-            self._slot = slot
-        if is_shown:
-            self._prompt = new
-        self._tell_marks()
+        if self._slots.rename(old, new):
+            self._tell_marks()
 
     def open_record(self, record: RunRecord) -> None:
         """Show a run of the past; nothing is asked or called, and no run that goes on is ended."""
-        run = record.state.setup.run if record.state is not None else ""
-        going = (each for each in self._slots.values() if each.is_live and each.shown.run == run)
-        live = next(going, None) if run else None
-        if live is not None:
-            self._slot = live
-            self._show(live)
+        setup = record.state.setup if record.state is not None else None
+        if setup is not None and self._slots.show_live(setup.run):
+            self._show(self._slot)
             return
-        path = record.state.setup.path if record.state is not None else ""
-        slot = self._slot_of(path)
-        beside = ""
-        while slot.is_live:  # the prompt's, or one of its past that was gone on with
-            beside += _BESIDE
-            slot = self._slot_of(beside)
-        self._slot = slot
+        slot = self._slots.show_beside(setup.path if setup is not None else "")
         slot.session = None
         slot.announced, slot.against, slot.here = "", None, None
         slot.shown = DisplayedRun.of_record(record)
@@ -263,7 +238,7 @@ class RunController(QObject):
         """Let go of the runs under way; they are journaled as stopped."""
         self._drain.stop()
         self._listening.stop()
-        for slot in self._slots.values():
+        for slot in self._slots:
             slot.drop_run()
 
     def _session_of(self, plan: RunPlan, *, at_entry: bool = False) -> RunSession:
@@ -275,16 +250,6 @@ class RunController(QObject):
         )
         return RunSession(replace(plan, options=options), self._journal)
 
-    def _slot_of(self, path: str) -> RunSlot:
-        """The slot of a prompt, the newest of all; old ones whose run is over are let go."""
-        slot = self._slots.pop(path, None) or RunSlot(path)
-        self._slots[path] = slot
-        resting = [each for each in self._slots.values() if not each.is_live]
-        for old in resting[:-_MOST_RESTING]:
-            if old not in (slot, self._slot):
-                del self._slots[old.path]
-        return slot
-
     def _drive(self, slot: RunSlot, *first: Command) -> None:
         if slot.session is None:
             return
@@ -295,7 +260,7 @@ class RunController(QObject):
 
     def _tell_marks(self) -> None:
         """Say which prompts have a run that goes on, where that changed."""
-        marks = {path: mark for path, slot in self._slots.items() if (mark := slot.mark)}
+        marks = self._slots.marks
         if marks != self._marks:
             self._marks = marks
             self.marks_changed.emit(dict(marks))
@@ -378,22 +343,14 @@ class RunController(QObject):
     def compare_all(self) -> None:
         """Put all ways through the run into one table."""
         shown = self._slot.shown
-        count = len(shown.events)
-        ends = ((one.title, shown.tree.branch_end(one.last, count)) for one in self.view.branches)
-        sides = [RunSide(title, state_at(shown.events, end)) for title, end in ends]
+        sides = [shown.side_of(branch) for branch in self.view.branches]
         if len(sides) > 1:
             self.overviewed.emit(overview(sides))
 
     def compare_branches(self, left: BranchView, right: BranchView) -> None:
         """Put two ways through the run side by side."""
         shown = self._slot.shown
-        count = len(shown.events)
-        sides = [
-            # To its very end: how it ended is compared, too.
-            RunSide(one.title, state_at(shown.events, shown.tree.branch_end(one.last, count)))
-            for one in (left, right)
-        ]
-        self.compared.emit(compare(*sides))
+        self.compared.emit(compare(shown.side_of(left), shown.side_of(right)))
 
     def _on_sent(self, future: Future[str]) -> None:
         if not future.cancelled() and (wrong := future.result()):
@@ -407,7 +364,7 @@ class RunController(QObject):
         return value.breakpoints if here is None else (*value.breakpoints, here)
 
     def _on_breakpoints(self, value: BreakpointSet) -> None:
-        for slot in self._slots.values():
+        for slot in self._slots:
             session = slot.session
             if session is not None and self.breakpoints.belongs_to(session.plan.document):
                 self._tell_breakpoints(slot)
@@ -459,12 +416,12 @@ class RunController(QObject):
 
     def _take(self) -> None:
         """Show all that has arrived since the last time."""
-        for slot in [*self._slots.values()]:
+        for slot in self._slots:
             self._take_of(slot)
             session = slot.session
             if session is not None and slot.driving is None and session.is_told_more:
                 self._drive(slot)
-        if not any(slot.is_live for slot in self._slots.values()):
+        if not any(slot.is_live for slot in self._slots):
             self._drain.stop()
         self._tell_marks()
 
@@ -506,7 +463,7 @@ class RunController(QObject):
         state = slot.shown.state
         came = any(isinstance(each, Arrived) for each in arrivals)
         if state is not None and came and (state.is_over or state.pause is not None):
-            path = state.setup.path if slot.path.startswith(_BESIDE) else slot.path
+            path = state.setup.path if slot.is_beside else slot.path
             self.stood_elsewhere.emit(path, sentence_of(state))
 
     def _read_said(self) -> None:
@@ -556,25 +513,16 @@ class RunController(QObject):
 
     def _model_to_ask(self, slot: RunSlot) -> RunModel | None:
         """What the open prompt asks for, or what would answer where the run's own is not here."""
-        now = self._model_now if self._is_of_open_prompt(slot) else None
-        if now is not None or slot.can_keep_model or slot.session is None:
+        now = self._model_now if self._slots.is_of_open_prompt(slot) else None
+        if now is not None or slot.other_model is None:
             return now
-        return run_model_of(slot.session.plan.model, priced=False)
+        return run_model_of(slot.other_model, priced=False)
 
     @property
     def stand_in(self) -> ChatModel | None:
         """What is to answer a run of another prompt than the open one, whose own is not here."""
-        slot = self._slot
-        if slot.can_keep_model or slot.session is None:
-            return None
-        has_own = self._model_now is not None and self._is_of_open_prompt(slot)
-        return None if has_own else slot.session.plan.model
-
-    def _is_of_open_prompt(self, slot: RunSlot) -> bool:
-        """Whether what the open prompt says of its model concerns a run."""
-        state = slot.shown.state
-        paths = (slot.path, state.setup.path if state is not None else slot.path)
-        return slot.follows_prompt and self._prompt in paths
+        has_own = self._model_now is not None and self._slots.is_of_open_prompt(self._slot)
+        return None if has_own else self._slot.other_model
 
     def _announce(self, slot: RunSlot, *, over: bool) -> None:
         run = slot.shown.run

@@ -1,7 +1,8 @@
-"""The run of one prompt: what drives it, and what is shown of it."""
+"""The runs of a window by their prompts: what drives each, and what is shown of it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -12,7 +13,14 @@ from studio.application.run.start.session import RunSession
 from studio.application.run.view import RunView
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.state import RunModel
+from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
+
+_MOST_RESTING = 8
+"""Prompts whose run is kept in memory although it is over and another is shown."""
+
+_BESIDE = "\0"
+"""The slot of a run of the past whose prompt has one that goes on."""
 
 RunMark: TypeAlias = Literal["running", "waiting"]
 """What the tab of a prompt shows of its run."""
@@ -67,6 +75,18 @@ class RunSlot:
         return missing is None or (state is not None and not missing.is_same(state.answered_by))
 
     @property
+    def other_model(self) -> ChatModel | None:
+        """What would answer where the run's own model is not to be had here."""
+        if self.can_keep_model or self.session is None:
+            return None
+        return self.session.plan.model
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether its run is one of the past, of a prompt that has one that goes on."""
+        return self.path.startswith(_BESIDE)
+
+    @property
     def mark(self) -> RunMark | None:
         """What the prompt's tab shows."""
         if self.driving is None:
@@ -80,6 +100,87 @@ class RunSlot:
             self.driving.cancel()
         self.driving = None
         self.session = None
+
+
+class RunSlots:
+    """The slots of a window; one of them is shown. Kept by the GUI thread alone."""
+
+    def __init__(self) -> None:
+        self.shown = RunSlot("")
+        """The one that is shown."""
+        self._by_path = {"": self.shown}
+        self._prompt = ""
+
+    def __iter__(self) -> Iterator[RunSlot]:
+        return iter([*self._by_path.values()])
+
+    @property
+    def marks(self) -> dict[str, RunMark]:
+        """Which prompts have a run that goes on."""
+        return {path: mark for path, slot in self._by_path.items() if (mark := slot.mark)}
+
+    def show(self, path: str) -> RunSlot:
+        """Show the slot of a prompt, the newest of all; old ones whose run is over are let go."""
+        self.shown = self._of(path)
+        return self.shown
+
+    def show_live(self, run: str) -> bool:
+        """Show a run that goes on; False where it does not."""
+        going = (each for each in self if each.is_live and each.shown.run == run)
+        found = next(going, None) if run else None
+        if found is not None:
+            self.shown = found
+        return found is not None
+
+    def show_beside(self, path: str) -> RunSlot:
+        """Show a slot for a run of the past: the prompt's, or one beside it where that is taken."""
+        slot, beside = self._of(path), ""
+        while slot.is_live:  # the prompt's, or one of its past that was gone on with
+            beside += _BESIDE
+            slot = self._of(beside)
+        self.shown = slot
+        return slot
+
+    def turn_to(self, path: str) -> bool:
+        """The user has turned to a prompt; whether another slot is shown for it."""
+        if path == self._prompt:
+            return False
+        self._prompt = path
+        if self.shown.path == path:
+            return False
+        self.show(path)
+        return True
+
+    def rename(self, old: str, new: str) -> bool:
+        """A prompt has another file name: its slot goes along, if it can."""
+        there = self._by_path.get(new)
+        is_shown = self._prompt == old
+        if old not in self._by_path or (there is not None and there.is_live):
+            return False
+        if not (old or is_shown):
+            return False
+        slot = self._by_path.pop(old)
+        slot.path, self._by_path[new] = new, slot
+        if self.shown is there:
+            self.shown = slot
+        if is_shown:
+            self._prompt = new
+        return True
+
+    def is_of_open_prompt(self, slot: RunSlot) -> bool:
+        """Whether what the open prompt says of its model concerns a run."""
+        state = slot.shown.state
+        paths = (slot.path, state.setup.path if state is not None else slot.path)
+        return slot.follows_prompt and self._prompt in paths
+
+    def _of(self, path: str) -> RunSlot:
+        slot = self._by_path.pop(path, None) or RunSlot(path)
+        self._by_path[path] = slot
+        resting = [each for each in self if not each.is_live]
+        for old in resting[:-_MOST_RESTING]:
+            if old not in (slot, self.shown):
+                del self._by_path[old.path]
+        return slot
 
 
 def slot_path(document: PromptDocument) -> str:

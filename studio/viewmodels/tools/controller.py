@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.tools.recorded import ToolRecording, find_recordings
 from studio.core.masking.masker import Masker
@@ -31,95 +29,11 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.tools.calls import ToolCalls
 from studio.viewmodels.tools.questions import ToolQuestions
-
-_SETTLE_MS = 150
-"""An editor that replaces a file does it in several steps."""
-
-_MOST_NEIGHBOURS = 200
-
-
-class SavedFiles(QObject):
-    """Watches files and their folders; a change of anything but those files is no news."""
-
-    saved = Signal()
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._files: tuple[Path, ...] = ()
-        self._stamps: frozenset[tuple[Path, int, int]] = frozenset()
-        self._watcher = QFileSystemWatcher(self)
-        self._watcher.fileChanged.connect(self._stir)
-        self._watcher.directoryChanged.connect(self._stir)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_SETTLE_MS)
-        self._timer.timeout.connect(self._look)
-
-    def watch(self, files: Iterable[Path]) -> None:
-        """Watch these files, and no others."""
-        fresh = tuple(dict.fromkeys(files))
-        if fresh != self._files:
-            self._files = fresh
-            self._stamps = _stamps(fresh)
-            self._timer.stop()
-        self._watch_again()
-
-    def _stir(self, _: str) -> None:
-        if self._files:
-            self._timer.start()
-
-    def _look(self) -> None:
-        self._watch_again()
-        stamps = _stamps(self._files)
-        if stamps != self._stamps:
-            self._stamps = stamps
-            self.saved.emit()
-
-    def _watch_again(self) -> None:
-        """A file that was replaced has to be watched anew."""
-        wanted = {str(path) for path in self._files if path.exists()}
-        wanted |= {str(path.parent) for path in self._files if path.parent.is_dir()}
-        watched = {*self._watcher.files(), *self._watcher.directories()}
-        if watched - wanted:
-            self._watcher.removePaths([*(watched - wanted)])
-        if wanted - watched:
-            self._watcher.addPaths([*(wanted - watched)])
-
-
-def _stamps(files: Iterable[Path]) -> frozenset[tuple[Path, int, int]]:
-    found: set[tuple[Path, int, int]] = set()
-    for path in files:
-        # What a Python file imports may stand beside it.
-        neighbors = sorted(path.parent.glob("*.py"))[:_MOST_NEIGHBOURS]
-        for each in (path, *(neighbors if path.suffix == ".py" else ())):
-            try:
-                facts = each.stat()
-            except OSError:
-                continue
-            found.add((each, facts.st_mtime_ns, facts.st_size))
-    return frozenset(found)
-
+from studio.viewmodels.tools.saved_files import SavedFiles
+from studio.viewmodels.tools.trial import ToolTrial, ToolTrials
 
 _LOAD_MS = 300
-_SAID_MS = 150  # between two looks at what a running call says
 _CLOSE_SECONDS = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class ToolTrial:
-    """One call that the user tried, and how it ended."""
-
-    name: str
-    """The tool."""
-
-    arguments: JsonObject
-    """The arguments given."""
-
-    outcome: ToolOutcome | None = None
-    """The end; `None` while it runs."""
-
-    when: float = 0.0
-    """When it began, in seconds since the epoch."""
 
 
 class ToolsController(QObject):
@@ -185,11 +99,9 @@ class ToolsController(QObject):
         self._changes = 0
         """Changes asked for that the loop has not made yet."""
         self._load: Future[ToolRegistry] | None = None
-        self._trial: ToolTrial | None = None
-        self._call: Future[ToolOutcome] | None = None
-        self._listening = QTimer(self)
-        self._listening.setInterval(_SAID_MS)
-        self._listening.timeout.connect(self._read_said)
+        self._trials = ToolTrials(background, self.call, self._session.read_said, self)
+        self._trials.changed.connect(self._on_trial)
+        self._trials.said.connect(self.trial_said)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_LOAD_MS)
@@ -220,7 +132,7 @@ class ToolsController(QObject):
     @property
     def is_trying(self) -> bool:
         """Whether a tried call still runs."""
-        return self._call is not None
+        return self._trials.is_running
 
     def set_document(
         self, document: PromptDocument | None, hoisted: Iterable[HoistedTool] = ()
@@ -413,43 +325,23 @@ class ToolsController(QObject):
 
     def try_tool(self, name: str, arguments: JsonObject) -> None:
         """Call a tool because the user asked for it; one call at a time."""
-        if self._call is not None:
-            return
-        self._trial = ToolTrial(name, dict(arguments), when=time.time())
-        self.trial_changed.emit(self._trial)
-        self._listening.start()
-        self._call = self._background.start(
-            self.call(name, arguments),
-            self._tried,
-        )
+        self._trials.start(name, arguments)
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call a tool because the user asked for it; to be awaited in the loop."""
         return await self._session.try_tool(name, arguments, self._inputs, self.questions.ask)
 
-    def _read_said(self) -> None:
-        """Show what the running call has said so far."""
-
-        def done(future: Future[str]) -> None:
-            if not future.cancelled() and future.exception() is None and self._call is not None:
-                self.trial_said.emit(future.result())
-
-        if self._background.is_running:
-            self._background.start(self._session.read_said(), done)
-
     def cancel_trial(self) -> None:
         """Stop the tried call; its process is ended."""
-        if self._call is not None:
-            self._call.cancel()
+        self._trials.cancel()
 
     def close(self) -> None:
         """End all processes behind the tools; waits for them, at most two seconds."""
         self._timer.stop()
-        self._listening.stop()
+        self._trials.close()
         self._saved.watch(())
         self._searching.drop()
         self.calls.cancel()
-        self.cancel_trial()
         if self._load is not None:
             self._load.cancel()
         if self._background.is_running:
@@ -500,14 +392,7 @@ class ToolsController(QObject):
     def _on_recordings(self, found: tuple[str, tuple[ToolRecording, ...]]) -> None:
         self.recordings_found.emit(*found)
 
-    def _tried(self, future: Future[ToolOutcome]) -> None:
-        self._listening.stop()
-        trial, self._trial, self._call = self._trial, None, None
-        if trial is None:
-            return
-        try:
-            outcome = future.result()
-        except CancelledError:
-            outcome = ToolOutcome(self.tr("Stopped by you."), "cancelled")
-        self.trial_changed.emit(replace(trial, outcome=outcome))
-        self._show(self._session.registry)
+    def _on_trial(self, trial: ToolTrial) -> None:
+        self.trial_changed.emit(trial)
+        if trial.outcome is not None:
+            self._show(self._session.registry)

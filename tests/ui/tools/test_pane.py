@@ -19,7 +19,8 @@ from studio.ui.style.theme import DARK
 from studio.ui.tools.consent_dialog import ConsentDialog
 from studio.ui.tools.pane import ToolsPane
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.tools.controller import ToolsController, ToolTrial
+from studio.viewmodels.tools.controller import ToolsController
+from studio.viewmodels.tools.trial import ToolTrial
 from tests.support.counted import calls_of
 from tests.support.modal import answering
 from tests.support.themes import wear

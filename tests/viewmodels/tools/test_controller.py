@@ -10,7 +10,8 @@ from studio.core.prompty.parse import parse
 from studio.core.tools.mock import FixedMock
 from studio.core.tools.trust.store import TrustStore
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.tools.controller import ToolsController, ToolTrial
+from studio.viewmodels.tools.controller import ToolsController
+from studio.viewmodels.tools.trial import ToolTrial
 
 TOOLS = '''
 import time

@@ -5,13 +5,10 @@ from dataclasses import replace
 from studio.application.run.past.compare import (
     RunSide,
     _without_ids,
-    branches_of,
     compare,
     figures_of,
 )
 from studio.application.run.text import plain_text
-from studio.core.agent.past.tree import RunTree
-from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from tests.application.run import examples as run
 
@@ -62,30 +59,6 @@ def test_texts_count_whole_not_as_far_as_a_card_shows_them() -> None:
     texts = comparison.texts(first)
     assert [block.kind for block in texts.left] == ["body", "gone"]
     assert plain_text(texts.right[1:]) == "the end is two"
-
-
-def test_branches_are_named_by_how_far_they_go() -> None:
-    places = RunTree()
-    places.reach(2, PausePoint.BEFORE_REQUEST, 1, None)
-    places.reach(9, PausePoint.ANSWER, 2, None)
-    places.fork(10, 2)  # went nowhere
-    places.fork(13, 2)
-    places.reach(14, PausePoint.OBSERVATION, 1, 0)
-    first, second = branches_of(places, 14)
-
-    assert (first.title, first.detail) == ("First way", "to iteration 2, with the answer")
-    assert (second.title, second.last, second.is_current) == ("Branch 2", 14, True)
-
-
-def test_branches_bear_the_names_that_they_were_given() -> None:
-    places = RunTree()
-    places.reach(2, PausePoint.BEFORE_REQUEST, 1, None)
-    places.fork(8, 2)
-    places.reach(9, PausePoint.ANSWER, 2, None)
-    first, second = branches_of(places, 2, {1: "with Lyon", 0: ""})
-
-    assert (first.title, second.title) == ("First way", "with Lyon")
-    assert (first.is_current, second.is_current) == (True, False)
 
 
 def test_figures_of_both_ways_say_how_much_more_or_less() -> None:

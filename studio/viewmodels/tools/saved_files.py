@@ -1,0 +1,75 @@
+"""Watches the files that tools come from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+
+_SETTLE_MS = 150
+"""An editor that replaces a file does it in several steps."""
+
+_MOST_NEIGHBOURS = 200
+
+
+class SavedFiles(QObject):
+    """Watches files and their folders; a change of anything but those files is no news."""
+
+    saved = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._files: tuple[Path, ...] = ()
+        self._stamps: frozenset[tuple[Path, int, int]] = frozenset()
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.fileChanged.connect(self._stir)
+        self._watcher.directoryChanged.connect(self._stir)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_SETTLE_MS)
+        self._timer.timeout.connect(self._look)
+
+    def watch(self, files: Iterable[Path]) -> None:
+        """Watch these files, and no others."""
+        fresh = tuple(dict.fromkeys(files))
+        if fresh != self._files:
+            self._files = fresh
+            self._stamps = _stamps(fresh)
+            self._timer.stop()
+        self._watch_again()
+
+    def _stir(self, _: str) -> None:
+        if self._files:
+            self._timer.start()
+
+    def _look(self) -> None:
+        self._watch_again()
+        stamps = _stamps(self._files)
+        if stamps != self._stamps:
+            self._stamps = stamps
+            self.saved.emit()
+
+    def _watch_again(self) -> None:
+        """A file that was replaced has to be watched anew."""
+        wanted = {str(path) for path in self._files if path.exists()}
+        wanted |= {str(path.parent) for path in self._files if path.parent.is_dir()}
+        watched = {*self._watcher.files(), *self._watcher.directories()}
+        if watched - wanted:
+            self._watcher.removePaths([*(watched - wanted)])
+        if wanted - watched:
+            self._watcher.addPaths([*(wanted - watched)])
+
+
+def _stamps(files: Iterable[Path]) -> frozenset[tuple[Path, int, int]]:
+    found: set[tuple[Path, int, int]] = set()
+    for path in files:
+        # What a Python file imports may stand beside it.
+        neighbors = sorted(path.parent.glob("*.py"))[:_MOST_NEIGHBOURS]
+        for each in (path, *(neighbors if path.suffix == ".py" else ())):
+            try:
+                facts = each.stat()
+            except OSError:
+                continue
+            found.add((each, facts.st_mtime_ns, facts.st_size))
+    return frozenset(found)

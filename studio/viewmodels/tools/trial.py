@@ -1,0 +1,112 @@
+"""The call of a tool that the user tries: one at a time, with what it says while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, replace
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from studio.core.text.values import JsonObject
+from studio.core.tools.source import ToolOutcome
+from studio.viewmodels.app.background import Background
+
+_SAID_MS = 150
+"""Between two looks at what a running call says."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTrial:
+    """One call that the user tried, and how it ended."""
+
+    name: str
+    """The tool."""
+
+    arguments: JsonObject
+    """The arguments given."""
+
+    outcome: ToolOutcome | None = None
+    """The end; `None` while it runs."""
+
+    when: float = 0.0
+    """When it began, in seconds since the epoch."""
+
+
+class ToolTrials(QObject):
+    """Makes the call, listens to it, and stops it."""
+
+    changed = Signal(ToolTrial)  # begun, or ended
+    said = Signal(str)  # what the running call has said so far
+
+    def __init__(
+        self,
+        background: Background,
+        call: Callable[[str, JsonObject], Coroutine[Any, Any, ToolOutcome]],
+        read_said: Callable[[], Coroutine[Any, Any, str]],
+        parent: QObject | None = None,
+    ) -> None:
+        """Make it.
+
+        Args:
+            background: the loop that calls run in.
+            call: calls a tool by name with arguments.
+            read_said: tells what the running call has said.
+            parent: its owner.
+        """
+        super().__init__(parent)
+        self._background = background
+        self._make_call = call
+        self._read = read_said
+        self._trial: ToolTrial | None = None
+        self._call: Future[ToolOutcome] | None = None
+        self._listening = QTimer(self)
+        self._listening.setInterval(_SAID_MS)
+        self._listening.timeout.connect(self._read_said)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a tried call still runs."""
+        return self._call is not None
+
+    def start(self, name: str, arguments: JsonObject) -> None:
+        """Call a tool because the user asked for it; one call at a time."""
+        if self._call is not None:
+            return
+        self._trial = ToolTrial(name, dict(arguments), when=time.time())
+        self.changed.emit(self._trial)
+        self._listening.start()
+        self._call = self._background.start(self._make_call(name, arguments), self._end)
+
+    def cancel(self) -> None:
+        """Stop the tried call; its process is ended."""
+        if self._call is not None:
+            self._call.cancel()
+
+    def close(self) -> None:
+        """Stop the call, and listen no more."""
+        self._listening.stop()
+        self.cancel()
+
+    def _read_said(self) -> None:
+        """Show what the running call has said so far."""
+
+        def done(future: Future[str]) -> None:
+            if not future.cancelled() and future.exception() is None and self._call is not None:
+                self.said.emit(future.result())
+
+        if self._background.is_running:
+            self._background.start(self._read(), done)
+
+    def _end(self, future: Future[ToolOutcome]) -> None:
+        self._listening.stop()
+        trial, self._trial, self._call = self._trial, None, None
+        if trial is None:
+            return
+        try:
+            outcome = future.result()
+        except CancelledError:
+            outcome = ToolOutcome(self.tr("Stopped by you."), "cancelled")
+        self.changed.emit(replace(trial, outcome=outcome))
