@@ -4,7 +4,8 @@ The first one (`primary_instance.py`) listens on a local socket and leaves a mar
 user's data. A start that finds no mark has nothing to ask, and pays nothing. A mark whose owner
 is gone (killed, or the machine went down) is answered by nobody: the start goes on, and is the
 first, since a dead process holds no lock. One that is only too busy to answer stays the first: the
-start is a window beside it then, as with `--new-window`.
+start withdraws what it asked, and is a window beside it, as with `--new-window`. Each file is then
+opened once, and what is begun with it is begun once.
 """
 
 from __future__ import annotations
@@ -14,14 +15,19 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+if TYPE_CHECKING:
+    from PySide6.QtNetwork import QLocalSocket
+
 MARK = "instance"
 _CONNECT_MS = 500
-_ANSWER_MS = 3000
+_ANSWER_MS = 10_000
 _MOST_BYTES = 1_000_000
 _DONE = b"ok\n"
+_WITHDRAWN = b"withdrawn\n"
 
 
 def socket_name(data: Path) -> str:
@@ -29,16 +35,20 @@ def socket_name(data: Path) -> str:
     return "prompt-studio-" + hashlib.sha256(str(data.resolve()).encode()).hexdigest()[:20]
 
 
-def hand_over(data: Path, files: Sequence[Path], begin: str = "") -> bool:
+def hand_over(
+    data: Path, files: Sequence[Path], begin: str = "", *, answer_ms: int = _ANSWER_MS
+) -> bool:
     """Ask the studio that runs already to show files and come to the front.
 
     Args:
         data: the user's data folder.
         files: what to show; none only brings the window to the front.
         begin: `run` or `step`: what is done with the last of them; nothing otherwise.
+        answer_ms: how long one that lives may take until it looks at what it is asked.
 
     Returns:
-        Whether it did. False where none runs, or where it does not answer within 3 s.
+        Whether it does. False where none runs, or where it does not answer in that time: it does
+        nothing of it later either.
     """
     if not (data / MARK).exists():
         return False
@@ -50,7 +60,10 @@ def hand_over(data: Path, files: Sequence[Path], begin: str = "") -> bool:
     if not socket.waitForConnected(_CONNECT_MS):
         return False
     socket.write(json.dumps(message).encode() + b"\n")
-    answered = socket.waitForReadyRead(_ANSWER_MS) and bytes(socket.readAll().data()) == _DONE
+    answered = socket.waitForReadyRead(answer_ms) and bytes(socket.readAll().data()) == _DONE
+    if not answered:
+        socket.write(_WITHDRAWN)  # it reads this together with what was asked
+        socket.waitForBytesWritten(_CONNECT_MS)
     socket.disconnectFromServer()
     return answered
 
@@ -102,21 +115,28 @@ class InstanceServer(QObject):
         if not isinstance(self._server, QLocalServer):
             return
         socket = self._server.nextPendingConnection()
-        held = bytearray()
+        socket.readyRead.connect(self._on_readable)  # no closure: the socket must not own this
+        socket.disconnected.connect(socket.deleteLater)
+        self._read(socket)
 
-        def read() -> None:
-            held.extend(socket.readAll().data())
-            if len(held) > _MOST_BYTES:
-                socket.abort()
-            elif b"\n" in held:
-                self._take(bytes(held))
+    def _on_readable(self) -> None:
+        from PySide6.QtNetwork import QLocalSocket
+
+        socket = self.sender()
+        if isinstance(socket, QLocalSocket):
+            self._read(socket)
+
+    def _read(self, socket: QLocalSocket) -> None:
+        """Take what a start asks, once all of it is there and it has not given up by then."""
+        if socket.bytesAvailable() > _MOST_BYTES:
+            socket.abort()
+        elif socket.canReadLine():
+            asked = bytes(socket.readAll().data())
+            if not asked.endswith(_WITHDRAWN):
+                # Before the files are opened, which may take as long as the start waits.
                 socket.write(_DONE)
                 socket.flush()
-
-        socket.readyRead.connect(read)
-        socket.disconnected.connect(socket.deleteLater)
-        if socket.bytesAvailable():
-            read()
+                self._take(asked)
 
     def _take(self, line: bytes) -> None:
         try:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -244,9 +245,12 @@ def test_a_second_start_opens_its_file_in_the_first_window(
     ) as second:
         qtbot.waitUntil(lambda: second.poll() is not None)
         assert second.returncode == 0
-    current = window.tabs.current
-    assert current is not None
-    assert current.controller.path == path
+
+    def is_open() -> bool:  # the start is answered before its file is opened
+        current = window.tabs.current
+        return current is not None and current.controller.path == path
+
+    qtbot.waitUntil(is_open)
 
 
 @pytest.mark.qt_log_ignore("does not support raise")
@@ -284,6 +288,25 @@ def test_a_mark_that_nobody_stands_behind_is_taken_over(qtbot: QtBot, tmp_path: 
     server.close()
     assert not (tmp_path / MARK).exists()
     assert not hand_over(tmp_path, ())
+
+
+def test_what_a_studio_was_too_busy_to_hear_of_is_not_done_later(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    """The start opened the file itself: a second window, or a second run, would be too much."""
+    server = InstanceServer(tmp_path)
+    assert server.listen()
+    asked: list[tuple[Path, ...]] = []
+    server.request_open.connect(lambda paths, _begin: asked.append(paths))
+    # The server lives in this thread, which waits here and so hears nothing.
+    assert not hand_over(tmp_path, (tmp_path / "early.prompty",), "run", answer_ms=1)
+    later = QLocalSocket()
+    later.connectToServer(socket_name(tmp_path))
+    later.write(json.dumps({"open": [str(tmp_path / "later.prompty")]}).encode() + b"\n")
+    qtbot.waitUntil(lambda: later.bytesAvailable() > 0)
+    assert asked == [(tmp_path / "later.prompty",)]
+    later.disconnectFromServer()
+    server.close()
 
 
 def test_only_the_first_studio_has_the_session(
