@@ -166,6 +166,7 @@ def wanted(item: Mapping[str, Any]) -> dict[str, Any]:
     metadata = item.get("metadata") or {}
     assert set(metadata) <= {"tool_calls", "tool_call_id"}
     assert set(item) <= {"role", "content", "metadata"}
+    assert all(call["type"] == "function" for call in metadata.get("tool_calls") or ())
     content = item["content"]
     if not isinstance(content, str):
         assert all(part["type"] == "text" for part in content)
