@@ -109,6 +109,12 @@ OUR_CHOICE = {
 }
 """Where peers disagree with each other."""
 
+NOT_COPIED = {
+    "lc-structured-chat-05-parse-with-language-without-a-new-line": "action",
+    "go-08-ai-final": "error",  # no label of ours: with "treat as the answer"
+}
+"""What ours makes of a reply that a peer takes for the answer by a fault of its own."""
+
 
 def read(case: Mapping[str, Any]) -> Reading:
     return loop_of(FORMATS[case["format"]]).read(reply_of(case["input"]), rules_for(case))
@@ -321,8 +327,8 @@ def test_a_peers_fault_is_not_copied(case):
         reading, expected = read(vector), vector["expected"]
         assert (expected["kind"], expected["tool"], expected["args"]) == ("final", None, None)
         assert expected["thought"] is None
-        answer = expected["answer"]
-        assert kind_of(reading) != "final" or reading.answer != answer
+        assert vector["input"].endswith(expected["answer"])  # all of it, or after its label
+        assert kind_of(reading) == NOT_COPIED[vector["id"]]
         assert vector["adopt"] == "no"
 
 
