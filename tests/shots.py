@@ -1,9 +1,9 @@
 """Take pictures of every pane and state in both themes: `make shots`, then look at them.
 
-    python tests/shots.py OUT [WIDTHxHEIGHT[@2] ...]
+    python tests/shots.py OUT [WIDTHxHEIGHT[@2] ...] [--panes | --editor | --dialogs]
 
-`@2` draws two pixels for one, as a screen at 200 % does. The pictures of the README are made by the
-same program (`--readme`).
+`@2` draws two pixels for one, as a screen at 200 % does; a part is drawn alone where one is named.
+The pictures of the README are made by the same program (`--readme`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import shots_dialogs  # noqa: E402
 import shots_editor  # noqa: E402
 from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
 from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
@@ -243,7 +244,12 @@ def tour(workbench: Workbench, camera: Camera, home: Path) -> None:
     wait(1200)
     camera.take("16-experiment")
     window.tabs.close_page()
-    shots_editor.editing(workbench, camera, home)
+
+
+def whole(workbench: Workbench, camera: Camera, home: Path) -> None:
+    """All that there is to look at."""
+    for part in PARTS.values():
+        part(workbench, camera, home)
 
 
 def debugging(workbench: Workbench, camera: Camera) -> None:
@@ -307,17 +313,27 @@ def readme(workbench: Workbench, camera: Camera, home: Path) -> None:
     camera.take("studio")
 
 
+PARTS: dict[str, Callable[[Workbench, Camera, Path], None]] = {
+    "panes": tour,
+    "editor": shots_editor.editing,
+    "dialogs": shots_dialogs.dialogs,
+}
+
+
 def main() -> None:
     """Take all pictures."""
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     out = Path(arguments[0] if arguments else "shots")
-    act, usual = (readme, (README_SIZE,)) if "--readme" in sys.argv else (tour, SIZES)
+    named = [name for name in PARTS if f"--{name}" in sys.argv]
+    act, usual = (PARTS[named[0]] if named else whole), SIZES
+    if "--readme" in sys.argv:
+        act, usual = readme, (README_SIZE,)
     sizes = arguments[1:] or list(usual)
     if len(sizes) > 1:
         # A process for each: Qt takes the scale when it starts.
         for size in sizes:
             scale = {"QT_SCALE_FACTOR": size.partition("@")[2] or "1"}
-            command = [sys.executable, __file__, str(out), size]
+            command = [sys.executable, __file__, str(out), size, *(f"--{name}" for name in named)]
             subprocess.run(command, env={**os.environ, **scale}, check=True)
         return
     application = QApplication(sys.argv[:1])

@@ -7,8 +7,12 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
+    QCheckBox,
+    QComboBox,
     QLabel,
     QPushButton,
+    QRadioButton,
+    QTabBar,
     QToolButton,
     QWidget,
 )
@@ -17,6 +21,8 @@ from studio.ui.parts.chip import Chip
 from studio.ui.parts.elided_label import ElidedLabel
 
 _SLACK = 2
+_COMBO_FRAME = 34
+"""Of a box for a choice: its arrow, its border, and the room around its words."""
 
 
 def cut_words(window: QWidget) -> list[str]:
@@ -39,6 +45,20 @@ def _cut(widget: QWidget, window: QWidget) -> list[tuple[str, int, int]]:
         need, have = widget.heightForWidth(widget.width()), widget.height()
         if need > have + _SLACK:
             found.append((f"(height) {widget.text()[:60]}", have, need))
+    elif isinstance(widget, QCheckBox | QRadioButton) and widget.text():
+        need, have = widget.sizeHint().width(), widget.width()
+        if need > have + _SLACK:
+            found.append((widget.text()[:60], have, need))
+    elif isinstance(widget, QTabBar) and widget.count() and not widget.tabsClosable():
+        need, have = widget.sizeHint().width(), widget.width()
+        if need > have + _SLACK:
+            said = ", ".join(widget.tabText(index) for index in range(widget.count()))
+            found.append((said[:60], have, need))
+    elif isinstance(widget, QComboBox) and widget.currentText():
+        need = widget.fontMetrics().horizontalAdvance(widget.currentText())
+        have = widget.width() - _COMBO_FRAME
+        if need > have:
+            found.append((widget.currentText()[:60], have, need))
     elif isinstance(widget, QPushButton | QToolButton) and widget.text() and _shows_text(widget):
         # Made for its words by its own size hint; only one that a layout squeezed has less.
         need = widget.fontMetrics().horizontalAdvance(widget.text().replace("&", ""))
@@ -70,7 +90,8 @@ def _words_width(label: QLabel) -> int:
         document.setHtml(label.text())
         return round(document.idealWidth()) - 2 * round(document.documentMargin())
     metrics = label.fontMetrics()
-    return max(metrics.horizontalAdvance(line) for line in label.text().split("\n"))
+    said = label.text().replace("&", "") if label.buddy() is not None else label.text()
+    return max(metrics.horizontalAdvance(line) for line in said.split("\n"))
 
 
 def _scrolls(widget: QWidget, window: QWidget) -> bool:

@@ -297,8 +297,9 @@ def _listing(files: Mapping[str, bytes], size: int) -> str:
     ]
     width = max(len(row[0]) for row in rows)
     role = max(len(row[1]) for row in rows)
+    digits = max(len(f"{row[2]:,}") for row in rows)
     lines = [
-        f"{name:<{width}}  {what:<{role}}  {count:>10,} bytes  {digest[:16]}".rstrip()
+        f"{count:>{digits},}  {name:<{width}}  {what:<{role}}  {digest[:16]}".rstrip()
         for name, what, count, digest in rows
     ]
     return "\n".join([f"{len(rows)} files, {size:,} bytes", "", *lines]) + "\n"

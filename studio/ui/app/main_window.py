@@ -244,6 +244,7 @@ class MainWindow(QMainWindow):
     def _on_page(self, page: EditorPage | None) -> None:
         self._extra = ()
         self.actions_by_id.enable(EDITING, enabled=page is not None)
+        self.docks.set_prompt(page is not None or not self.tabs.sides.has_tabs)
         if page is None:
             self.outline.set_document(None)
             if "problems" in self.__dict__:

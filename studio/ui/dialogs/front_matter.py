@@ -214,6 +214,7 @@ class FrontMatterDialog(QDialog):
                 editor.setCurrentText(shown)
         elif editor.text() != shown and not (editor.hasFocus() and editor.isModified()):
             editor.setText(shown)
+            editor.setCursorPosition(0)  # a long text is read from its beginning
 
     # -- changes --------------------------------------------------------------------------------
 

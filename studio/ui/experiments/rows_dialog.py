@@ -45,6 +45,7 @@ class InventedRowsDialog(QDialog):
         controller.setParent(self)
         self._rows: tuple[GeneratedRow, ...] = ()
         self.about = QLineEdit(controller.about)
+        self.about.setCursorPosition(0)
         self.model = QComboBox()
         self.kinds = {name: QCheckBox(_kind_name(self, name)) for name in ROW_KINDS}
         self.own_kind = QLineEdit()

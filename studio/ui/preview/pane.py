@@ -111,7 +111,8 @@ class TokenMeter(QWidget):
     def fit(self, width: int) -> None:
         """Show as much as a width has room for."""
         whole, bare, short = self.needs()
-        self.setHidden(width < short)  # the status bar has the figure too
+        # Without a window to fill it says no more than the status bar.
+        self.setHidden(width < short or self.bar.meter.share is None)
         self._is_short = width < bare
         beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.BottomToTop
         self._row.setDirection(beside if width >= whole else below)

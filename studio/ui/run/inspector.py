@@ -297,6 +297,8 @@ class Inspector(FollowsTheme, QWidget):
     def _fit_search(self) -> None:
         """The field gives way to the tabs where both do not fit, until it is asked for (Ctrl+F)."""
         needed = self._tabs.sizeHint().width() + self._search.width() + _BESIDE_TABS
+        if not self._only_changes.isHidden():
+            needed += self._only_changes.sizeHint().width() + 8
         wanted = bool(self._search.text()) or self._search.hasFocus()
         self._search.setVisible(self.tab in self._texts and (wanted or self.width() >= needed))
 

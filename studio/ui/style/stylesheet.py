@@ -11,11 +11,11 @@ from string import Template
 from studio.ui.style.palette import IMAGES, SHEET_ROLES
 
 _DIALOG = 36
-"""Least width of a dialog, in points of its text: a question of three words would have a window
-too narrow for the title and the buttons that the desktop puts around it."""
-# Combo and spin boxes are left to Fusion: a rule on them takes their arrows away (measured).
+"""Least width of a question, in points of its text: one of three words would have a window too
+narrow for the title and the buttons that the desktop puts around it."""
+# A rule on a combo or spin box takes its arrows away, so that the sheet draws them, too.
 _SHEET = Template("""
-QDialog, QMessageBox QLabel#qt_msgbox_label { min-width: ${dialog}px; }
+QInputDialog QLabel, QMessageBox QLabel#qt_msgbox_label { min-width: ${dialog}px; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QToolTip { color: $text; background: $raised; border: 1px solid $border; padding: 4px 6px; }
 QMainWindow::separator { background: $border; width: 1px; height: 1px; }
@@ -76,6 +76,25 @@ QLineEdit { background: $surface; border: 1px solid $border; border-radius: 5px;
     selection-background-color: $selection; selection-color: $text; }
 QLineEdit:focus { border-color: $accent; }
 QLineEdit:disabled { background: $window; color: $muted; }
+QComboBox, QAbstractSpinBox { background: $surface; border: 1px solid $border; border-radius: 5px;
+    padding: 4px 7px; selection-background-color: $selection; selection-color: $text; }
+QComboBox { combobox-popup: 0; padding-right: 4px; }
+QComboBox:hover:!editable { background: $raised; }
+QComboBox:focus, QComboBox:on, QAbstractSpinBox:focus { border-color: $accent; }
+QComboBox:disabled, QAbstractSpinBox:disabled { background: $window; color: $muted; }
+QComboBox QLineEdit, QAbstractSpinBox QLineEdit { border: 0; padding: 0; background: transparent; }
+QAbstractSpinBox QLineEdit { padding: 0 6px; }
+QComboBox::drop-down { border: 0; width: 20px; }
+QComboBox::down-arrow { image: url("$arrow_down"); width: 12px; height: 12px; }
+QComboBox QAbstractItemView { background: $surface; border: 1px solid $border; padding: 3px; }
+QComboBox QAbstractItemView::item { padding: 4px 6px; border-radius: 4px; }
+QAbstractSpinBox::up-button { subcontrol-position: top right; border: 0; width: 18px;
+    margin: 2px 2px 0 0; }
+QAbstractSpinBox::down-button { subcontrol-position: bottom right; border: 0; width: 18px;
+    margin: 0 2px 2px 0; }
+QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover { background: $raised; }
+QAbstractSpinBox::up-arrow { image: url("$arrow_up"); width: 10px; height: 10px; }
+QAbstractSpinBox::down-arrow { image: url("$arrow_down"); width: 10px; height: 10px; }
 QPlainTextEdit, QTextEdit, QTextBrowser { selection-background-color: $selection;
     selection-color: $text; }
 QListView, QTreeView, QTableView { background: $surface; border: 0; outline: 0; }
@@ -177,4 +196,5 @@ def stylesheet(points: float) -> str:
         close=f"{IMAGES}:close.svg",
         float=f"{IMAGES}:float.svg",
         arrow_down=f"{IMAGES}:arrow-down.svg",
+        arrow_up=f"{IMAGES}:arrow-up.svg",
     )

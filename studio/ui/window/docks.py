@@ -75,6 +75,10 @@ class Docks(QObject):
         """Whether the layout to come back to is the first one, which was never on the screen."""
         self._writing: list[str] = []
         """The panes that come back when the run gives the room back; empty while writing."""
+        self._is_prompt = True
+        """Whether a prompt is looked at, and not an experiment."""
+        self._aside: list[str] = []
+        """The panes that come back with the next prompt that is looked at."""
         self._hidden: dict[str, list[str]] = {}
         """The panes of a side that its key brings back."""
         self._narrowed: dict[str, list[str]] = {}
@@ -216,6 +220,7 @@ class Docks(QObject):
 
         There the editor goes as the column comes: there is no room for both.
         """
+        self._aside = []
         if self._is_narrow and not self._alone:
             shown = self._visible(_RIGHT)
             if shown:
@@ -262,6 +267,7 @@ class Docks(QObject):
         elif state is not None:
             self._window.restoreState(state, _VERSION)
         self.fit()
+        self._settle_column()
         self._share.start()
         self._titles.start()
 
@@ -282,6 +288,7 @@ class Docks(QObject):
             else:
                 self._docks[name].show()
         self._give_width(next((n for n in back if self._area(n) == _RIGHT), ""), "writing")
+        self._settle_column()
 
     def leave_to_window(self, name: str) -> None:
         """A pane has a window of its own now: what stood aside for it comes back."""
@@ -319,9 +326,11 @@ class Docks(QObject):
         self._narrowed.clear()
         for key in ("writing", "running"):
             self._store.remove(f"width/{key}")
+        self._aside = []
         self._center().show()
         self._arrange()
         self.fit()
+        self._settle_column()
         if welcome:
             self._stand_alone("welcome")
             self._fresh = True
@@ -346,6 +355,8 @@ class Docks(QObject):
             if not self._alone:
                 self.write()
                 self._widen()
+                for name in self._aside:
+                    self._docks[name].show()
             self._store.setValue("state", self._together or self._window.saveState(_VERSION))
         self._store.sync()
 
@@ -380,6 +391,11 @@ class Docks(QObject):
                     if area == _LEFT:
                         self._give_side(name)
 
+    def set_prompt(self, shown: bool) -> None:
+        """Say whether a prompt is looked at: an experiment has no inputs and no preview."""
+        self._is_prompt = shown
+        self._settle_column()
+
     def set_halves(self, count: int) -> None:
         """So many editors stand beside each other now, and each needs its room."""
         self._halves = count
@@ -390,6 +406,25 @@ class Docks(QObject):
     @property
     def _is_narrow(self) -> bool:
         return "right" in self._narrowed
+
+    def _settle_column(self) -> None:
+        """Take the column on the right away from what is no prompt, or give it back."""
+        if self._alone or self._is_prompt != bool(self._aside):
+            return
+        if self._is_prompt:
+            back, self._aside = self._aside, []
+            if self._writing:
+                self._writing = [*back, *self._writing]
+            elif self._is_narrow:
+                self._hidden["right"] = self._narrowed["right"] = back
+            else:
+                for name in back:
+                    self._docks[name].show()
+                self._share.start()
+        elif not self._writing and not self._is_narrow:
+            self._aside = [name for name in self._visible(_RIGHT) if name != "run"]
+            for name in self._aside:
+                self._docks[name].hide()
 
     def _widen(self) -> None:
         """What a narrow window hides is there in the layout that is kept."""

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
-    QDialog,
+    QInputDialog,
     QLabel,
     QLineEdit,
     QMessageBox,
@@ -187,7 +187,8 @@ def test_the_shortest_question_has_room_for_a_desktops_title(
 ) -> None:
     apply_theme(qapp, LIGHT)
     box = QMessageBox(QMessageBox.Icon.NoIcon, "Nicht gespeicherte Änderungen", "Save?")
-    dialog = QDialog()
+    dialog = QInputDialog()
+    dialog.setLabelText("Name")
     for each in (box, dialog):
         qtbot.addWidget(each)
         each.show()

@@ -307,6 +307,43 @@ def test_the_side_bar_has_the_width_that_the_user_gave_it(
     qtbot.waitUntil(lambda: docks["outline"].width() == 300)
 
 
+def test_an_experiment_has_the_room_of_inputs_and_preview(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Both were empty beside it, and took a third of the window."""
+    page = opened(bench, qtbot, tmp_path, (1440, 900))
+    window, docks = bench.window, bench.window.docks
+    experiment = tmp_path / "agents" / "refunds.experiment.yaml"
+
+    def column() -> tuple[bool, bool]:
+        return docks["inputs"].isVisible(), docks["preview"].isVisible()
+
+    window.tabs.open(experiment)
+    view = window.tabs.sides.active.currentWidget()
+    qtbot.waitUntil(lambda: column() == (False, False) and view.width() > 1100)
+    window.tabs.sides.select(page)
+    qtbot.waitUntil(lambda: column() == (True, True) and docks["preview"].width() == 440)
+    window.tabs.open(experiment)
+    docks.maximize("")
+    window.tabs.sides.select(page)
+    docks.stand_together()
+    qtbot.waitUntil(lambda: column() == (True, True))
+    window.tabs.open(experiment)
+    docks.toggle_right()  # who wants to see them beside it, does
+    assert column() == (True, True)
+    docks.toggle_right()
+    window.tabs.sides.select(page)
+    assert column() == (False, False)
+    docks.toggle_right()
+    window.tabs.open(experiment)
+    docks.show("run")
+    docks.write()
+    qtbot.waitUntil(lambda: column() == (False, False))
+    docks.save()
+    docks.restore()
+    assert column() == (True, True)
+
+
 @pytest.mark.parametrize("size", [(1440, 900), (1280, 800), (900, 600)])
 def test_each_half_of_a_split_editor_has_its_room(
     bench: Workbench, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 _FIELD_WIDTH = 320
 
@@ -31,7 +39,7 @@ class _Row(QWidget):
             if not field.accessibleName():
                 field.setAccessibleName(name)
             title.setBuddy(field)
-            if isinstance(field, QPushButton):
+            if isinstance(field, QPushButton):  # as wide as its words
                 box.addWidget(field, 0, Qt.AlignmentFlag.AlignLeft)
             else:
                 box.addWidget(field)
@@ -64,7 +72,7 @@ class SettingsPage(QScrollArea):
         self, name: str, sentence: str = "", field: QWidget | None = None, *, wide: bool = False
     ) -> None:
         """Add a setting; a wide field takes the page's whole width."""
-        if field is not None and not wide:
+        if field is not None and not wide and not isinstance(field, QAbstractButton):
             field.setMaximumWidth(_FIELD_WIDTH)
         row = _Row(name, sentence, field)
         self._rows.append(row)
