@@ -133,8 +133,20 @@ def test_a_server_is_chosen_among_several(
     data = json.loads(servers.read_text(encoding="utf-8"))
     data["mcpServers"]["other"] = {"command": "no-such-program-of-ours"}
     servers.write_text(json.dumps(data), encoding="utf-8")
-    assert run_command(["tools", "list", str(servers)]) == USAGE
+    call = ["tools", "call", str(servers), "forecast", '{"city": "Bonn"}']
+    assert run_command(call) == USAGE
     assert "--server, one of weather, other" in capsys.readouterr().err
+    assert run_command([*call, "--server", "weather"]) == FINE
+    capsys.readouterr()
+    assert run_command(["tools", "list", str(servers)]) == PROBLEMS  # one of them cannot be asked
+    said = capsys.readouterr()
+    assert said.out.startswith("weather:\n- **forecast**")
+    assert said.out.endswith("\n\nother:\n")
+    assert "prompt-studio: other: " in said.err
+    assert "cannot be started" in said.err
+    assert run_command(["tools", "list", str(servers), "--json"]) == PROBLEMS
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert (listed["server"], listed["function"]["name"]) == ("weather", "forecast")
     assert run_command(["tools", "list", str(servers), "--server", "weather"]) == FINE
     assert run_command(["tools", "list", str(servers), "--server", "other"]) == USAGE
     assert "cannot be started" in capsys.readouterr().err

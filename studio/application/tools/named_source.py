@@ -53,6 +53,22 @@ def named_by(
     )
 
 
+def servers_in(place: str) -> tuple[str, ...]:
+    """Names of the servers of a `.mcp.json`; none of any other source.
+
+    Raises:
+        UnknownSourceError: it names servers, and cannot be used.
+        OSError: the file cannot be read.
+    """
+    path = Path(place)
+    if is_address(place) or path.suffix != ".json" or not _names_servers(path):
+        return ()
+    found = read_workspace_servers(path.resolve())
+    if found.problem:
+        raise UnknownSourceError(found.problem)
+    return tuple(found.servers)
+
+
 def _names_servers(path: Path) -> bool:
     try:
         data = parse_json(path.read_text(encoding="utf-8", errors="replace"))

@@ -10,28 +10,23 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from studio.cli.arguments import add_trust, allow_named, load, trust_of
+from studio.cli.arguments import add_trust
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.tools.listing import list_tools
+from studio.cli.tools.opening import needs, opened, say
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.suspicion import suspicions
 
 if TYPE_CHECKING:
-    from studio.cli.tools.sets import PromptToolSet, SourceToolSet
+    from studio.cli.tools.opening import ToolSet
     from studio.core.prompty.tool_spec import ToolSpec
-
-    ToolSet: TypeAlias = SourceToolSet | PromptToolSet
-
-_MOST_MARKED = 5
-"""Tools that are named where the same is to be looked at in many."""
 
 _SOURCE = "a Python file, .mcp.json, OpenAPI description, prompt, or address"
 
@@ -49,7 +44,7 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     serve.set_defaults(action=_serve)
     listed = commands.add_parser("list", help="the tools of a source, with their schemas")
     _add_source(listed)
-    listed.set_defaults(action=_list)
+    listed.set_defaults(action=list_tools)
     shown = commands.add_parser("show", help="one tool whole: description, schema, where it runs")
     _add_source(shown)
     shown.add_argument("name", metavar="TOOL")
@@ -100,7 +95,7 @@ def _add_call(parser: argparse.ArgumentParser) -> None:
 def _serve(options: argparse.Namespace) -> int:
     from studio.core.tools.python_server import serve
 
-    _needs(options.file)
+    needs(options.file)
     rest = [str(options.file)]
     if options.characters is not None:
         rest += ["--characters", str(options.characters)]
@@ -111,37 +106,6 @@ def _serve(options: argparse.Namespace) -> int:
     return serve.main(rest)
 
 
-def _list(options: argparse.Namespace) -> int:
-    return asyncio.run(_listed(options))
-
-
-async def _listed(options: argparse.Namespace) -> int:
-    from studio.core.tools.forms import native_function, react_lines
-
-    async with _opened(options) as tools:
-        specs = await tools.specs()
-        problems = _say(tools.problems)
-    if options.json:
-        print(json.dumps([native_function(spec) for spec in specs], ensure_ascii=False, indent=2))
-    elif specs:
-        print(reveal("\n".join(react_lines(spec) for spec in specs)))
-        sys.stdout.flush()
-        for line in _marked(specs):
-            print(f"prompt-studio: {reveal(line, lines=False)}", file=sys.stderr)
-    return PROBLEMS if problems else FINE
-
-
-def _marked(specs: Iterable[ToolSpec]) -> Iterator[str]:
-    """What to look at, a line for each sentence, with the tools that it is said of."""
-    found: dict[str, list[str]] = {}
-    for spec in specs:
-        for mark in suspicions(spec):
-            found.setdefault(mark, []).append(spec.name)
-    for mark, names in found.items():
-        more = f" and {len(names) - _MOST_MARKED:,} more" if len(names) > _MOST_MARKED else ""
-        yield f"{', '.join(names[:_MOST_MARKED])}{more}: {mark}"
-
-
 def _show(options: argparse.Namespace) -> int:
     return asyncio.run(_shown(options))
 
@@ -149,7 +113,7 @@ def _show(options: argparse.Namespace) -> int:
 async def _shown(options: argparse.Namespace) -> int:
     from studio.core.tools.forms import native_function
 
-    async with _opened(options) as tools:
+    async with opened(options) as tools:
         spec = await _wanted(tools, options.name)
         place = tools.place_of(spec.name)
     marked = "changes something" if spec.has_effects else "unknown"
@@ -182,18 +146,18 @@ def _test(options: argparse.Namespace) -> int:
 async def _tested(options: argparse.Namespace) -> int:
     from studio.cli.tools.calls import check_calls
 
-    _needs(options.calls)
-    async with _opened(options) as tools:
+    needs(options.calls)
+    async with opened(options) as tools:
         return await check_calls(tools, options.calls, as_json=options.json)
 
 
 async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
-    async with _opened(options) as tools:
+    async with opened(options) as tools:
         spec = await _wanted(tools, options.name)
         if options.rows is not None:
             from studio.cli.tools.calls import call_rows
 
-            _needs(options.rows)
+            needs(options.rows)
             return await call_rows(tools, spec, options.rows, options.output)
         outcome = await tools.call(spec.name, arguments)
     named = {"name": options.called} if options.called else {}
@@ -244,103 +208,12 @@ def _value(text: str) -> Json:
         return text
 
 
-def _say(problems: Sequence[str]) -> bool:
-    """Write what is wrong with a source; says whether anything is."""
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    return bool(problems)
-
-
 async def _wanted(tools: ToolSet, name: str) -> ToolSpec:
     specs = await tools.specs()
     found = next((spec for spec in specs if spec.name == name), None)
     if found is None:
-        _say(tools.problems)
+        say(tools.problems)
         names = reveal(", ".join(spec.name for spec in specs[:20]) or "none", lines=False)
         more = f" and {len(specs) - 20:,} more" if len(specs) > 20 else ""
         raise UsageError(f"there is no tool {name!r}; there are {names}{more}")
     return found
-
-
-@asynccontextmanager
-async def _opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
-    """Open what is named; it is closed again.
-
-    Raises:
-        UsageError: there is no such source, or it cannot be read.
-    """
-    from studio.application.tools.named_source import is_address
-    from studio.core.tools.source import ToolSourceError
-
-    place = options.source
-    options.file = Path(place)
-    try:
-        if not is_address(place):
-            _needs(options.file)
-        if options.file.suffix in (".prompty", ".md"):
-            async with _of_prompt(options) as tools:
-                yield tools
-        else:
-            async with _of_source(options, place) as tools:
-                yield tools
-    except ToolSourceError as error:
-        raise UsageError(str(error)) from None
-
-
-@asynccontextmanager
-async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[ToolSet]:
-    from studio.application.tools.named_source import UnknownSourceError, named_by
-    from studio.cli.ask_input import terminal_asker
-    from studio.cli.tools.sets import SourceToolSet
-    from studio.core.masking.masker import Masker
-    from studio.core.tools.limits import DEFAULT_LIMITS
-    from studio.core.tools.secrets import ToolSecrets
-    from studio.core.tools.sources.opening import open_source, source_key
-
-    connection = {"endpoint": options.endpoint, "apiKey": options.key}
-    given = {name: text for name, text in connection.items() if text}
-    try:
-        declaration = named_by(place, options.server, given)
-    except (UnknownSourceError, OSError) as error:
-        raise UsageError(str(error)) from None
-    secrets = ToolSecrets(Masker(os.environ))
-    secrets.note_written(declaration)
-    environment = secrets.environment(source_key(declaration))
-    source = open_source(
-        declaration, DEFAULT_LIMITS, lambda: None, environment=environment, masker=secrets.masker,
-        ask=terminal_asker(),
-    )  # fmt: skip
-    try:
-        yield SourceToolSet(source, secrets)
-    finally:
-        await source.close()
-
-
-@asynccontextmanager
-async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
-    from studio.cli.ask_input import terminal_asker
-    from studio.cli.tools.sets import PromptToolSet
-    from studio.core.masking.masker import Masker
-    from studio.core.paths import user_paths
-    from studio.core.prompty.prepare import prepare
-    from studio.core.tools.mcp.server_config import OWN_FILE
-    from studio.core.tools.session import ToolSession
-
-    document = load(options.file)
-    trust = trust_of(options, options.file)
-    allow_named(options, document, trust)
-    own = user_paths().config / OWN_FILE
-    session = ToolSession(
-        trust, own_servers=own, masker=Masker(os.environ), ask_input=terminal_asker()
-    )
-    hoisted = prepare(document, {}, preview=True).messages.tools
-    try:
-        await session.load(document, hoisted)
-        yield PromptToolSet(session)
-    finally:
-        await session.close()
-
-
-def _needs(path: Path) -> None:
-    if not path.is_file():
-        raise UsageError(f"{path}: no such file")
