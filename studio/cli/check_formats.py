@@ -11,6 +11,7 @@ from urllib.parse import quote
 from studio import __version__
 from studio.application.document.checked_file import CheckedFile, finding_as_json
 from studio.cli.findings import shown_path
+from studio.core.text.counted import counted
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -148,7 +149,7 @@ FORMATS: Mapping[str, Callable[[Sequence[CheckedFile]], str]] = MappingProxyType
 
 
 def _count(findings: int) -> str:
-    return "1 finding" if findings == 1 else f"{findings} findings"
+    return counted(findings, "finding")
 
 
 def _each(found: Iterable[CheckedFile]) -> Iterable[tuple[CheckedFile, Problem]]:

@@ -22,6 +22,7 @@ from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
+from studio.core.text.counted import counted
 from studio.core.text.values import Json
 from studio.core.wire.request import Provider, provider_of
 
@@ -78,7 +79,7 @@ def _loaded(options: argparse.Namespace) -> int:
         print(json.dumps([asdict(part) for part in parts], ensure_ascii=False, indent=2))
     else:
         for part in parts:
-            print(f"── {part.when}: {part.what} (about {part.tokens:,} tokens)")
+            print(f"── {part.when}: {part.what} (about {counted(part.tokens, 'token')})")
             print(part.text, end="\n" if part.text else "")
     return report(document, document.problems)
 

@@ -23,6 +23,7 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.reading import Action, FormatError
 from studio.core.agent.values.state import RunState
 from studio.core.runs.codec import encode_event
+from studio.core.text.counted import counted
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
 
@@ -160,7 +161,7 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
         print("" if is_shown else printable(state.answer))
     used, price = state.usage, state.setup.price
     if used.total_tokens:
-        words = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out"
+        words = f"{counted(used.input_tokens, 'token')} in, {used.output_tokens:,} out"
         if used.cached_tokens:
             words += f", {used.cached_tokens:,} from the cache"
         cost = f"${used.cost:.6f}" if used.cost is not None else "cost unknown" if price else ""

@@ -33,6 +33,7 @@ from studio.core.runs.listing import WAITING
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.core.runs.timing import fold_with_times
+from studio.core.text.counted import counted
 
 _DAY = 86_400
 _WIDTH = 60
@@ -225,7 +226,7 @@ def _prune(options: argparse.Namespace, store: RunStore) -> int:
         raise UsageError("say what goes: --keep N, --older-than DAYS, or both")
     before = None if options.older_than is None else time.time() - options.older_than * _DAY
     gone = store.prune(keep=options.keep, older_than=before)
-    print(f"{gone} runs deleted" if gone != 1 else "1 run deleted")
+    print(f"{counted(gone, 'run')} deleted")
     return FINE
 
 

@@ -207,7 +207,7 @@ def test_answers_of_a_former_run_stand_in_for_a_tool(
     agent.with_name("tools.py").write_text(TOOLS.replace("a + b", "a - b"), encoding="utf-8")
     mock = workbench.tools_pane.detail.mock
     pick(mock.kind, "Recorded answers")
-    qtbot.waitUntil(lambda: "1 answers" in mock.runs.currentText())
+    qtbot.waitUntil(lambda: "1 recorded answer" in mock.runs.currentText())
     panel = workbench.tools_pane.detail.try_panel
     panel.form.set_values({"a": 40})
     qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")

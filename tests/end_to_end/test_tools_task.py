@@ -327,7 +327,7 @@ def test_a_call_is_saved_called_again_tested_and_stands_in(
 
     # Its answer stands in for the tool.
     mock(workbench, "Recorded answers")
-    assert pane.detail.mock.runs.itemText(0) == "The 1 saved calls"
+    assert pane.detail.mock.runs.itemText(0) == "The saved call"
     qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "mocked")
     mock(workbench, "The tool itself")
     qtbot.waitUntil(lambda: workbench.tools.registry.entry("add").state == "bound")

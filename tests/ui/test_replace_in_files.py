@@ -44,7 +44,7 @@ def test_replace_all_in_the_open_text_and_on_disk_by_keyboard(
     with answering(QMessageBox, agree):
         qtbot.mouseClick(dialog.replace_all, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.count.text().endswith("Nothing found."))
-    assert dialog.count.text().startswith("4 places replaced in 2 files.")
+    assert dialog.count.text().startswith("Replaced: 4 places in 2 files.")
     assert page.editor.text() == "town! user:\ntown and town\n"
     assert (folder / "a.prompty").read_text(encoding="utf-8") == "user:\ncity and city\n"
     assert (folder / "b.prompty").read_bytes() == "\ufeffuser:\r\nIn the town.\r\n".encode()
@@ -65,7 +65,7 @@ def test_only_ticked_files_are_replaced_in(window: MainWindow, folder: Path, qtb
         dialog.replace_all.click()
     assert "city" in (folder / "a.prompty").read_text(encoding="utf-8")
     assert "town" in (folder / "b.prompty").read_text(encoding="utf-8")
-    qtbot.waitUntil(lambda: "1 places replaced in 1 files" in dialog.count.text())
+    qtbot.waitUntil(lambda: "Replaced: 1 place in 1 file." in dialog.count.text())
     dialog.close()
 
 

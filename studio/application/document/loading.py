@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.text.counted import counted
 from studio.core.tokens.tokenizers import Tokenizers
 
 _LINK = re.compile(r"\]\((?!\w+:|#|/)([^)\s]+)\)|`((?:scripts|references|assets)/[\w./-]+)`")
@@ -60,7 +61,9 @@ def loaded_parts(document: PromptDocument) -> tuple[LoadedPart, ...]:
 
 def loading_summary(document: PromptDocument) -> str:
     """When its parts are loaded, in a line."""
-    told = (f"{part.when}: about {part.tokens:,} tokens" for part in loaded_parts(document))
+    told = (
+        f"{part.when}: about {counted(part.tokens, 'token')}" for part in loaded_parts(document)
+    )
     return "; ".join((document.dialect_reason, *told))
 
 

@@ -124,9 +124,14 @@ def _some(report: ExperimentReport) -> tuple[VariantReport, ...]:
     return report.variants[:MOST_LINES]
 
 
+def _of_rows(share: float, rows: int) -> str:
+    words = _tr("{share} of 1 row") if rows == 1 else _tr("{share} of {rows} rows")
+    return words.format(share=percent(share), rows=rows)
+
+
 def _passed(each: VariantReport, report: ExperimentReport) -> ChartLine:
     low, high = each.interval
-    words = _tr("{share} of {rows} rows").format(share=percent(each.share), rows=len(each.verdicts))
+    words = _of_rows(each.share, len(each.verdicts))
     return ChartLine(each.name, low, each.share, high, words, each.name == report.baseline)
 
 
@@ -188,7 +193,7 @@ def _slices(report: ExperimentReport) -> ChartFigure:
         passed = sum(each.passed for each in verdicts)
         low, high = wilson(passed, len(verdicts))
         share = passed / len(verdicts) if verdicts else 0.0
-        words = _tr("{share} of {rows} rows").format(share=percent(share), rows=len(verdicts))
+        words = _of_rows(share, len(verdicts))
         lines.append(ChartLine(tag, low, share, high, words))
     title = _tr("Rows passed of each tag, {name}").format(name=variant.name)
     return ChartFigure(title, tuple(lines))

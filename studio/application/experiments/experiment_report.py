@@ -145,7 +145,7 @@ def sentences_of(
     made: list[str] = []
     if rows < FEW_ROWS:
         made.append(
-            _tr("Few rows: {count} say little. 8 of 10 may be anything from 49 to 94 %.").format(
+            _tr("Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.").format(
                 count=rows
             )
         )
@@ -163,7 +163,10 @@ def sentences_of(
 
 def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> str:
     low, high = each.interval
-    text = _tr("{name} passes {share} of {rows} rows ({low} to {high})").format(
+    words = _tr("{name} passes {share} of {rows} rows ({low} to {high})")
+    if len(each.verdicts) == 1:
+        words = _tr("{name} passes {share} of 1 row ({low} to {high})")
+    text = words.format(
         name=each.name, share=percent(each.share), rows=len(each.verdicts),
         low=round(100 * low), high=round(100 * high),
     )  # fmt: skip
@@ -171,7 +174,10 @@ def _passes(each: VariantReport, base: VariantReport | None, baseline: str) -> s
     if found is None:
         return f"{text}."
     share = base.share if base is not None else found.baseline_passed / max(1, found.rows)
-    return _tr("{text}, {baseline} {share}: {won} rows won, {lost} lost.").format(
+    words = _tr("{text}, {baseline} {share}: {won} rows won, {lost} lost.")
+    if len(found.won) == 1:
+        words = _tr("{text}, {baseline} {share}: 1 row won, {lost} lost.")
+    return words.format(
         text=text, baseline=baseline, share=percent(share), won=len(found.won),
         lost=len(found.lost),
     )  # fmt: skip

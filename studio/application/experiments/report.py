@@ -122,9 +122,10 @@ def _preferred(ledger: ExperimentLedger, result: int, names: Sequence[str]) -> I
 
 
 def _agreed(found: JudgeAgreement) -> str:
-    text = _tr("{name} agrees with people on {agreed} of {of} rated answers").format(
-        name=found.name, agreed=found.agreed, of=found.of
-    )
+    words = _tr("{name} agrees with people on {agreed} of {of} rated answers")
+    if found.of == 1:
+        words = _tr("{name} agrees with people on {agreed} of 1 rated answer")
+    text = words.format(name=found.name, agreed=found.agreed, of=found.of)
     return f"{text}." if found.kappa is None else f"{text} (kappa {found.kappa:.2f})."
 
 

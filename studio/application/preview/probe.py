@@ -96,9 +96,11 @@ class ProbeReport:
             return _tr("Probed {names} with {attacks} texts: none changes the structure.").format(
                 names=names, attacks=self.attacks
             )
-        return _tr("{few} of {names} let a value change the structure of the messages.").format(
-            few=len({hole.input for hole in self.holes}), names=names
-        )
+        few = len({hole.input for hole in self.holes})
+        words = _tr("{few} of {names} let a value change the structure of the messages.")
+        if few == 1:
+            words = _tr("1 of {names} lets a value change the structure of the messages.")
+        return words.format(few=few, names=names)
 
 
 def probe(document: PromptDocument, inputs: Mapping[str, Json]) -> ProbeReport:

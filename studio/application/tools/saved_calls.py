@@ -251,9 +251,10 @@ def _different(before: Json, now: Json, place: str, *, by_shape: bool) -> str:
         return ""
     if isinstance(before, list) and isinstance(now, list):
         if len(before) != len(now) and not by_shape:
-            return _tr("{place} has {now} items, not {before}").format(
-                place=place, now=len(now), before=len(before)
-            )
+            words = _tr("{place} has {now} items, not {before}")
+            if len(now) == 1:
+                words = _tr("{place} has 1 item, not {before}")
+            return words.format(place=place, now=len(now), before=len(before))
         pairs = enumerate(zip(before, now, strict=False))
         inner_ones = (
             _different(old, new, f"{place}[{number}]", by_shape=by_shape)

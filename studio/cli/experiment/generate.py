@@ -27,6 +27,7 @@ from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.parse import parse
+from studio.core.text.counted import counted
 from studio.core.text.values import Json
 
 
@@ -61,7 +62,8 @@ def _generate(options: argparse.Namespace) -> int:
         kinds = tuple(options.kind) or tuple(ROW_KINDS)
         asked = RowRequest(kinds, options.count, options.about, _earlier(options.output))
         model = choice.declaration.id or choice.connection.model
-        if not _agreed(options, f"Send {len(kinds)} requests to {choice.connection.name} {model}?"):
+        sent = counted(len(kinds), "request")
+        if not _agreed(options, f"Send {sent} to {choice.connection.name} {model}?"):
             print("prompt-studio: nothing was sent", file=sys.stderr)
             return PROBLEMS
         found = asyncio.run(generate_rows(document, choice, services, asked, trusted=trusted))
@@ -87,7 +89,7 @@ def _show(options: argparse.Namespace, found: GeneratedRows) -> int:
         return PROBLEMS
     if options.output is None:
         return FINE
-    if not _agreed(options, f"Add {len(found.rows)} rows to {options.output}?"):
+    if not _agreed(options, f"Add {counted(len(found.rows), 'row')} to {options.output}?"):
         print("prompt-studio: nothing was written", file=sys.stderr)
         return FINE
     try:

@@ -49,6 +49,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.parse import parse
+from studio.core.text.counted import counted
 from studio.core.text.problem import apply_edits
 from studio.core.tools.source import ToolSourceError
 
@@ -126,11 +127,11 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
         task.plan, task.at, choices, task.proposer, task.services, task.ledger, progress.show
     )
     bounds = [f"${choices.cost:g}" if choices.cost is not None else "",
-              f"{choices.tokens:,} tokens" if choices.tokens is not None else "",
-              f"{choices.calls} cells" if choices.calls is not None else ""]  # fmt: skip
+              counted(choices.tokens, "token") if choices.tokens is not None else "",
+              counted(choices.calls, "cell") if choices.calls is not None else ""]  # fmt: skip
     variant = task.plan.variants[task.at]
     question = (
-        f"Have {_model(task.proposer)} propose up to {choices.proposals} texts and ask "
+        f"Have {_model(task.proposer)} propose up to {counted(choices.proposals, 'text')} and ask "
         f"{_model(variant.choice)} rows of {options.file.name}, at most "
         f"{', '.join(each for each in bounds if each)}?"
     )
@@ -183,10 +184,10 @@ def _propose(options: argparse.Namespace) -> int:
         current = section_text(variant.document, options.section)
         count = max(1, min(options.count, MOST_TEXTS))
         rows = rows_to_show(task.ledger, task.plan, task.at)
-        shown = f", and {len(rows)} rows of the newest result" if rows else ""
+        shown = f", and {counted(len(rows), 'row')} of the newest result" if rows else ""
         question = (
             f"Send {variant.document.source.path and variant.document.source.path.name}{shown} to "
-            f"{_model(task.proposer)} for {count} texts?"
+            f"{_model(task.proposer)} for {counted(count, 'text')}?"
         )
         if not _agreed(options.yes, question):
             print("prompt-studio: nothing was sent", file=sys.stderr)
@@ -203,14 +204,18 @@ def _propose(options: argparse.Namespace) -> int:
             print(f"--- {options.section} {number}")
             print("\n".join(section_diff(current, text)))
         cost = "" if asked.cost is None else f", ${asked.cost:.4f}"
-        print(f"{asked.requests} requests, {asked.tokens:,} tokens{cost}", file=sys.stderr)
+        print(
+            f"{counted(asked.requests, 'request')}, {counted(asked.tokens, 'token')}{cost}",
+            file=sys.stderr,
+        )
         if not texts:
             return PROBLEMS
-        if options.write or _agreed(False, f"Add {len(texts)} variants to {options.file.name}?"):
+        variants = counted(len(texts), "variant")
+        if options.write or _agreed(False, f"Add {variants} to {options.file.name}?"):
             before = options.file.read_bytes().decode("utf-8")
             after = with_variants(before, variant, options.section, texts)
             write_atomically(options.file, after)
-            print(f"{options.file.name}: {len(texts)} variants are added")
+            print(f"{options.file.name}: {variants} added")
         return FINE
 
     return _with_task(options, propose)

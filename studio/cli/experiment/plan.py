@@ -32,6 +32,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
+from studio.core.text.counted import counted
 from studio.core.tools.source import ToolSourceError
 
 _RANGE = re.compile(r"(\d+)(?:-(\d+)?)?")
@@ -66,7 +67,8 @@ def plan(options: argparse.Namespace) -> int:
     except (ExperimentError, LedgerError, ModelError, ToolSourceError) as error:
         print(error, file=sys.stderr)
         return USAGE
-    print(f"{len(plan.rows)} rows × {len(plan.variants)} variants × {plan.repeats} repeats")
+    factors = (len(plan.rows), "row"), (len(plan.variants), "variant"), (plan.repeats, "repeat")
+    print(" × ".join(counted(count, thing) for count, thing in factors))
     for each in plan.variants:
         model = "echo"
         if each.choice is not None:
@@ -76,7 +78,7 @@ def plan(options: argparse.Namespace) -> int:
     cost = "price not known" if estimate.cost is None else f"about ${estimate.cost:.4f}"
     how = " in batches, at half the price" if options.batch else ""
     print(f"{estimate.equal} equal, {estimate.to_send} will be sent{how}, about "
-          f"{estimate.tokens:,} tokens, {cost}")  # fmt: skip
+          f"{counted(estimate.tokens, 'token')}, {cost}")  # fmt: skip
     for fault in estimate.faults:
         print(fault, file=sys.stderr)
     return PROBLEMS if estimate.faults else FINE

@@ -11,6 +11,7 @@ from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS, summary_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.text.counted import counted
 
 
 def add_form(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -30,9 +31,9 @@ def print_report(report: ExperimentReport) -> None:
         total = each.total
         flaky = sum(row.is_flaky for row in each.rows)
         print(
-            f"{each.name:{width}}  {each.rows_passed:4} of {len(each.verdicts)} rows "
-            f"({low:.0%} to {high:.0%})  {total.passed} of {total.done} cells"
-            f"{f', {flaky} rows flaky' if flaky else ''}"
+            f"{each.name:{width}}  {each.rows_passed:4} of {counted(len(each.verdicts), 'row')} "
+            f"({low:.0%} to {high:.0%})  {total.passed} of {counted(total.done, 'cell')}"
+            f"{f', {flaky} flaky' if flaky else ''}"
             f"{f', {total.errors} without an answer' if total.errors else ''}"
             f"{f', {total.undecided} undecided' if total.undecided else ''}"
             f"  p95 {each.p95_ms:.0f} ms  ${total.cost:.4f}"
@@ -67,8 +68,8 @@ def write_report(
 def exit_code(report: ExperimentReport) -> int:
     """What a run leaves with, by what came of it; failed gates are named."""
     if report.errors:
-        print(f"prompt-studio: {report.errors} cells have no answer; --only errors asks again",
-              file=sys.stderr)  # fmt: skip
+        cells = counted(report.errors, "cell has", "cells have")
+        print(f"prompt-studio: {cells} no answer; --only errors asks again", file=sys.stderr)
         return UNFINISHED
     for gate in report.gates:
         if not gate.held:

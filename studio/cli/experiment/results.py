@@ -22,6 +22,7 @@ from studio.core.experiments.results.result import ResultHead
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
+from studio.core.text.counted import counted
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
@@ -103,7 +104,8 @@ def list_results(options: argparse.Namespace) -> int:
             passed, done = sum(each.passed for each in totals), sum(each.done for each in totals)
             mark = " accepted" if head.is_accepted else ""
             name = f" {head.label}" if head.label else ""
-            print(f"#{head.id}\t{when}\t{head.state}\t{passed} of {done} cells pass{mark}{name}")
+            cells = f"{passed} of {counted(done, 'cell')} pass"
+            print(f"#{head.id}\t{when}\t{head.state}\t{cells}{mark}{name}")
     return FINE
 
 

@@ -26,6 +26,7 @@ from studio.cli.experiment.report import add_form, exit_code, write_report
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
+from studio.core.text.counted import counted
 from studio.core.tools.source import ToolSourceError
 
 
@@ -96,8 +97,9 @@ async def _drive(
     progress.end(runner.progress)
     if runner.refused_calls:
         print(
-            f"prompt-studio: {runner.refused_calls} tool calls were refused: they ask for approval."
-            " Answer the tools by `mocks:`, or allow them with --yes", file=sys.stderr,
+            f"prompt-studio: {counted(runner.refused_calls, 'tool call was', 'tool calls were')} "
+            "refused: approval is asked for. Answer the tools by `mocks:`, or allow them with "
+            "--yes", file=sys.stderr,
         )  # fmt: skip
     report = report_of(ledger, result)
     write_report(options, ledger, report)
@@ -132,13 +134,14 @@ def _asker(
         if options.workers:
             raise UsageError("--batch and --workers cannot go together")
         if waiting and newest is not None and not (options.resume or options.only):
-            print(f"prompt-studio: result #{newest.id} has {len(waiting)} batches under way; "
-                  "--resume reads them", file=sys.stderr)  # fmt: skip
+            batches = counted(len(waiting), "batch", "batches")
+            print(f"prompt-studio: result #{newest.id} has {batches} under way; --resume goes on",
+                  file=sys.stderr)  # fmt: skip
         return BatchAsker(plan, services, ledger, lambda text: print(text, file=sys.stderr))
     if waiting and newest is not None and (options.resume or options.only):
         raise UsageError(
-            f"result #{newest.id} has {len(waiting)} batches under way, whose cells would be asked "
-            "a second time; --batch goes on with them"
+            f"result #{newest.id} has {counted(len(waiting), 'batch', 'batches')} under way, whose "
+            "cells would be asked a second time; --batch goes on with them"
         )
     return asker_of(options, plan, services)
 
@@ -175,8 +178,8 @@ def _result_to_run(
 def _tell_estimate(estimate: ExperimentEstimate) -> None:
     cost = "" if estimate.cost is None else f", about ${estimate.cost:.2f}"
     print(
-        f"{estimate.cells} cells: {estimate.equal} equal, {estimate.to_send} will be sent, about "
-        f"{estimate.tokens:,} tokens{cost}", file=sys.stderr,
+        f"{counted(estimate.cells, 'cell')}: {estimate.equal} equal, {estimate.to_send} will be "
+        f"sent, about {counted(estimate.tokens, 'token')}{cost}", file=sys.stderr,
     )  # fmt: skip
     for fault in estimate.faults[:10]:
         print(fault, file=sys.stderr)

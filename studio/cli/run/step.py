@@ -25,6 +25,7 @@ from studio.core.agent.values.commands import Command
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel, ModelError
+from studio.core.text.counted import counted
 from studio.core.wire.reply import Reply
 
 _SHORTER = 400
@@ -171,7 +172,7 @@ def _about(state: RunState, place: PausePoint) -> list[str]:
     match place:
         case PausePoint.BEFORE_REQUEST:
             last = step.messages[-1] if step.messages else None
-            sent = f"{len(step.messages)} messages"
+            sent = counted(len(step.messages), "message")
             return [sent if last is None else f"{sent}, the last ({last.role}): {last.text}"]
         case PausePoint.REPLY:
             reply = step.reply or Reply()

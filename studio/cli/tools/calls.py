@@ -18,6 +18,7 @@ from studio.application.tools.saved_calls import (
     saved,
 )
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.core.text.counted import counted
 from studio.core.text.invisible import reveal
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ async def call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | N
             with output.open("a", encoding="utf-8") as file:
                 file.write(f"{line}\n")
     if output is not None or failed:
-        print(f"{len(calls):,} calls, {failed:,} failed", file=sys.stderr)
+        print(f"{counted(len(calls), 'call')}, {failed:,} failed", file=sys.stderr)
     return PROBLEMS if failed else FINE
 
 

@@ -18,6 +18,7 @@ from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode
 from studio.core.experiments.values import AssertionSpec, DatasetReference, ExperimentCase
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
@@ -186,8 +187,9 @@ def _csv(reference: DatasetReference, path: Path, warnings: list[str]) -> Iterat
                     continue
                 if len(cells) != len(head):
                     raise DatasetError(
-                        f"{path.name}, line {line}: the row has {len(cells)} cells and the head "
-                        f"has {len(head)}; a cell with commas or line breaks stands in quotes"
+                        f"{path.name}, line {line}: the row has {counted(len(cells), 'cell')} "
+                        f"and the head has {len(head)}; a cell with commas or line breaks stands "
+                        "in quotes"
                     )
                 yield _row(dict(zip(head, cells, strict=True)), reference, path, line)
         except csv.Error as error:

@@ -10,6 +10,8 @@ import random
 from collections.abc import Sequence
 from math import comb, exp, lgamma, log, sqrt
 
+from studio.core.text.counted import counted
+
 _Z = 1.959963984540054
 _POWER = 0.8416212335729143
 
@@ -27,14 +29,14 @@ def wilson(passed: int, count: int, z: float = _Z) -> tuple[float, float]:
 def pass_at(count: int, passed: int, k: int) -> float:
     """How likely one of k repeats passes, of `count` of which `passed` did."""
     if k > count:
-        raise ValueError(f"there are {count} repeats, fewer than {k}")
+        raise ValueError(f"{counted(count, 'repeat')}, fewer than {k}")
     return 1 - comb(count - passed, k) / comb(count, k)
 
 
 def pass_hat(count: int, passed: int, k: int) -> float:
     """How likely all of k repeats pass."""
     if k > count:
-        raise ValueError(f"there are {count} repeats, fewer than {k}")
+        raise ValueError(f"{counted(count, 'repeat')}, fewer than {k}")
     return comb(passed, k) / comb(count, k)
 
 

@@ -27,6 +27,7 @@ from studio.core.prompty.reference_values import (
     confined_path,
     find_references,
 )
+from studio.core.text.counted import counted
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.tools.document import (
@@ -302,7 +303,7 @@ def _listing(files: Mapping[str, bytes], size: int) -> str:
         f"{count:>{digits},}  {name:<{width}}  {what:<{role}}  {digest[:16]}".rstrip()
         for name, what, count, digest in rows
     ]
-    return "\n".join([f"{len(rows)} files, {size:,} bytes", "", *lines]) + "\n"
+    return "\n".join([f"{counted(len(rows), 'file')}, {counted(size, 'byte')}", "", *lines]) + "\n"
 
 
 def _round_trips(source: ExportSource, data: bytes) -> tuple[RoundTrip, ...]:

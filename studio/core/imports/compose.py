@@ -27,6 +27,7 @@ from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.prompty.threads import thread_calls
 from studio.core.prompty.yaml.reader import write_yaml
+from studio.core.text.counted import counted
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 
@@ -305,7 +306,7 @@ def _check(work: Composition, text: str) -> None:
                 "are not kept."
             )
     if len(wanted) != len(again):
-        work.notes.append(f"There are {len(again)} messages instead of {len(wanted)}.")
+        work.notes.append(f"{counted(len(again), 'message')} instead of {len(wanted)}.")
 
 
 def declare_string(

@@ -188,7 +188,7 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
     if not work.messages:
         raise ImportFailure("The conversation holds no text.")
     if left_out:
-        work.notes.append(f"{left_out} pictures, files and results of tools are left out.")
+        work.notes.append(f"Left out: {left_out} (pictures, files, results of tools).")
     names = unique_titles([str(item.get("title") or "chat") for item in listed
                            if isinstance(item, Mapping)])  # fmt: skip
     made = _made(work, "ChatGPT conversation", names[choose])

@@ -28,6 +28,7 @@ from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 
@@ -70,7 +71,7 @@ def import_promptfoo(
     if not prompts:
         raise ImportFailure("The configuration holds no prompts.")
     if not 0 <= choose < len(prompts):
-        raise ImportFailure(f"There are {len(prompts)} prompts; there is no number {choose + 1}.")
+        raise ImportFailure(f"{counted(len(prompts), 'prompt')}; there is no number {choose + 1}.")
     names = unique_titles([name for name, _ in prompts])
     title, content = names[choose], prompts[choose][1]
     if isinstance(content, ImportFailure):

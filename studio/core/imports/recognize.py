@@ -30,6 +30,7 @@ from studio.core.prompty.reference_values import (
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import VALUE
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.counted import counted
 from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.text.problem import Severity, apply_edits
 from studio.core.text.values import Json
@@ -214,7 +215,7 @@ def _value(text: str, data: Json, path: Path | None, choose: int) -> Imported:
 
 def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
     if not 0 <= choose < len(lines):
-        raise ImportFailure(f"There are {len(lines)} lines; there is no number {choose + 1}.")
+        raise ImportFailure(f"{counted(len(lines), 'line')}; there is no number {choose + 1}.")
     try:
         line = lines[choose]
         made = _value(line, parse_json(line), path, 0)

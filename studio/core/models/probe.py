@@ -18,6 +18,7 @@ from studio.core.models.remote.offers import listed_models
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.messages import Message, TextPart
+from studio.core.text.counted import counted
 from studio.core.text.values import JsonObject
 
 _NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))
@@ -88,8 +89,7 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
         await client.close()
     models = tuple(sorted({str(item["id"]) for item in listed}))
     seconds = time.monotonic() - start
-    count = f"{len(models)} model{'' if len(models) == 1 else 's'}"
-    message = f"{connection.name} answers: {count} in {seconds:.1f} s."
+    message = f"{connection.name} answers: {counted(len(models), 'model')} in {seconds:.1f} s."
     hint = ""
     if connection.model and connection.model not in models:
         hint = f"{connection.model!r} is not among its models."

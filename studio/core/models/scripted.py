@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
+from studio.core.text.counted import counted
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import (
     Finished,
@@ -127,7 +128,8 @@ class ScriptedModel:
         if index >= len(self._turns):
             raise ModelError(
                 "script-ended",
-                f"The script has {len(self._turns)} replies and was asked for number {index + 1}.",
+                f"The script has {counted(len(self._turns), 'reply', 'replies')} and was asked for "
+                f"number {index + 1}.",
                 "Add a reply to the script, or choose another model.",
             )
         return self._turns[index]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.counted import counted
 
 
 def first_difference(expected: Sequence[Message], got: Sequence[Message]) -> str:
@@ -16,7 +17,7 @@ def first_difference(expected: Sequence[Message], got: Sequence[Message]) -> str
         if one != other:
             return f"message {index + 1} ({expected[index].role}) is different{_how(one, other)}."
     if len(before) != len(after):
-        return f"there are {len(after)} messages instead of {len(before)}."
+        return f"{counted(len(after), 'message')} instead of {len(before)}."
     return ""
 
 
@@ -72,7 +73,7 @@ def _how(one: object, other: object) -> str:
             if around[0] == around[1]:
                 return f": the same text is {_kind(after)} instead of {_kind(before)}"
             return ": {1} instead of {0}".format(*around)
-    return f": it has {len(other[2])} parts instead of {len(one[2])}"
+    return f": it has {counted(len(other[2]), 'part')} instead of {len(one[2])}"
 
 
 def _kind(part: object) -> str:

@@ -16,6 +16,7 @@ from studio.core.agent.values.state import Call, RunState, Step, Touch
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
 from studio.core.runs.step_summary import one_line
+from studio.core.text.counted import counted
 from studio.core.text.values import Json
 
 Station: TypeAlias = Literal["Prompt", "Reply", "Action", "Observation", "Answer"]
@@ -128,7 +129,7 @@ def _prompt(state: RunState, step: Step) -> ReportCard:
     content = "".join(map(_message, sent[same:]))
     if same:
         older = "".join(map(_message, sent[:same]))
-        words = "1 message" if same == 1 else f"{same} messages"
+        words = counted(same, "message")
         content = (
             f"<details><summary>{words} as in the iteration before</summary>{older}</details>"
             + content
@@ -161,7 +162,7 @@ def _reply(step: Step) -> Iterator[ReportCard]:
     content += "".join(bad(each.message) for each in step.warnings)
     if reply.usage is not None:
         content += quiet(
-            f"{reply.usage.input_tokens:,} tokens in, {reply.usage.output_tokens:,} out"
+            f"{counted(reply.usage.input_tokens, 'token')} in, {reply.usage.output_tokens:,} out"
         )
     yield ReportCard(
         step.number, "Reply", "Reply", one_line(parts[0] if parts else reply.reasoning), content,

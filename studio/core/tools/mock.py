@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
+from studio.core.text.counted import counted
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.source import ToolOutcome
 
@@ -99,7 +100,9 @@ def mock_answer(mock: Mock, arguments: JsonObject, earlier: int) -> ToolOutcome 
             if earlier < len(values):
                 return _outcome(values[earlier])
             if not values or then == "error":
-                return _outcome(f"the mock has {len(values)} answers, all given", is_error=True)
+                return _outcome(
+                    f"the mock has {counted(len(values), 'answer')}, all given", is_error=True
+                )
             return _outcome(values[-1] if then == "last" else values[earlier % len(values)])
         case TemplateMock(template):
             return _outcome(_filled(template, arguments))

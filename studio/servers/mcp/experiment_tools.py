@@ -27,6 +27,7 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
+from studio.core.text.counted import counted
 from studio.core.tools.source import ToolSourceError
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.debug_tools import OUTWARD
@@ -98,7 +99,9 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
         if not remote:
             return UserConsent(allow=True)
         cells = len(plan.rows) * len(plan.variants) * plan.repeats
-        return ask(folder, ctx, f"May {cells} cells of {file!r} be sent to {', '.join(remote)}?")
+        return ask(
+            folder, ctx, f"May {counted(cells, 'cell')} of {file!r} be sent to {', '.join(remote)}?"
+        )
 
     @server.tool(annotations=OUTWARD)
     async def experiment_run(

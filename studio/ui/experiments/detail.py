@@ -127,7 +127,8 @@ class CellDetail(FollowsTheme, QWidget):
             )
             words.append(self.tr("{seconds:.1f} s").format(seconds=outcome.ms / 1000))
             tokens = outcome.input_tokens + outcome.output_tokens
-            words.append(self.tr("{count} tokens").format(count=tokens))
+            used = self.tr("1 token") if tokens == 1 else self.tr("{count} tokens")
+            words.append(used.format(count=tokens))
             if outcome.cost:
                 words.append(f"${outcome.cost:.4f}")
             if outcome.is_cached:

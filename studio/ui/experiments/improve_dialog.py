@@ -259,7 +259,12 @@ class ImproveDialog(QDialog):
             [self.tr("Text {number}").format(number=at + 1) for at in range(len(self._texts))]
         )
         self.list.setCurrentRow(0)
-        words = self.tr("{count} texts may be used.").format(count=len(self._texts))
+        count = len(self._texts)
+        words = (
+            self.tr("1 text may be used.")
+            if count == 1
+            else self.tr("{count} texts may be used.").format(count=count)
+        )
         if refused:
             words += " " + self.tr("Refused: {reasons}").format(reasons=" ".join(refused))
         self._say(words)
@@ -294,9 +299,11 @@ class ImproveDialog(QDialog):
 
     def _on_written(self, count: int) -> None:
         self._say(
-            self.tr("{count} variants are added to {name}; run the experiment to compare.").format(
-                count=count, name=self.controller.path.name
-            )
+            (
+                self.tr("1 variant is added to {name}; run the experiment to compare.")
+                if count == 1
+                else self.tr("{count} variants are added to {name}; run the experiment to compare.")
+            ).format(count=count, name=self.controller.path.name)
         )
         self.variants_button.setEnabled(False)
 

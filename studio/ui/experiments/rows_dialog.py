@@ -162,7 +162,8 @@ class InventedRowsDialog(QDialog):
             self.table.setItem(at, 0, kind)
             self.table.setItem(at, 1, shown)
         self.table.resizeRowsToContents()
-        words = [self.tr("{count} rows.").format(count=len(found.rows))]
+        count = len(found.rows)
+        words = [self.tr("1 row.") if count == 1 else self.tr("{count} rows.").format(count=count)]
         if found.cost:
             words.append(f"${found.cost:.4f}.")
         left_out = list(found.left_out[:_MOST_SENTENCES])
@@ -175,12 +176,14 @@ class InventedRowsDialog(QDialog):
 
     def _show_count(self) -> None:
         count = len(self.chosen_rows)
-        self.add_button.setText(
-            self.tr("Add {count} rows to {name}").format(count=count, name=self.controller.target)
+        add = (
+            self.tr("Add 1 row to {name}") if count == 1 else self.tr("Add {count} rows to {name}")
         )
+        self.add_button.setText(add.format(count=count, name=self.controller.target))
         self.add_button.setEnabled(count > 0)
         kinds = len(self.chosen_kinds)
-        self.ask_button.setText(self.tr("Ask ({count} requests)").format(count=kinds))
+        ask = self.tr("Ask (1 request)") if kinds == 1 else self.tr("Ask ({count} requests)")
+        self.ask_button.setText(ask.format(count=kinds))
         self.ask_button.setEnabled(kinds > 0)
 
     def _say(self, text: str) -> None:

@@ -144,7 +144,8 @@ class HistoryFooter(QWidget):
         if keep:
             parts.append(self.tr("the newest {keep:,} are kept").format(keep=keep))
         if days:
-            parts.append(self.tr("{days} days are kept").format(days=days))
+            words = self.tr("1 day is kept") if days == 1 else self.tr("{days} days are kept")
+            parts.append(words.format(days=days))
         if not keep and not days:
             parts.append(self.tr("all are kept"))
         self.keeping.setText(" · ".join(parts))

@@ -43,9 +43,10 @@ class LoadedView(QTextBrowser):
         self.verticalScrollBar().setValue(at)
 
     def _section(self, part: LoadedPart) -> str:
-        head = self.tr("{when}: {what}, about {tokens} tokens").format(
-            when=_word(part.when), what=_word(part.what), tokens=f"{part.tokens:,}"
-        )
+        words = self.tr("{when}: {what}, about {tokens} tokens")
+        if part.tokens == 1:
+            words = self.tr("{when}: {what}, about 1 token")
+        head = words.format(when=_word(part.when), what=_word(part.what), tokens=f"{part.tokens:,}")
         text = f'<p style="white-space: pre-wrap">{escape(part.text)}</p>' if part.text else ""
         return f"<h4>{escape(head[:1].upper() + head[1:])}</h4>{text}"
 

@@ -221,7 +221,12 @@ class FindInFiles(QWidget):
         box = QMessageBox(self)
         box.setIcon(QMessageBox.Icon.NoIcon)
         box.setWindowTitle(self.tr("Replace in files"))
-        box.setText(self.tr("Replace in {count} files?").format(count=len(chosen)))
+        question = (
+            self.tr("Replace in 1 file?")
+            if len(chosen) == 1
+            else self.tr("Replace in {count} files?")
+        )
+        box.setText(question.format(count=len(chosen)))
         box.setInformativeText(
             self.tr(
                 "Files that are open are changed in their editors, where undo leads back. The "
@@ -240,8 +245,7 @@ class FindInFiles(QWidget):
         except PatternError as error:
             self.count.setText(self.tr("Pattern: {error}").format(error=error))
             return
-        words = self.tr("{places} places replaced in {files} files.")
-        self._said = words.format(places=done.places, files=done.files)
+        self._said = self.tr("Replaced: {places}.").format(places=_places(done.places, done.files))
         self._said = " ".join((self._said, *done.failed))
         self._search()
 
@@ -265,13 +269,18 @@ class FindInFiles(QWidget):
 def _told(matches: int, files: int) -> str:
     if not matches:
         return QCoreApplication.translate("FindInFiles", "Nothing found.")
-    if matches == 1:
-        return QCoreApplication.translate("FindInFiles", "1 place in 1 file")
     if matches >= Query("").most:
         words = QCoreApplication.translate(
             "FindInFiles", "{matches} or more places in {files} files"
         )
-    elif files == 1:
+        return words.format(matches=matches, files=files)
+    return _places(matches, files)
+
+
+def _places(matches: int, files: int) -> str:
+    if matches == 1:
+        return QCoreApplication.translate("FindInFiles", "1 place in 1 file")
+    if files == 1:
         words = QCoreApplication.translate("FindInFiles", "{matches} places in 1 file")
     else:
         words = QCoreApplication.translate("FindInFiles", "{matches} places in {files} files")

@@ -363,7 +363,9 @@ class CallsDialog(QDialog):
         if changing and not self._is_warned:
             paint_text(self.status, "warning")
             self.status.setText(
-                self.tr("{count} of these calls may change something outside.").format(
+                self.tr("1 of these calls may change something outside.")
+                if changing == 1
+                else self.tr("{count} of these calls may change something outside.").format(
                     count=changing
                 )
             )

@@ -116,12 +116,15 @@ class MockEditor(FollowsTheme, QWidget):
             return
         self.runs.clear()
         if self._saved:
-            words = self.tr("The {count} saved calls").format(count=len(self._saved))
-            self.runs.addItem(words, RecordedMock(self._saved))
+            count = len(self._saved)
+            words = self.tr("The saved call") if count == 1 else self.tr("The {count} saved calls")
+            self.runs.addItem(words.format(count=count), RecordedMock(self._saved))
         for each in found:
             when = time.strftime("%d %b %H:%M", time.localtime(each.started))
-            words = self.tr("{when}: {count} answers, {question}").format(
-                when=when, count=len(each.answers), question=" ".join(each.question.split())
+            words = self.tr("{when}: {answers}, {question}").format(
+                when=when,
+                answers=self._answers(len(each.answers)),
+                question=" ".join(each.question.split()),
             )
             self.runs.addItem(words[:120], RecordedMock(each.answers))
         self.runs.setEnabled(bool(self.runs.count()))
@@ -134,6 +137,10 @@ class MockEditor(FollowsTheme, QWidget):
         self.runs.setCurrentIndex(held or 0)
         if held is None:
             self._run_chosen(0)
+
+    def _answers(self, count: int) -> str:
+        words = self.tr("1 recorded answer") if count == 1 else self.tr("{count} recorded answers")
+        return words.format(count=count)
 
     def _run_chosen(self, row: int) -> None:
         mock = self.runs.itemData(row)
@@ -148,9 +155,7 @@ class MockEditor(FollowsTheme, QWidget):
         hint = _HINTS.get(type(mock)) if mock is not None else None
         is_recorded = isinstance(mock, RecordedMock)
         if isinstance(mock, RecordedMock) and not self.runs.count():
-            self.runs.addItem(
-                self.tr("{count} recorded answers").format(count=len(mock.answers)), mock
-            )
+            self.runs.addItem(self._answers(len(mock.answers)), mock)
         self.setHidden(hint is None and not is_recorded)
         self.text.setHidden(hint is None)
         self.runs.setHidden(not is_recorded)

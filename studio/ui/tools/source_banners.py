@@ -81,9 +81,10 @@ class SourceBanners(QWidget):
 
     def _say_all_failed(self, failed: list[SourceStatus]) -> None:
         tone = "error" if any(source.state == "failed" for source in failed) else "warning"
-        text = self.tr("{count} sources have problems: {sources}.").format(
-            count=len(failed), sources=", ".join(source.label for source in failed)
-        )
+        words = self.tr("{count} sources have problems: {sources}.")
+        if len(failed) == 1:
+            words = self.tr("1 source has problems: {sources}.")
+        text = words.format(count=len(failed), sources=", ".join(source.label for source in failed))
         self._add(text, self.tr("Show"), tone).activated.connect(self.request_sources)
 
     def _untrusted_text(self, folder: Path, waiting: Iterable[SourceStatus]) -> str:

@@ -245,7 +245,7 @@ class ExperimentController(QObject):
         self.model.show(grid)
         self.loaded.emit()
         self.told.emit(
-            self.tr("{equal} requests are equal and cost nothing, {sent} will be sent.").format(
+            self.tr("To be sent: {sent}. Equal to earlier requests, at no cost: {equal}.").format(
                 equal=estimate.equal, sent=estimate.to_send
             )
         )

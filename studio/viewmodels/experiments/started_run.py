@@ -123,10 +123,7 @@ class StartedRun:
                     plan = with_rows(plan, lost)
                     runner = self._opened(plan, self._workers)
                     estimate = await runner.prepare()
-                    said = _tr(
-                        "The experiment has changed: these are the {count} rows that did not pass, "
-                        "asked as it is now."
-                    ).format(count=len(plan.rows))
+                    said = _asked_again(len(plan.rows))
                 result = runner.begin()
             grid = await asyncio.to_thread(grid_of, ledger, result)
             self._on_begun(plan, estimate, result, grid)
@@ -146,10 +143,7 @@ class StartedRun:
                     "to read it."
                 )
             if refused := runner.refused_calls:
-                return _tr(
-                    "{count} tool calls were refused: they ask for approval. Answer the tools by "
-                    "`mocks:` in the file."
-                ).format(count=refused)
+                return _refused(refused)
             return runner.paused_by or said
         finally:
             self._runner = None
@@ -234,3 +228,26 @@ def _command(path: Path, workers: WorkersAddress | None) -> list[str]:
         if workers.certificates is not None:
             words += ["--certificates", str(workers.certificates)]
     return words
+
+
+def _asked_again(rows: int) -> str:
+    if rows == 1:
+        return _tr(
+            "The experiment has changed: this is the row that did not pass, asked as it is now."
+        )
+    return _tr(
+        "The experiment has changed: these are the {count} rows that did not pass, "
+        "asked as it is now."
+    ).format(count=rows)
+
+
+def _refused(calls: int) -> str:
+    if calls == 1:
+        return _tr(
+            "1 tool call was refused: it asks for approval. Answer the tools by `mocks:` in the "
+            "file."
+        )
+    return _tr(
+        "{count} tool calls were refused: they ask for approval. Answer the tools by "
+        "`mocks:` in the file."
+    ).format(count=calls)

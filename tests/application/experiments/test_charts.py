@@ -32,7 +32,7 @@ async def test_every_chart_tells_its_result(bench: Bench, ledger: ExperimentLedg
     slices = chart_of("slices", report)
     assert slices.title.endswith("edit")
     assert [(each.name, each.words) for each in slices.lines] == [
-        ("south", "50 % of 2 rows"), ("north", "100 % of 1 rows")
+        ("south", "50 % of 2 rows"), ("north", "100 % of 1 row")
     ]  # fmt: skip
 
     cost = chart_of("cost", report)

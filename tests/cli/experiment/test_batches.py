@@ -45,7 +45,7 @@ def test_a_killed_command_leaves_batches_that_are_listed_cancelled_and_gone_on_w
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     wait_for(server.reached["look"])
     child.send_signal(signal.SIGKILL)
-    assert "small: a batch of 2 requests was sent (batch_1)." in child.communicate()[1]
+    assert "small: a batch was sent (batch_1); its requests: 2." in child.communicate()[1]
     assert run_command(["experiment", "run", FILE, "--resume"]) == 2
     assert "--batch goes on with them" in capsys.readouterr().err
     assert run_command(["experiment", "batches", FILE]) == 0

@@ -43,7 +43,7 @@ def test_the_columns_of_a_csv_file_are_those_of_promptfoo(tmp_path: Path) -> Non
     ("name", "text", "said"),
     [
         ("a.csv", "a,b\n1,2\n1,2,3\n", "a.csv, line 3: the row has 3 cells and the head has 2"),
-        ("a.csv", "a,b\n1\n", "line 2: the row has 1 cells"),
+        ("a.csv", "a,b\n1\n", "line 2: the row has 1 cell"),
         ("a.csv", "a,a\n1,2\n", "the column 'a' is there twice"),
         ("a.csv", "", "the first line must name the columns"),
         ("a.csv", "a,__threshold\n1,much\n", "line 2: the threshold 'much' is no number"),

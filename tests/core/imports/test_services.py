@@ -154,7 +154,7 @@ def test_a_chatgpt_export(tmp_path: Path) -> None:
     assert messages(made) == [("user", "Hi {{x}}"), ("assistant", "Ho\nuser:\nno")]
     assert made.others == ("T", "U")
     assert made.title == "U"
-    assert "1 pictures" in made.notes[0]
+    assert "Left out: 1 (pictures" in made.notes[0]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ async def test_a_failed_run_says_why():
     )
     result = trace(run.events, "1.0")["trace"]["result"]
     assert result["status"] == "limit"
-    assert "1 steps" in result["exception"]
+    assert "1 step " in result["exception"]
 
 
 async def test_secrets_are_masked_wherever_they_stand():

@@ -119,7 +119,7 @@ def test_invented_rows_are_looked_at_and_added_and_taken_back(
         box.setChecked(name == "language")
     dialog.model.setEditText("small")
     assert not server.requests
-    assert dialog.ask_button.text() == "Ask (1 requests)"
+    assert dialog.ask_button.text() == "Ask (1 request)"
     qtbot.mouseClick(dialog.ask_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.table.rowCount() > 0, timeout=patience.MS)
     assert len(server.requests) == 1

@@ -230,7 +230,7 @@ class BatchCarrier:
                 remote = is_taken
             self._store.note_sent(kept.id, remote.id)
             self._tell(
-                _tr("{connection}: a batch of {count} requests was sent ({id}).").format(
+                _tr("{connection}: a batch was sent ({id}); its requests: {count}.").format(
                     connection=line.connection, count=len(part.requests), id=remote.id
                 )
             )
@@ -302,7 +302,7 @@ class BatchCarrier:
         self._store.note_over(kept.id)
         left = [name for name in names if name in self._promises]
         self._tell(
-            _tr("{connection}: {id} is over ({status}), {count} requests have no answer.").format(
+            _tr("{connection}: {id} is over ({status}); without an answer: {count}.").format(
                 connection=line.connection, id=remote.id, status=remote.status, count=len(left)
             )
         )

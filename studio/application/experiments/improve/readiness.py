@@ -65,8 +65,8 @@ def split_rows(
         groups.setdefault(json.dumps(of, sort_keys=True, default=str), []).append(row)
     if len(groups) < FEWEST_ROWS:
         raise ImproveError(
-            _tr("There are {count} different rows; improving needs at least {least}, and some "
-                "dozens to prove anything.").format(count=len(groups), least=FEWEST_ROWS)
+            _tr("Different rows: {count}; improving needs at least {least}, and some dozens to "
+                "prove anything.").format(count=len(groups), least=FEWEST_ROWS)
         )  # fmt: skip
     order = sorted(groups)
     random.Random(seed).shuffle(order)

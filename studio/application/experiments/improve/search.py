@@ -197,7 +197,11 @@ class SectionSearch:
         if best is not None and best >= 1.0:
             self._ended = _tr("Every row that chooses passes.")
         elif len(self._candidates) > self._choices.proposals:
-            self._ended = _tr("{count} texts were proposed.").format(count=self._choices.proposals)
+            count = self._choices.proposals
+            words = (
+                _tr("1 text was proposed.") if count == 1 else _tr("{count} texts were proposed.")
+            )
+            self._ended = words.format(count=count)
         elif self._rounds > 4 * self._choices.proposals + 20:
             self._ended = _tr("The rows that texts are made of pass already.")
         else:

@@ -43,18 +43,23 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
     else:
         yield _unseen(found)
         yield from (each for each in found.report.sentences if each != found.report.headline)
-    yield _tr(
-        "{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end."
-    ).format(learn=learn, choose=choose, decide=decide)
+    words = _tr("{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.")
+    if learn == 1:
+        words = _tr("1 row to learn from, {choose} to choose by, {decide} unseen until the end.")
+    yield words.format(learn=learn, choose=choose, decide=decide)
     proposed = len(found.candidates) - 1
     kept = sum(each.state == "kept" for each in found.candidates)
     refused = sum(each.state == "refused" for each in found.candidates)
-    yield _tr("{proposed} texts were proposed: {kept} scored, {refused} refused before they were "
-              "sent.").format(proposed=proposed, kept=kept, refused=refused)  # fmt: skip
+    words = _tr("{proposed} texts were proposed: {kept} scored, {refused} refused before they were "
+                "sent.")  # fmt: skip
+    if proposed == 1:
+        words = _tr("1 text was proposed: {kept} scored, {refused} refused before it was sent.")
+    yield words.format(proposed=proposed, kept=kept, refused=refused)
     cost = _tr("cost not known") if found.cost is None else f"${found.cost:.4f}"
-    yield _tr("{calls} cells asked, {tokens:,} tokens, {cost}.").format(
-        calls=found.calls, tokens=found.tokens, cost=cost
-    )
+    words = _tr("{calls} cells asked, {tokens:,} tokens, {cost}.")
+    if found.calls == 1:
+        words = _tr("1 cell asked, {tokens:,} tokens, {cost}.")
+    yield words.format(calls=found.calls, tokens=found.tokens, cost=cost)
     if found.ended:
         yield found.ended
 
@@ -71,6 +76,11 @@ def _unseen(found: Improvement) -> str:
         "On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, "
         "{lost} lost, {p}: {verdict}"
     )
+    if comparison.rows == 1:
+        told = _tr(
+            "On 1 unseen row: {after} pass ({low} to {high}), {before} before; {won} won, "
+            "{lost} lost, {p}: {verdict}"
+        )
     clear, unclear = _tr("unlikely to be chance."), _tr("this can't be told from chance.")
     return told.format(
         rows=comparison.rows, after=comparison.passed, before=comparison.baseline_passed,
@@ -120,7 +130,7 @@ def lineage_figure(found: Improvement) -> ChartFigure:
 
 def progress_words(found: ImproveProgress) -> str:
     """How far a search is, in one line."""
-    words = _tr("{proposals} of {most} texts · {calls} cells · {tokens:,} tokens").format(
+    words = _tr("texts {proposals} of {most} · cells {calls} · tokens {tokens:,}").format(
         proposals=found.proposals, most=found.most, calls=found.calls, tokens=found.tokens
     )
     if found.cost:

@@ -129,7 +129,10 @@ class ExperimentSpending:
         if budget.tokens is not None and self._tokens >= budget.tokens:
             return _tr("The budget of {count:,} tokens is used up.").format(count=budget.tokens)
         if allowed and minutes >= min(allowed):
-            return _tr("The {minutes:g} minutes are over.").format(minutes=min(allowed))
+            words = _tr("The {minutes:g} minutes are over.")
+            if min(allowed) == 1:
+                words = _tr("The minute is over.")
+            return words.format(minutes=min(allowed))
         return ""
 
     def may_begin(self, under_way: int) -> bool:

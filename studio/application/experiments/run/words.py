@@ -21,11 +21,14 @@ def progress_line(found: ExperimentProgress) -> str:
     """
     if found.worked_out is not None:
         if not found.total:
-            return _tr("{count} rows are read").format(count=f"{found.worked_out:,}")
-        return _tr("{count} of {total} requests are worked out").format(
-            count=f"{found.worked_out:,}", total=f"{found.total:,}"
-        )
-    parts = [_tr("{over} of {total} cells").format(over=found.over, total=found.total)]
+            words = _tr("1 row is read") if found.worked_out == 1 else _tr("{count} rows are read")
+            return words.format(count=f"{found.worked_out:,}")
+        words = _tr("{count} of {total} requests are worked out")
+        if found.total == 1:
+            words = _tr("{count} of 1 request is worked out")
+        return words.format(count=f"{found.worked_out:,}", total=f"{found.total:,}")
+    words = _tr("{over} of 1 cell") if found.total == 1 else _tr("{over} of {total} cells")
+    parts = [words.format(over=found.over, total=found.total)]
     if found.errors:
         parts.append(_tr("{count} without an answer").format(count=found.errors))
     if found.rate:
@@ -71,5 +74,8 @@ def ended_words(report: ExperimentReport) -> tuple[str, str]:
             head = _tr("{name}: the experiment was stopped").format(name=name)
     cost = sum(each.total.cost for each in report.variants)
     spent = f" ${cost:.4f}" if cost else ""
-    errors = _tr(" {count} cells have no answer.").format(count=report.errors)
+    words = _tr(" {count} cells have no answer.")
+    if report.errors == 1:
+        words = _tr(" 1 cell has no answer.")
+    errors = words.format(count=report.errors)
     return head, f"{report.headline}{errors if report.errors else ''}{spent}"

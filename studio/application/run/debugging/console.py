@@ -76,7 +76,10 @@ def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
             words = _tr("Model: {model}, not {other}").format(model=model.name, other=over.name)
             yield ConsoleLine("warning", words, step)
         case ContextTrimmed(dropped=count):
-            words = _tr("{count} old messages left out").format(count=count)
+            words = _tr("{count} old messages left out")
+            if count == 1:
+                words = _tr("1 old message left out")
+            words = words.format(count=count)
             yield ConsoleLine("warning", words, step)
         case Rendered(problems=problems):
             for text in problems:

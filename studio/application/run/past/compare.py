@@ -86,9 +86,10 @@ class RunComparison:
             if card is None
             else _tr(" in iteration {step}, at “{title}”").format(step=card.step, title=card.title)
         )
-        return _tr("The first difference is{where}; {count} of {count2} rows differ.").format(
-            where=where, count=len(self.differences), count2=len(self.rows)
-        )
+        words = _tr("The first difference is{where}; {count} of {count2} rows differ.")
+        if len(self.differences) == 1:
+            words = _tr("The first difference is{where}; 1 of {count2} rows differs.")
+        return words.format(where=where, count=len(self.differences), count2=len(self.rows))
 
     def texts(self, row: int) -> Sides:
         """The whole texts of a row, with what differs marked."""

@@ -26,6 +26,7 @@ from studio.core.agent.values.state import (
 )
 from studio.core.models.base import ModelRequest
 from studio.core.prompty.messages import Message
+from studio.core.text.counted import counted
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Usage
 
@@ -58,11 +59,11 @@ def used_up(state: RunState) -> LimitName | None:
 def limit_error(state: RunState, limit: LimitName) -> StepError:
     """The `ERROR` of an allowance that is used up."""
     allowed = {
-        "iterations": f"{state.limits.iterations} steps",
-        "tokens": f"{state.limits.tokens} tokens",
-        "cost": f"{state.limits.cost} US dollars",
-        "seconds": f"{state.limits.seconds} seconds",
-        "reply": f"{state.limits.reply} tokens of a reply",
+        "iterations": counted(state.limits.iterations or 0, "step"),
+        "tokens": counted(state.limits.tokens or 0, "token"),
+        "cost": counted(state.limits.cost or 0, "US dollar"),
+        "seconds": counted(state.limits.seconds or 0, "second"),
+        "reply": counted(state.limits.reply or 0, "token of a reply", "tokens of a reply"),
     }[limit]
     message = f"The run has used up its {allowed} without a final answer."
     return StepError("limit", limit, message, "Allow more, answer yourself, or stop.")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from studio.core.experiments.assertions.result import CellAnswer, UndecidedError, Verdict
 from studio.core.experiments.assertions.text import as_number, as_text
 from studio.core.experiments.values import AssertionSpec
+from studio.core.text.counted import counted
 from studio.core.text.values import Json
 
 Measure = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
@@ -28,7 +29,9 @@ def decide_cost(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
     if spec.threshold is None and value is None:
         return Verdict(True, f"It cost ${answer.cost:.6f}.")
     most = _most(spec, value, "cost", "US dollars")
-    return Verdict(answer.cost <= most, f"It cost ${answer.cost:.6f}; ${most:g} are allowed.")
+    return Verdict(
+        answer.cost <= most, f"It cost ${answer.cost:.6f}; at most ${most:g} is allowed."
+    )
 
 
 def decide_tokens(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
@@ -38,17 +41,19 @@ def decide_tokens(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
         for name, used in (("input", answer.input_tokens), ("output", answer.output_tokens),
                            ("max", total), ("total", total)):  # fmt: skip
             if name in value and used > as_number(value[name]):
-                return Verdict(False, f"It used {used} {name} tokens; {as_text(value[name])} are "
-                               "allowed.")  # fmt: skip
-        return Verdict(True, f"It used {total} tokens.")
+                return Verdict(False, f"It used {counted(used, f'{name} token')}; "
+                               f"at most {as_text(value[name])} is allowed.")  # fmt: skip
+        return Verdict(True, f"It used {counted(total, 'token')}.")
     most = _most(spec, value, "tokens", "tokens")
-    return Verdict(total <= most, f"It used {total} tokens; {most:g} are allowed.")
+    return Verdict(
+        total <= most, f"It used {counted(total, 'token')}; at most {most:g} is allowed."
+    )
 
 
 def decide_no_error(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
     """The run met no format error and no failed call."""
     if answer.errors:
-        return Verdict(False, f"The run met {answer.errors} errors on its way.")
+        return Verdict(False, f"The run met {counted(answer.errors, 'error')} on its way.")
     return Verdict(True, "The run met no error.")
 
 
@@ -63,7 +68,7 @@ def decide_trace_errors(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
         most = as_number(value.get("max_count", 0))
     elif value is not None:
         most = as_number(value)
-    return Verdict(answer.errors <= most, f"{answer.errors} steps failed; {most:g} may.")
+    return Verdict(answer.errors <= most, f"{counted(answer.errors, 'step')} failed; {most:g} may.")
 
 
 def decide_finish(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:

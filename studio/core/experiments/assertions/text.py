@@ -12,6 +12,7 @@ from io import StringIO
 from studio.core.experiments.assertions.result import CellAnswer, UndecidedError, Verdict
 from studio.core.experiments.values import AssertionSpec
 from studio.core.patterns import PatternError, schema_pattern
+from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -76,7 +77,7 @@ def decide_contains_all(spec: AssertionSpec, value: Json, answer: CellAnswer) ->
     missing = [each for each in wanted if _find(answer.text, each, ignores_case=ignores) is None]
     if missing:
         return Verdict(False, f"The answer does not contain {', '.join(map(_quoted, missing))}.")
-    return Verdict(True, f"It contains all {len(wanted)} texts.")
+    return Verdict(True, f"It contains all of {counted(len(wanted), 'text')}.")
 
 
 def decide_starts_with(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:
@@ -151,8 +152,8 @@ def decide_levenshtein(spec: AssertionSpec, value: Json, answer: CellAnswer) -> 
     if len(wanted) * len(answer.text) > _LONGEST_DISTANCE:
         raise UndecidedError("The texts are too long to count the edits between them.")
     distance = levenshtein(answer.text, wanted)
-    return Verdict(distance <= most, f"{distance} edits lead to the expected text; {most:g} are "
-                   "allowed.")  # fmt: skip
+    return Verdict(distance <= most, f"{counted(distance, 'edit leads', 'edits lead')} to the "
+                   f"expected text; at most {most:g} is allowed.")  # fmt: skip
 
 
 def levenshtein(one: str, other: str) -> int:
@@ -184,7 +185,7 @@ def decide_word_count(spec: AssertionSpec, value: Json, answer: CellAnswer) -> V
         low, high = as_number(value.get("min", 0)), as_number(value.get("max", math.inf))
     elif value is not None:
         low = high = as_number(value)
-    return Verdict(low <= count <= high, f"The answer has {count} words.")
+    return Verdict(low <= count <= high, f"The answer has {counted(count, 'word')}.")
 
 
 TEXT_DECISIONS: Mapping[str, TextDecision] = {

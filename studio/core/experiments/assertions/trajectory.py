@@ -15,6 +15,7 @@ from studio.core.experiments.assertions.result import (
 )
 from studio.core.experiments.assertions.text import as_number, as_text, as_texts
 from studio.core.experiments.values import AssertionSpec
+from studio.core.text.counted import counted
 from studio.core.text.values import Json
 
 TrajectoryDecision = Callable[[AssertionSpec, Json, CellAnswer, AssertionContext], Verdict]
@@ -134,7 +135,9 @@ def decide_valid_calls(
     bad: Sequence[MadeCall] = [each for each in answer.calls if not each.is_valid]
     if bad:
         return Verdict(False, f"The call of {bad[0].tool} does not fit the tool.")
-    return Verdict(True, f"All {len(answer.calls)} calls fit their tools.")
+    return Verdict(
+        True, f"{counted(len(answer.calls), 'call fits its tool', 'calls fit their tools')}."
+    )
 
 
 TRAJECTORY: Mapping[str, TrajectoryDecision] = {

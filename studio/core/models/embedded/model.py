@@ -15,6 +15,7 @@ from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.prompt import last_user_text, template_messages
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.sending import as_sent
+from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.draft import all_stops
@@ -212,7 +213,7 @@ class EmbeddedModel:
             body["grammar"] = with_end(grammar, await client.end_token())
         count = await client.count(prompt)
         if count > _LONG_PROMPT:
-            yield ReplyNotice(f"Reading {count:,} tokens …")
+            yield ReplyNotice(f"Reading {counted(count, 'token')} …")
         is_call: bool | None = None if request.protocol == "native" and request.tools else False
         held = ""
         end: JsonObject = {}

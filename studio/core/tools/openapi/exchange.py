@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.tools.imports import HTTP, import_packages
@@ -107,7 +108,7 @@ async def send(
     pictures: tuple[ToolPicture, ...] = ()
     if is_picture:
         pictures = (ToolPicture(kind, base64.b64encode(body).decode()),)
-        text = f"[{kind}, {len(body):,} bytes]"
+        text = f"[{kind}, {counted(len(body), 'byte')}]"
     if traffic is not None:
         title = f"HTTP {status} {reason}".strip()
         traffic.received(title, f"{head}\n\n{text}", len(body), id(request))

@@ -9,6 +9,7 @@ from typing import Protocol, cast
 
 from studio.core.plugins import fault, installed
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.counted import counted
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import PluginTool
 from studio.core.tools.limits import ToolLimits
@@ -84,7 +85,9 @@ class PluginSource:
             async with asyncio.timeout(self._limits.seconds):
                 outcome = await self._source().call(name, arguments)
         except TimeoutError:
-            return ToolOutcome(f"no answer within {self._limits.seconds:g} seconds", "timeout")
+            return ToolOutcome(
+                f"no answer within {counted(self._limits.seconds, 'second')}", "timeout"
+            )
         except Exception as error:  # noqa: BLE001 - foreign code; told as the call's outcome
             return ToolOutcome(fault(self._plugin, error), "error")
         text, truncated = cut(outcome.text, self._limits.characters)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QTabWidget,
 )
 
+from studio.application.run.words import plural
 from studio.core.export.target import VALUES_OF_NOW, RoundTrip
 from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.long_text import LongText
@@ -74,8 +75,11 @@ class ResultTabs(QTabWidget):
         self.setTabText(2, title if round_trips else self.tr("Round trip"))
         for item in round_trips:
             name = self.tr("Values of now") if item.name == VALUES_OF_NOW else item.name
-            said = self.tr("{name}: the same ({messages} messages, {tools} tools)").format(
-                name=name, messages=item.messages, tools=item.tools
+            tools = self.tr("1 tool") if item.tools == 1 else self.tr("{count} tools")
+            said = self.tr("{name}: the same ({messages}, {tools})").format(
+                name=name,
+                messages=plural(item.messages, "message"),
+                tools=tools.format(count=item.tools),
             )
             row = QListWidgetItem(said if item.is_same else f"{name}: {item.difference}")
             row.setData(_IS_SAME, item.is_same)

@@ -43,13 +43,14 @@ class MarkBar(QScrollBar):
 
     def _tell(self) -> None:
         said = [
-            (self.tr("{count} errors"), "error"),
-            (self.tr("{count} warnings"), "warning"),
-            (self.tr("{count} matches"), "match"),
-            (self.tr("{count} changed lines"), "change"),
+            ("error", self.tr("1 error"), self.tr("{count} errors")),
+            ("warning", self.tr("1 warning"), self.tr("{count} warnings")),
+            ("match", self.tr("1 match"), self.tr("{count} matches")),
+            ("change", self.tr("1 changed line"), self.tr("{count} changed lines")),
         ]
-        counts = ((words, len(self._lines.get(kind, ()))) for words, kind in said)
-        told = [words.format(count=count) for words, count in counts if count]
+        counts = ((len(self._lines.get(kind, ())), one, many) for kind, one, many in said)
+        told = [(one if count == 1 else many).format(count=count)
+                for count, one, many in counts if count]  # fmt: skip
         self.setAccessibleDescription(", ".join(told))
 
     def paintEvent(self, event: QPaintEvent) -> None:

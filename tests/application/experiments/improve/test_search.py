@@ -274,7 +274,7 @@ def test_what_cannot_be_improved_is_said_before_anything_is_sent(
         improving.search(ledger)
     few = PLAIN.replace("file://rows.csv", "[{path: file://rows.csv, take: 5}]")
     improving.bench.write("capital.experiment.yaml", few)
-    with pytest.raises(ImproveError, match="5 different rows"):
+    with pytest.raises(ImproveError, match="Different rows: 5"):
         improving.search(ledger)
     edited = PLAIN.replace("label: main", 'label: main, edit: {system: "X"}')
     improving.bench.write("capital.experiment.yaml", edited)

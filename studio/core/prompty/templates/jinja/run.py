@@ -31,6 +31,7 @@ from studio.core.prompty.templates.jinja.statements import Interpolation, Litera
 from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.jinja.variables import names_read
 from studio.core.prompty.templates.writer import RenderedText, SegmentWriter
+from studio.core.text.counted import counted
 from studio.core.text.span import Span
 
 
@@ -272,7 +273,8 @@ class Runner:
         elif isinstance(target, nodes.Tuple):
             values = bounded_items(value, self._budget)
             if len(values) != len(target.items):
-                raise ValueError(f"{len(target.items)} names cannot take {len(values)} values")
+                names = counted(len(target.items), "name")
+                raise ValueError(f"{names} cannot take {counted(len(values), 'value')}")
             for item, part in zip(target.items, values, strict=True):
                 self._bind(item, part, source, scope)
         else:
