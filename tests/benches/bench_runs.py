@@ -38,7 +38,7 @@ from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.codec import encode_event
 from studio.core.runs.store import RunStore
 from studio.ui.run.pane import RunPane
-from studio.ui.run.timeline import TimelineView
+from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT
 from studio.viewmodels.app.background import Background

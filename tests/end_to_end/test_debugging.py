@@ -18,8 +18,8 @@ from studio.core.resource_files import resource
 from studio.core.runs.store import RunStore
 from studio.core.tools.mock import FixedMock
 from studio.ui.app.workbench import Workbench
-from studio.ui.run.messages_editor import MessagesEditor
 from studio.ui.run.pane import RunPane
+from studio.ui.run.side.messages_editor import MessagesEditor
 
 Open = Callable[[Path], Workbench]
 

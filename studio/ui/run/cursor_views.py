@@ -11,10 +11,10 @@ from studio.application.run.view import RunView
 from studio.application.run.waterfall import Waterfall, waterfall_of
 from studio.core.agent.values.state import RunState, Step
 from studio.ui.run.diagram.widget import LoopDiagram
-from studio.ui.run.scrubber import RunScrubber
 from studio.ui.run.state.panel import StatePanel
-from studio.ui.run.timeline import TimelineView
-from studio.ui.run.waterfall import WaterfallView
+from studio.ui.run.steps.timeline import TimelineView
+from studio.ui.run.time_axis.scrubber import RunScrubber
+from studio.ui.run.time_axis.waterfall import WaterfallView
 
 
 class CursorViews(QObject):

@@ -31,11 +31,11 @@ from studio.ui.run.cursor_views import CursorViews
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.run.head import RunHead
 from studio.ui.run.overview_dialog import RunOverviewDialog
-from studio.ui.run.playback import PlayedScrubber
-from studio.ui.run.scrubber import RunScrubber
-from studio.ui.run.side_panel import SidePanel
-from studio.ui.run.steps_column import StepsColumn
-from studio.ui.run.waterfall import WaterfallView
+from studio.ui.run.side.panel import SidePanel
+from studio.ui.run.steps.column import StepsColumn
+from studio.ui.run.time_axis.playback import PlayedScrubber
+from studio.ui.run.time_axis.scrubber import RunScrubber
+from studio.ui.run.time_axis.waterfall import WaterfallView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme

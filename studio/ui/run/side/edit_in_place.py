@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, problem_of
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.json_view import JsonHighlighter
-from studio.ui.run.messages_editor import MessagesEditor
+from studio.ui.run.side.messages_editor import MessagesEditor
 from studio.ui.style.colors import paint_page, paint_text
 from studio.ui.style.in_use import FollowsTheme
 from studio.ui.style.theme import mono_font, ui_font

@@ -13,10 +13,10 @@ from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, SendBack, StepOn
 from studio.core.agent.values.pause_point import PausePoint
 from studio.ui.parts.long_text import LongText
-from studio.ui.run.action_bar import ActionBar
-from studio.ui.run.edit_in_place import EditInPlace
-from studio.ui.run.inspector import Inspector
-from studio.ui.run.running_calls import RunningCalls
+from studio.ui.run.inspector.tabs import Inspector
+from studio.ui.run.side.action_bar import ActionBar
+from studio.ui.run.side.edit_in_place import EditInPlace
+from studio.ui.run.side.running_calls import RunningCalls
 from studio.ui.run.state.panel import StatePanel
 from studio.ui.style.colors import fixed_font, paint_text
 

@@ -28,10 +28,10 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.separator import Separator
-from studio.ui.run.answer_view import AnswerView
-from studio.ui.run.chat_line import ChatLine
+from studio.ui.run.inspector.answer_view import AnswerView
+from studio.ui.run.inspector.chat_line import ChatLine
+from studio.ui.run.inspector.watch_table import WatchTable
 from studio.ui.run.styled_text import StyledText
-from studio.ui.run.watch_table import WatchTable
 from studio.ui.style.colors import paint_page, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use

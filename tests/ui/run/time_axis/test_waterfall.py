@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.waterfall import waterfall_of
-from studio.ui.run.waterfall import WaterfallView, axis_step
+from studio.ui.run.time_axis.waterfall import WaterfallView, axis_step
 from studio.ui.style.theme import DARK, LIGHT, Theme
 from tests.application.run import examples as run
 from tests.support.themes import wear

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from studio.ui.run.scrubber import RunScrubber
+from studio.ui.run.time_axis.scrubber import RunScrubber
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme
 from studio.ui.style.motion import is_motion_reduced

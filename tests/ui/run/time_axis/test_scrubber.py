@@ -4,7 +4,7 @@ from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.cards.card import StepCard
-from studio.ui.run.scrubber import RunScrubber
+from studio.ui.run.time_axis.scrubber import RunScrubber
 
 
 def _scrubber(qtbot: QtBot, count: int) -> tuple[RunScrubber, list[int]]:

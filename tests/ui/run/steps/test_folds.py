@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QMenu
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.cards.timeline import timeline_of
-from studio.ui.run.timeline import TimelineView
+from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT
 from tests.application.run import examples as run

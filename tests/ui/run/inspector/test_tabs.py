@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.run.inspector.tabs import Inspection, InspectorView
 from studio.application.run.text import Block, Piece
-from studio.ui.run.inspector import Inspector
+from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.theme import LIGHT
 

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
 from studio.application.run.answer import markdown_parts
 from studio.application.run.text import Blocks
-from studio.ui.run.chat_line import ChatLine
+from studio.ui.run.inspector.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import paint_page, paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use

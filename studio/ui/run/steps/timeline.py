@@ -23,8 +23,8 @@ from studio.application.run.edits.in_place import EditKind
 from studio.application.run.past.forks import ForkKey, ForkView
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.run.card_painter import ARROW_ROOM, CARD_PAD, CardDelegate
-from studio.ui.run.timeline_folds import (
+from studio.ui.run.steps.card_painter import ARROW_ROOM, CARD_PAD, CardDelegate
+from studio.ui.run.steps.folds import (
     MOST_FILTERED,
     CardFilter,
     TimelineFolds,

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.search import SearchHits
 from studio.application.run.view import RunView
-from studio.ui.run.timeline import TimelineView
+from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.viewmodels.run.search import RunSearch

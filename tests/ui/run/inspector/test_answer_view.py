@@ -4,7 +4,7 @@ from PySide6.QtWidgets import QTextBrowser
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.text import Block, Piece
-from studio.ui.run.answer_view import AnswerView
+from studio.ui.run.inspector.answer_view import AnswerView
 from studio.ui.run.styled_text import StyledText
 
 
