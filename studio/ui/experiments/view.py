@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
     QComboBox,
     QFileDialog,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QMenu,
     QProgressBar,
     QPushButton,
@@ -27,8 +24,6 @@ from PySide6.QtWidgets import (
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS
-from studio.application.experiments.facets import FailureGroup, RowFacets
-from studio.application.experiments.grid import RowFilter
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.experiments.run.words import progress_line
 from studio.core.experiments.results.cells import CellKey
@@ -38,6 +33,7 @@ from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.experiments.grid_view import ExperimentTable
 from studio.ui.experiments.rating_bar import MOST
+from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.colors import paint_text
@@ -46,14 +42,6 @@ from studio.viewmodels.experiments.controller import ExperimentController
 from studio.viewmodels.experiments.grid_model import FIRST_VARIANT
 from studio.viewmodels.experiments.shown_cell import ShownCell
 
-_FILTERS: tuple[tuple[RowFilter, str], ...] = (
-    ("all", QT_TRANSLATE_NOOP("ExperimentView", "All")),
-    ("changed", QT_TRANSLATE_NOOP("ExperimentView", "Changed")),
-    ("failed", QT_TRANSLATE_NOOP("ExperimentView", "Failed")),
-    ("flaky", QT_TRANSLATE_NOOP("ExperimentView", "Flaky")),
-    ("slow", QT_TRANSLATE_NOOP("ExperimentView", "Slow")),
-    ("errors", QT_TRANSLATE_NOOP("ExperimentView", "Without an answer")),
-)
 _CHARTS: tuple[tuple[ChartKind, str], ...] = (
     ("pass", QT_TRANSLATE_NOOP("ExperimentView", "Pass rate")),
     ("latency", QT_TRANSLATE_NOOP("ExperimentView", "Time")),
@@ -106,13 +94,8 @@ class ExperimentView(QWidget):
         self.results = QComboBox()
         self.progress = QProgressBar()
         self.pace = QLabel()
-        self.search = QLineEdit()
-        self.tags = QComboBox()
-        self.metrics = QComboBox()
-        self.groups = QComboBox()
+        self.filters = RowFilters(controller.model)
         self.blind_button = QPushButton(self.tr("Compare without names"))
-        self._facets = RowFacets()
-        self.filters: dict[RowFilter, QPushButton] = {}
         self.more_actions: dict[str, QAction] = {}
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail()
@@ -166,12 +149,7 @@ class ExperimentView(QWidget):
         self.results.blockSignals(False)
         self.results.setVisible(self.results.count() > 1)
         grid = controller.model.grid
-        tags = grid.tags if grid is not None else ()
-        self.tags.clear()
-        self.tags.addItem(self.tr("Any tag"), "")
-        for tag in tags:
-            self.tags.addItem(tag, tag)
-        self.tags.setVisible(bool(tags))
+        self.filters.show_tags(grid.tags if grid is not None else ())
         key = self.detail.key
         if key is not None:
             self.table.setCurrentIndex(controller.model.index_of(key.row, key.variant))
@@ -254,47 +232,6 @@ class ExperimentView(QWidget):
         variant = max(0, index.column() - FIRST_VARIANT)
         self.controller.look_at(CellKey(1, row, variant))
 
-    def _on_filter(self) -> None:
-        usual: RowFilter = "all"
-        wanted = next((name for name, each in self.filters.items() if each.isChecked()), usual)
-        tag = self.tags.currentData() or ""
-        among = [
-            rows for rows in (
-                self._facets.slow if wanted == "slow" else None,
-                self._facets.lost.get(self.metrics.currentData() or ""),
-                self.groups.currentData(),
-            ) if rows is not None
-        ]  # fmt: skip
-        self.controller.model.set_filter(
-            wanted, self.search.text(), tag, frozenset.intersection(*among) if among else None
-        )
-
-    def _show_facets(self, found: RowFacets) -> None:
-        """Offer what rows of the result can be found by."""
-        self._facets = found
-        lost = {name: rows for name, rows in found.lost.items() if rows}
-        _offer(self.metrics, self.tr("Any check"), [
-            (self.tr("{name}: {count} fail").format(name=name, count=len(rows)), name)
-            for name, rows in lost.items()
-        ])  # fmt: skip
-        _offer(self.groups, self.tr("Any input"), [
-            (self._group_words(each), each.rows) for each in found.groups
-        ])  # fmt: skip
-
-    def _group_words(self, group: FailureGroup) -> str:
-        grid = self.controller.model.grid
-        name = grid.variants[group.variant] if grid is not None else ""
-        inputs = ", ".join(group.inputs)
-        if group.value is None:
-            return self.tr("{variant}: only {inputs} differs, {count} fail").format(
-                variant=name, inputs=inputs, count=len(group.rows)
-            )
-        value = " ".join(group.value.split())
-        return self.tr("{variant}: {input} = {value}, {count} of {of} fail").format(
-            variant=name, input=inputs, value=value if len(value) <= 30 else f"{value[:29]}…",
-            count=len(group.rows), of=group.of,
-        )  # fmt: skip
-
     def _compare_blind(self) -> None:
         """Two answers side by side: the baseline's, or the first column's, and the chosen one's."""
         grid, key = self.controller.model.grid, self.detail.key
@@ -369,24 +306,10 @@ class ExperimentView(QWidget):
             self.tr("Answered within a day, at half the price, where the connection has batches")
         )
         self.results.setAccessibleName(self.tr("Results"))
-        for box in (self.results, self.tags):
-            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.results.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.chart_choice.setAccessibleName(self.tr("Chart"))
         for kind, text in _CHARTS:
             self.chart_choice.addItem(QCoreApplication.translate("ExperimentView", text), kind)
-        self.search.setPlaceholderText(self.tr("Filter rows"))
-        self.search.setAccessibleName(self.tr("Filter rows"))
-        self.search.setClearButtonEnabled(True)
-        self.search.setMaximumWidth(240)
-        self.tags.setAccessibleName(self.tr("Tag"))
-        self.metrics.setAccessibleName(self.tr("Check that fails"))
-        self.groups.setAccessibleName(self.tr("Input that sets failures apart"))
-        for box in (self.metrics, self.groups):
-            box.setSizeAdjustPolicy(
-                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            )
-            box.setMinimumContentsLength(14)
-            box.hide()
         self.blind_button.setToolTip(
             self.tr("Which of two answers is better? Whose they are is said at the end.")
         )
@@ -457,22 +380,10 @@ class ExperimentView(QWidget):
 
     def _left(self) -> QWidget:
         """The filters above the grid."""
-        filters = FlowLayout()
-        group = QButtonGroup(self)
-        for name, text in _FILTERS:
-            button = QPushButton(QCoreApplication.translate("ExperimentView", text))
-            button.setCheckable(True)
-            button.setChecked(name == "all")
-            group.addButton(button)
-            filters.addWidget(button)
-            self.filters[name] = button
-        for box in (self.tags, self.metrics, self.groups):
-            filters.addWidget(box)
-        filters.addWidget(self.search)
         left = QWidget()
         layout = QVBoxLayout(left)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(filters)
+        layout.addWidget(self.filters)
         layout.addWidget(self.table, 1)
         return left
 
@@ -497,13 +408,8 @@ class ExperimentView(QWidget):
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
         self.results.activated.connect(self._on_result)
         self.chart_choice.activated.connect(lambda _at: self._show_chart())
-        self.search.textChanged.connect(lambda _text: self._on_filter())
-        for box in (self.tags, self.metrics, self.groups):
-            box.activated.connect(lambda _at: self._on_filter())
-        controller.facets_changed.connect(self._show_facets)
+        controller.facets_changed.connect(self.filters.show_facets)
         self.blind_button.clicked.connect(self._compare_blind)
-        for button in self.filters.values():
-            button.clicked.connect(lambda _=False: self._on_filter())
         self.table.selectionModel().currentChanged.connect(self._on_current)
         detail.request_step.connect(self.request_step)
         detail.request_run.connect(self.request_run)
@@ -519,7 +425,7 @@ class ExperimentView(QWidget):
             {
                 "N": self._next_failed,
                 "Shift+N": lambda: self._next_failed(-1), "D": detail.compare_button.toggle,
-                "/": self.search.setFocus, "Ctrl+Z": controller.undo_accept,
+                "/": self.filters.search.setFocus, "Ctrl+Z": controller.undo_accept,
                 "A": detail.accept_button.click, "Return": detail.answer.setFocus,
                 "Enter": detail.answer.setFocus, "Space": detail.rating.turn,
                 "R": self.again_button.click,
@@ -531,15 +437,6 @@ class ExperimentView(QWidget):
                 },
             },
         )  # fmt: skip
-
-
-def _offer(box: QComboBox, any_of_them: str, offers: Sequence[tuple[str, object]]) -> None:
-    """Fill a box; it is shown where it offers anything."""
-    box.clear()
-    box.addItem(any_of_them, None)
-    for text, value in offers:
-        box.addItem(text, value)
-    box.setVisible(bool(offers))
 
 
 def _result_name(number: int, started: float, state: str) -> str:

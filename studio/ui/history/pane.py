@@ -10,146 +10,52 @@ from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionModel,
     QModelIndex,
-    QPersistentModelIndex,
     QPoint,
     Qt,
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QBrush, QColor, QHideEvent, QPalette, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
-    QDialog,
-    QFormLayout,
-    QFrame,
     QHBoxLayout,
     QInputDialog,
     QLabel,
     QLineEdit,
     QMenu,
     QMessageBox,
-    QPlainTextEdit,
     QPushButton,
     QStackedWidget,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.application.history.filter import NAMES
 from studio.application.history.groups import GROUP_NAMES, group_name
-from studio.application.history.rows import HEADS, STATUS_NAMES, status_name, waiting_name
+from studio.application.history.rows import STATUS_NAMES, status_name, waiting_name
 from studio.core.runs.listing import WAITING
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.history.footer import HistoryFooter
+from studio.ui.history.notes_dialog import NotesDialog
+from studio.ui.history.table import RunTable
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.style.in_use import theme_in_use
-from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel
-
-
-class NotesDialog(QDialog):
-    """Of one run, or the tags that several have in common. Not modal by itself; `open` it."""
-
-    described = Signal(str, tuple, str)  # id of a run, tags, note
-
-    def __init__(self, runs: Sequence[RunSummary], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._runs = tuple(runs)
-        self._common = common_tags(runs)
-        self.tags = QLineEdit(", ".join(self._common))
-        self.note = QPlainTextEdit(runs[0].note)
-        words = self.tr("Tags and note: {prompt}").format(prompt=runs[0].prompt or "run")
-        if len(runs) > 1:
-            words = self.tr("Tags of {count} runs").format(count=len(runs))
-        self.setWindowTitle(words)
-        self._lay_out()
-
-    def accept(self) -> None:
-        """Hand the words on, each tag once; what only some of several runs have stays theirs."""
-        parts = (part.strip() for part in self.tags.text().split(","))
-        wanted = tuple(dict.fromkeys(part for part in parts if part))
-        for run in self._runs:
-            own = (tag for tag in run.tags if tag not in self._common)
-            tags = wanted if len(self._runs) == 1 else tuple(dict.fromkeys((*own, *wanted)))
-            note = self.note.toPlainText().strip() if len(self._runs) == 1 else run.note
-            if (tags, note) != (run.tags, run.note):
-                self.described.emit(run.id, tags, note)
-        super().accept()
-
-    def _lay_out(self) -> None:
-        self.tags.setPlaceholderText(self.tr("regression, good example"))
-        self.tags.setAccessibleName(self.tr("Tags, separated by commas"))
-        self.note.setPlaceholderText(self.tr("What is worth knowing about this run"))
-        self.note.setAccessibleName(self.tr("Note"))
-        self.note.setTabChangesFocus(True)
-        form = QFormLayout()
-        form.setSpacing(8)
-        form.addRow(self.tr("Tags"), self.tags)
-        if len(self._runs) == 1:
-            form.addRow(self.tr("Note"), self.note)
-        else:
-            hint = QLabel(self.tr("Those that all of them have. Other tags of a run stay."))
-            hint.setWordWrap(True)
-            form.addRow("", hint)
-            self.note.hide()
-        lay_out_to_save(self, form)
-        self.resize(480, 260)
-
-
-def common_tags(runs: Sequence[RunSummary]) -> tuple[str, ...]:
-    """The tags that all of some runs have."""
-    return tuple(tag for tag in runs[0].tags if all(tag in run.tags for run in runs))
-
+from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, HistoryModel
 
 _NO_RUNS = QT_TRANSLATE_NOOP(
     "HistoryPane", "No runs yet. Press Run (F5): every run is kept here, up to its last event."
 )
 _NONE_FOUND = QT_TRANSLATE_NOOP("HistoryPane", "No run fits the filter.")
 _ANY_END = QT_TRANSLATE_NOOP("HistoryPane", "Any end")
-_END = HEADS.index("End")
-_WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120, 240, 80, 80, 160)
-_ORDER = (
-    "Prompt", "Question", "Answer", "End", "Started", "Duration", "Model", "Tokens", "Cost",
-    "Model calls", "Tool calls", "Branches", "Protocol", "Tags", "Note",
-)  # fmt: skip
-"""The columns as they stand at first; they are dragged, and sorted by a click."""
 _MOST_COMPARED = 12
 """Runs that are compared in one table."""
 
 _LIVE_MS = 2_000
 """How often a list in sight is read again: other windows and terminals write, too."""
-
-
-class _EndDelegate(QStyledItemDelegate):
-    """Colours the end of a run; its words say the same."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-
-    def initStyleOption(
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """Set the text's colour."""
-        theme = theme_in_use()
-        super().initStyleOption(option, index)
-        tones = {
-            "good": theme.success, "warning": theme.warning, "bad": theme.error,
-        }  # fmt: skip
-        if index.data(GROUP_ROLE) is not None:
-            option.backgroundBrush = QBrush(QColor(theme.raised))
-        color = tones.get(index.data(TONE_ROLE))
-        if index.column() == _END and color is not None:
-            for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
-                option.palette.setColor(role, QColor(color))
 
 
 class HistoryPane(QWidget):
@@ -173,7 +79,7 @@ class HistoryPane(QWidget):
         self._opening = False
         self._listed: tuple[RunSummary, ...] = ()
         self.model = HistoryModel(self)
-        self.table = QTableView()
+        self.table = RunTable(self.model)
         self.filter = QLineEdit()
         self.ends = QComboBox()
         self.groups = QComboBox()
@@ -190,7 +96,6 @@ class HistoryPane(QWidget):
         self._empty = QLabel(QCoreApplication.translate("HistoryPane", _NO_RUNS))
         self._pages = QStackedWidget()
         self.footer = HistoryFooter()
-        self._delegate = _EndDelegate(self.table)
         self._live = QTimer(self)
         self._live.setInterval(_LIVE_MS)
         self._live.timeout.connect(self._on_live)
@@ -451,7 +356,6 @@ class HistoryPane(QWidget):
         self.import_button.setToolTip(self.tr("Take in runs that were exported as journals"))
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
-        self._lay_out_table()
         head = QHBoxLayout()
         head.setContentsMargins(8, 8, 8, 4)
         head.setSpacing(8)
@@ -481,32 +385,3 @@ class HistoryPane(QWidget):
         layout.addLayout(below)
         layout.addWidget(self._pages, 1)
         layout.addWidget(self.footer)
-
-    def _lay_out_table(self) -> None:
-        table = self.table
-        table.setModel(self.model)
-        table.setItemDelegate(self._delegate)
-        table.setAccessibleName(self.tr("Runs"))
-        table.setFrameShape(QFrame.Shape.NoFrame)
-        table.setShowGrid(False)
-        table.setTabKeyNavigation(False)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        table.setWordWrap(False)
-        # In line with the heads. A sheet of its own would have each head asked four times as often.
-        table.setProperty("padded", True)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(28)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setStretchLastSection(False)
-        for column, width in enumerate(_WIDTHS):
-            table.setColumnWidth(column, max(width, header.sectionSizeHint(column)))
-        header.setMinimumSectionSize(header.sectionSizeHint(1))
-        header.setSectionsMovable(True)
-        for place, name in enumerate(_ORDER):
-            header.moveSection(header.visualIndex(HEADS.index(name)), place)
-        header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
-        header.setSortIndicatorClearable(True)
-        table.setSortingEnabled(True)

@@ -100,9 +100,9 @@ def test_an_experiment_is_a_tab_that_runs(
     assert [cell(view, row, 0).dots[0] for row in (1, 2, 3)] == [
         DotState.PASSED, DotState.PASSED, DotState.FAILED
     ]  # fmt: skip
-    view.filters["failed"].click()
+    view.filters.buttons["failed"].click()
     assert view.controller.model.rowCount() == 1
-    view.filters["all"].click()
+    view.filters.buttons["all"].click()
     view.table.setCurrentIndex(view.controller.model.index_of(3, 1))
     qtbot.waitUntil(lambda: view.detail.answer.toPlainText() == "Lima", timeout=patience.MS)
     assert view.detail.checks.count() == 1
@@ -246,18 +246,18 @@ def test_rows_are_found_by_what_fails_and_by_the_input_that_differs(
 ) -> None:
     view = opened(qtbot, open_workbench(), experiment)
     ran(qtbot, view)
-    qtbot.waitUntil(lambda: view.groups.count() > 1, timeout=patience.MS)
-    assert view.metrics.itemText(1) == "fact: 1 fail"
-    assert view.groups.itemText(1) == "main: only country differs, 1 fail"
-    for box in (view.metrics, view.groups):
+    qtbot.waitUntil(lambda: view.filters.groups.count() > 1, timeout=patience.MS)
+    assert view.filters.metrics.itemText(1) == "fact: 1 fail"
+    assert view.filters.groups.itemText(1) == "main: only country differs, 1 fail"
+    for box in (view.filters.metrics, view.filters.groups):
         box.setCurrentIndex(1)
         box.activated.emit(1)
         assert view.controller.model.shown_rows == (3,)
         box.setCurrentIndex(0)
         box.activated.emit(0)
-    view.filters["slow"].click()
+    view.filters.buttons["slow"].click()
     assert 0 < view.controller.model.rowCount() < 3
-    view.filters["all"].click()
+    view.filters.buttons["all"].click()
     view.table.setFocus()
     qtbot.keyClick(view.table, Qt.Key.Key_2)
     assert view.controller.model.shown_rows == (3, 1, 2)
@@ -273,8 +273,8 @@ def test_the_keys_that_run_are_those_of_the_whole_tab(
     focused = workbench.window.focusWidget()
     assert focused is not None
     assert view.isAncestorOf(focused) or focused is view
-    view.search.setFocus()
-    qtbot.keyClick(view.search, Qt.Key.Key_F5)
+    view.filters.search.setFocus()
+    qtbot.keyClick(view.filters.search, Qt.Key.Key_F5)
     qtbot.waitUntil(
         lambda: not view.controller.is_running and view.controller.report is not None
         and view.controller.report.is_whole,

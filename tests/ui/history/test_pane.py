@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 from studio.application.history.rows import HEADS
 from studio.core.runs.summary import RunSummary
 from studio.ui.history.footer import RetentionDialog
-from studio.ui.history.pane import HistoryPane, NotesDialog
+from studio.ui.history.notes_dialog import NotesDialog
+from studio.ui.history.pane import HistoryPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT
 

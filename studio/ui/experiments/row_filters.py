@@ -1,0 +1,127 @@
+"""Which rows of an experiment are listed: by verdict, tag, check, input and words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QButtonGroup, QComboBox, QLineEdit, QPushButton, QWidget
+
+from studio.application.experiments.facets import FailureGroup, RowFacets
+from studio.application.experiments.grid import RowFilter
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.flow_layout import FlowLayout
+from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+
+_FILTERS: tuple[tuple[RowFilter, str], ...] = (
+    ("all", QT_TRANSLATE_NOOP("RowFilters", "All")),
+    ("changed", QT_TRANSLATE_NOOP("RowFilters", "Changed")),
+    ("failed", QT_TRANSLATE_NOOP("RowFilters", "Failed")),
+    ("flaky", QT_TRANSLATE_NOOP("RowFilters", "Flaky")),
+    ("slow", QT_TRANSLATE_NOOP("RowFilters", "Slow")),
+    ("errors", QT_TRANSLATE_NOOP("RowFilters", "Without an answer")),
+)
+
+
+class RowFilters(QWidget):
+    """Filters the rows of the grid; what nothing can be found by is not shown."""
+
+    def __init__(self, model: ExperimentGridModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._facets = RowFacets()
+        self.buttons: dict[RowFilter, QPushButton] = {}
+        self.search = QLineEdit()
+        self.tags = QComboBox()
+        self.metrics = QComboBox()
+        self.groups = QComboBox()
+        self._lay_out()
+        self.search.textChanged.connect(lambda _text: self._on_filter())
+
+    def show_tags(self, tags: Sequence[str]) -> None:
+        """Offer the tags of the rows."""
+        self.tags.clear()
+        self.tags.addItem(self.tr("Any tag"), "")
+        for tag in tags:
+            self.tags.addItem(tag, tag)
+        self.tags.setVisible(bool(tags))
+
+    def _on_filter(self) -> None:
+        usual: RowFilter = "all"
+        wanted = next((name for name, each in self.buttons.items() if each.isChecked()), usual)
+        tag = self.tags.currentData() or ""
+        among = [
+            rows for rows in (
+                self._facets.slow if wanted == "slow" else None,
+                self._facets.lost.get(self.metrics.currentData() or ""),
+                self.groups.currentData(),
+            ) if rows is not None
+        ]  # fmt: skip
+        self._model.set_filter(
+            wanted, self.search.text(), tag, frozenset.intersection(*among) if among else None
+        )
+
+    def show_facets(self, found: RowFacets) -> None:
+        """Offer what rows of the result can be found by."""
+        self._facets = found
+        lost = {name: rows for name, rows in found.lost.items() if rows}
+        _offer(self.metrics, self.tr("Any check"), [
+            (self.tr("{name}: {count} fail").format(name=name, count=len(rows)), name)
+            for name, rows in lost.items()
+        ])  # fmt: skip
+        _offer(self.groups, self.tr("Any input"), [
+            (self._group_words(each), each.rows) for each in found.groups
+        ])  # fmt: skip
+
+    def _group_words(self, group: FailureGroup) -> str:
+        grid = self._model.grid
+        name = grid.variants[group.variant] if grid is not None else ""
+        inputs = ", ".join(group.inputs)
+        if group.value is None:
+            return self.tr("{variant}: only {inputs} differs, {count} fail").format(
+                variant=name, inputs=inputs, count=len(group.rows)
+            )
+        value = " ".join(group.value.split())
+        return self.tr("{variant}: {input} = {value}, {count} of {of} fail").format(
+            variant=name, input=inputs, value=value if len(value) <= 30 else f"{value[:29]}…",
+            count=len(group.rows), of=group.of,
+        )  # fmt: skip
+
+    def _lay_out(self) -> None:
+        self.search.setPlaceholderText(self.tr("Filter rows"))
+        self.search.setAccessibleName(self.tr("Filter rows"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setMaximumWidth(240)
+        self.tags.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.tags.setAccessibleName(self.tr("Tag"))
+        self.metrics.setAccessibleName(self.tr("Check that fails"))
+        self.groups.setAccessibleName(self.tr("Input that sets failures apart"))
+        for box in (self.metrics, self.groups):
+            box.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+            box.setMinimumContentsLength(14)
+            box.hide()
+        line = FlowLayout(self)
+        group = QButtonGroup(self)
+        for name, text in _FILTERS:
+            button = QPushButton(QCoreApplication.translate("RowFilters", text))
+            button.setCheckable(True)
+            button.setChecked(name == "all")
+            group.addButton(button)
+            line.addWidget(button)
+            button.clicked.connect(lambda _=False: self._on_filter())
+            self.buttons[name] = button
+        for box in (self.tags, self.metrics, self.groups):
+            line.addWidget(box)
+            box.activated.connect(lambda _at: self._on_filter())
+        line.addWidget(self.search)
+
+
+def _offer(box: QComboBox, any_of_them: str, offers: Sequence[tuple[str, object]]) -> None:
+    """Fill a box; it is shown where it offers anything."""
+    box.clear()
+    box.addItem(any_of_them, None)
+    for text, value in offers:
+        box.addItem(text, value)
+    box.setVisible(bool(offers))
