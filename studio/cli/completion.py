@@ -80,7 +80,7 @@ class CompletionWord:
     word: str
     """The whole word."""
 
-    told: str = ""
+    about: str = ""
     """What it means, in a line."""
 
 
@@ -94,7 +94,7 @@ def add_completion(parser: argparse.ArgumentParser) -> None:
 def _completion(options: argparse.Namespace) -> int:
     if options.words:  # a line each: as arguments, `--` would be lost
         for offer in offers(sys.stdin.read().removesuffix("\n").split("\n")):
-            print(f"{offer.word}\t{offer.told}".rstrip("\t"))
+            print(f"{offer.word}\t{offer.about}".rstrip("\t"))
     else:
         print(SCRIPTS[options.shell or "bash"], end="")
     return FINE

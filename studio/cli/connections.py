@@ -202,7 +202,7 @@ async def _tested(connections: Connections, asked: Connection, model: str) -> in
         return FINE
 
     def show(each: TriedAbility) -> None:
-        print(printable(f"  {each.name:10} {each.verdict:8} {each.said}".rstrip()), flush=True)
+        print(printable(f"  {each.name:10} {each.verdict:8} {each.remark}".rstrip()), flush=True)
 
     print(f"What {model} does there:")
     tried = await try_abilities(asked, model, lambda: secrets.read(asked.key, asked.name), show)

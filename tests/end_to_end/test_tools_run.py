@@ -331,7 +331,7 @@ def test_calls_at_once_are_seen_at_work_and_stopped_one_by_one(
     run(qtbot, workbench)
     qtbot.waitUntil(lambda: len(rows) == 2)
     for number, name in enumerate(("never", "soon")):
-        said = rows[number].said
+        said = rows[number].output_label
         qtbot.waitUntil(lambda said=said, name=name: said.whole == f"waiting for {name}")
     assert rows[0].isVisible()
     assert rows[0].clock.text().endswith(" s")

@@ -29,7 +29,7 @@ def findings_of(
         context = references_of(document.source.path, trust, masked=True)
         prepared = prepare(document, {}, references=context, preview=True)
         found = merged(found, prepared.problems, provider_problems(prepared))
-    return project.told(document, found)
+    return project.reported(document, found)
 
 
 def provider_problems(prepared: Prepared) -> tuple[Problem, ...]:

@@ -74,7 +74,7 @@ class ProjectFindings:
     problems: tuple[Problem, ...]
     """What is found because the project asks for it, and what is wrong with the settings."""
 
-    def told(self, document: PromptDocument, found: Iterable[Problem]) -> tuple[Problem, ...]:
+    def reported(self, document: PromptDocument, found: Iterable[Problem]) -> tuple[Problem, ...]:
         """What every door of the studio tells: in source order, each once, no echo of another.
 
         Args:

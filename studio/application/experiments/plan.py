@@ -10,8 +10,8 @@ from pathlib import Path
 from studio.application.experiments.planned_rows import checked_values, planned_rows
 from studio.application.experiments.planned_variants import (
     PlannedVariant,
+    message_at,
     planned_variants,
-    told_at,
     with_revision,
 )
 from studio.application.experiments.prompts import ExperimentError, Folder
@@ -149,11 +149,11 @@ def plan_experiment(
     wrong = [each for each in file.problems if each.severity is Severity.ERROR]
     if wrong:
         raise ExperimentError(
-            "\n".join(told_at(file, each.span.start, each.message) for each in wrong)
+            "\n".join(message_at(file, each.span.start, each.message) for each in wrong)
         )
     folder = Folder(path.resolve(), services.trust)
     variants = planned_variants(file, folder, services.connections, chosen.variants)
-    warnings = [told_at(file, each.span.start, each.message) for each in file.problems]
+    warnings = [message_at(file, each.span.start, each.message) for each in file.problems]
     rows = _chosen(planned_rows(file, folder, variants, warnings, on_rows), chosen)
     baseline = chosen.baseline or file.baseline
     if baseline.startswith(GIT):

@@ -8,7 +8,7 @@ from functools import partial
 
 from studio.application.experiments.planned_variants import (
     PlannedVariant,
-    told_at,
+    message_at,
 )
 from studio.application.experiments.prompts import (
     ExperimentError,
@@ -110,11 +110,11 @@ def _dataset(
         try:
             found = folder.matching(reference.path)
         except ExperimentError as error:
-            raise ExperimentError(told_at(file, reference.span.start, str(error))) from None
+            raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
         paths = [each for each in found if each.suffix.lower() in DATA_SUFFIXES]
     if not paths:
         message = _tr("{name}: no file has such a name.").format(name=reference.path)
-        raise ExperimentError(told_at(file, reference.span.start, message))
+        raise ExperimentError(message_at(file, reference.span.start, message))
     for path in paths:
         name = path.relative_to(folder.path) if path.is_relative_to(folder.path) else path
         try:
@@ -122,7 +122,7 @@ def _dataset(
                 folder.find(str(reference.path if "*" not in reference.path else name))
             dataset = read_dataset(reference, path, on_rows)
         except (DatasetError, ExperimentError) as error:
-            raise ExperimentError(told_at(file, reference.span.start, str(error))) from None
+            raise ExperimentError(message_at(file, reference.span.start, str(error))) from None
         warnings += dataset.warnings
         yield from dataset.cases
 

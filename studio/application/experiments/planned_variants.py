@@ -41,7 +41,7 @@ class PlannedVariant:
     """The column that it is compared with, where not all are compared with one."""
 
 
-def told_at(file: ExperimentFile, offset: int, message: str) -> str:
+def message_at(file: ExperimentFile, offset: int, message: str) -> str:
     """A message with its place in the experiment file."""
     place = file.source.position(offset)
     name = file.path.name if file.path is not None else "experiment"
@@ -74,7 +74,7 @@ def planned_variants(
                 choice = choice_for(entry.provider, document, connections, trusted=folder.trusted)
                 made.append(PlannedVariant(name, entry, document, choice))
         except ExperimentError as error:
-            reasons.append(told_at(file, place.start, str(error)))
+            reasons.append(message_at(file, place.start, str(error)))
     if reasons:
         raise ExperimentError("\n".join(dict.fromkeys(reasons)))
     if wanted:
@@ -105,12 +105,12 @@ def _with_provider_files(
         try:
             found = read_providers(read_nodes(folder.read(given.id), findings))
         except ExperimentError as error:
-            reasons.append(told_at(file, given.span.start, str(error)))
+            reasons.append(message_at(file, given.span.start, str(error)))
             continue
         wrong = next((each for each in findings.problems if each.severity is Severity.ERROR), None)
         if wrong is not None or not found:
             why = wrong.message if wrong is not None else _tr("it holds no provider")
-            reasons.append(told_at(file, given.span.start, f"{given.id}: {why}"))
+            reasons.append(message_at(file, given.span.start, f"{given.id}: {why}"))
             continue
         for each in found:
             label = given.label or each.label or each.id
@@ -138,7 +138,7 @@ def with_revision(
     if not pairs:
         place = file.source.text.find(baseline)
         message = _tr("{name} needs a prompt that is a file.").format(name=baseline)
-        raise ExperimentError(told_at(file, max(0, place), message))
+        raise ExperimentError(message_at(file, max(0, place), message))
     bases: dict[tuple[str, str], PlannedVariant] = {}
     for pair, each in pairs.items():
         entry = replace(each.entry.prompt, revision=baseline.removeprefix(GIT), edit={})
@@ -146,7 +146,7 @@ def with_revision(
             ((_, document),) = documents_of(entry, folder)
         except ExperimentError as error:
             place = file.source.text.find(baseline)
-            raise ExperimentError(told_at(file, max(0, place), str(error))) from None
+            raise ExperimentError(message_at(file, max(0, place), str(error))) from None
         name = baseline if len(pairs) == 1 else f"{each.name} @ {baseline}"
         bases[pair] = replace(
             each,

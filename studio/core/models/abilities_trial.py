@@ -57,7 +57,7 @@ class TriedAbility:
     verdict: AbilityAnswer
     """Whether it was done."""
 
-    said: str = ""
+    remark: str = ""
     """What came instead, or what the server said."""
 
 

@@ -38,7 +38,7 @@ _Attributes: TypeAlias = dict[str, "Json"]
 class _Span(NamedTuple):
     """A span before its attributes are named."""
 
-    told: dict[str, Json]
+    fields: dict[str, Json]
     attributes: _Attributes
 
 
@@ -60,7 +60,7 @@ def otlp(events: Sequence[Event], version: str, names: GenAINames = GENAI_1_41) 
     }
     scope: Json = {"name": "prompt_studio.runs", "version": version}
     listed: list[Json] = [
-        {**span.told, "attributes": attributes_of(names.named(span.attributes))} for span in made
+        {**span.fields, "attributes": attributes_of(names.named(span.attributes))} for span in made
     ]
     scoped: Json = {"scope": scope, "spans": listed, "schemaUrl": names.schema_url}
     return {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped]}]}

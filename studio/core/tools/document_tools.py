@@ -220,9 +220,9 @@ class DocumentTools:
         self._tried = box
         return await box.call(name, arguments)
 
-    async def read_said(self) -> str:
+    async def read_live_output(self) -> str:
         """What the call that is tried has said so far (the newest part), without secrets."""
-        return self._tried.said() if self._tried is not None else ""
+        return self._tried.live_output() if self._tried is not None else ""
 
     def change(self, name: str, **changes: object) -> ToolRegistry:
         """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""

@@ -135,9 +135,9 @@ class ToolSession:
         """Call one tool because the user asked for it: enabled or not, and without approval."""
         return await self._current.try_tool(name, arguments, inputs, ask)
 
-    async def read_said(self) -> str:
+    async def read_live_output(self) -> str:
         """What the call that is tried has said so far, without secrets."""
-        return await self._current.read_said()
+        return await self._current.read_live_output()
 
     def change(self, name: str, **changes: object) -> ToolRegistry:
         """Set `enabled`, `approval` or `mock` of a tool; an approval is kept with its folder."""

@@ -172,7 +172,7 @@ class Toolbox:
             self._said.pop(call_id, None)
         return limited(self._secrets.outcome(outcome), self._rule())
 
-    def said(self, call_id: str = "") -> str:
+    def live_output(self, call_id: str = "") -> str:
         """What a call under way has printed, or said of its progress (the newest part)."""
         return self._secrets.masked(self._said.get(call_id, ""))[-_LONGEST_SAID:]
 

@@ -89,7 +89,7 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         wish = wish_for(folder, file, inputs, connection, model)
         live = await runs.begin(replace(wish, most_steps=max_steps))
         await live.settle(wait)
-        return runs.told(live)
+        return runs.described(live)
 
     @server.tool(annotations=OUTWARD)
     async def start(
@@ -107,7 +107,7 @@ def _add_start(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         made = _breakpoints(breakpoints or [])
         live = await runs.begin(replace(wish, breakpoints=made, stops_first=True))
         await live.settle(wait)
-        return runs.told(live)
+        return runs.described(live)
 
 
 def ask_to_send(
@@ -194,7 +194,7 @@ async def _told(runs: LiveRuns, name: str, command: Command, wait: float) -> Ans
     except NotAllowedError as error:
         raise ToolError(f"{error} The run: {_place_of(live.run.state)}.") from None
     await live.settle(wait)
-    return runs.told(live)
+    return runs.described(live)
 
 
 def _place_of(state: RunState) -> str:
@@ -250,7 +250,7 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             return _past_state(folder, run, steps=steps)
         live = runs.get(run)
         await live.settle(wait)
-        return runs.told(live, steps=steps)
+        return runs.described(live, steps=steps)
 
 
 def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
@@ -294,7 +294,7 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
             else:
                 live.run.send(command)
         await live.settle(30)
-        return runs.told(live)
+        return runs.described(live)
 
 
 def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:

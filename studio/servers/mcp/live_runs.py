@@ -169,7 +169,7 @@ class LiveRuns:
         """Whether this server drives a run of that id, or of the beginning of one."""
         return sum(run.startswith(name) for run in self._runs) == 1
 
-    def told(self, live: LiveRun, *, steps: bool = False) -> dict[str, Any]:
+    def described(self, live: LiveRun, *, steps: bool = False) -> dict[str, Any]:
         """Where a run stands, without secrets."""
         state = live.run.state
         found = state_as_json(state.setup.run, state, is_working=live.is_working, steps=steps)

@@ -75,7 +75,7 @@ def _tool(
         given = {key: value for key, value in arguments.items() if value is not None}
         live = await runs.begin(wish_for(folder, file, given, "", ""))
         await live.settle(_SECONDS)
-        return runs.told(live)
+        return runs.described(live)
 
     asked = inspect.Parameter(
         "consent_of_the_user",

@@ -74,7 +74,7 @@ class ToolsCoordinator(QObject):
         tools.untrusted_changed.connect(self._say_untrusted)
         tools.recordings_found.connect(pane.show_recordings)
         tools.request_shown.connect(pane.show_request)
-        tools.trial_said.connect(pane.show_said)
+        tools.trial_output_changed.connect(pane.show_live_output)
         tools.reading_moved.connect(pane.readings.show_progress)
         tools.reading_ended.connect(pane.readings.end)
         tools.document_left.connect(pane.readings.clear)

@@ -235,7 +235,7 @@ class Workbench(QObject):
         pane.request_file_edit.connect(self.kept_edits.keep)
         self.kept_edits.request_mock.connect(self.tools.change)
         self.kept_edits.refused.connect(coordinator.refuse)
-        run.calls_said.connect(pane.side.running.show_said)
+        run.call_outputs_changed.connect(pane.side.running.show_live_output)
         run.repeated.connect(coordinator.show_repeated)
         run.branch_named.connect(self.history.name_branch)
         coordinator.request_input.connect(document.focus_input)

@@ -28,13 +28,13 @@ class FetchBar(QWidget):
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(90)
         self.progress.setAccessibleName(self.tr("Fetching the model"))
-        self.said = QLabel()
+        self.status_label = QLabel()
         self.fault = QLabel()
         self.fault.setWordWrap(True)
         paint_text(self.fault, "error")
         row = QHBoxLayout()
         row.setSpacing(8)
-        for widget in (self.fetch, self.cancel, self.progress, self.said):
+        for widget in (self.fetch, self.cancel, self.progress, self.status_label):
             row.addWidget(widget)
         row.addStretch(1)
         column = QVBoxLayout(self)
@@ -51,11 +51,11 @@ class FetchBar(QWidget):
         is_running = state.fetched is not None
         self.fetch.setText(self.tr("Fetch the model ({size} MB)").format(size=state.megabytes))
         self.fetch.setVisible(not is_running)
-        for widget in (self.cancel, self.progress, self.said):
+        for widget in (self.cancel, self.progress, self.status_label):
             widget.setVisible(is_running)
         self.progress.setRange(0, state.megabytes)
         self.progress.setValue(min(state.fetched or 0, state.megabytes))
-        self.said.setText(
+        self.status_label.setText(
             self.tr("{done} of {size} MB").format(done=state.fetched or 0, size=state.megabytes)
         )
         self.fault.setText(state.fault)

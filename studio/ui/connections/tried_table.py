@@ -73,7 +73,7 @@ class TriedTable(QWidget):
             waits = "…" if trial.asks else ""
             shown = QCoreApplication.translate("TriedTable", _VERDICTS[known]) if known else waits
             verdict.setText(shown)
-            said.setText(tried.said if tried is not None else "")
+            said.setText(tried.remark if tried is not None else "")
         self._paint()
 
     def _paint(self) -> None:

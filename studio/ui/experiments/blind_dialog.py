@@ -58,7 +58,7 @@ class BlindDialog(QDialog):
         self._show_pair()
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """Who was better how often."""
         counts = ", ".join(
             f"{self._names[at]} {count}" for at, count in self._won.items() if at is not None
@@ -86,7 +86,7 @@ class BlindDialog(QDialog):
         for each in (self.left_button, self.right_button, self.equal_button, self.skip_button):
             each.setEnabled(not is_over)
         if is_over:
-            self.question.setText(self.said)
+            self.question.setText(self.summary)
             self.left.clear()
             self.right.clear()
             return

@@ -71,7 +71,7 @@ class ImproveDialog(QDialog):
         self.propose_button = QPushButton(self.tr("Propose three texts"))
         self.stop_button = QPushButton(self.tr("Stop"))
         self.progress = QProgressBar()
-        self.said = QLabel()
+        self.status_label = QLabel()
         self.list = QListWidget()
         self.diff = ComparisonView()
         self.chart = ExperimentChart()
@@ -86,7 +86,7 @@ class ImproveDialog(QDialog):
         self._connect()
         self._show_sections()
         self._show_running(False)
-        paint_text(self.said, "text")
+        paint_text(self.status_label, "text")
         resize_within_screen(self, 980, 760)
 
     # -- inside ---------------------------------------------------------------------------------
@@ -129,15 +129,15 @@ class ImproveDialog(QDialog):
             doing.addWidget(button)
         doing.addWidget(self.progress, 1)
         self.search_button.setProperty("primary", True)
-        self.said.setWordWrap(True)
-        self.said.setTextFormat(Qt.TextFormat.PlainText)
+        self.status_label.setWordWrap(True)
+        self.status_label.setTextFormat(Qt.TextFormat.PlainText)
         self.list.setAccessibleName(self.tr("Texts that were proposed"))
         self.list.setWordWrap(True)
         whole = QVBoxLayout(self)
         whole.setSpacing(10)
         whole.addLayout(form)
         whole.addLayout(doing)
-        whole.addWidget(self.said)
+        whole.addWidget(self.status_label)
         whole.addWidget(self._found_part(), 1)
         whole.addWidget(self.buttons)
         self._say(
@@ -313,9 +313,9 @@ class ImproveDialog(QDialog):
             self.accept()
 
     def _say(self, text: str) -> None:
-        self.said.setText(text)
-        paint_text(self.said, "text")
+        self.status_label.setText(text)
+        paint_text(self.status_label, "text")
 
     def _complain(self, text: str) -> None:
-        self.said.setText(text)
-        paint_text(self.said, "error")
+        self.status_label.setText(text)
+        paint_text(self.status_label, "error")

@@ -50,7 +50,7 @@ class InventedRowsDialog(QDialog):
         self.kinds = {name: QCheckBox(_kind_name(self, name)) for name in ROW_KINDS}
         self.own_kind = QLineEdit()
         self.count = QSpinBox()
-        self.said = QLabel()
+        self.status_label = QLabel()
         self.table = QTableWidget(0, 2)
         self.ask_button = QPushButton(self.tr("Ask"))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -61,7 +61,7 @@ class InventedRowsDialog(QDialog):
         self._connect()
         self._show_count()
         resize_within_screen(self, 820, 640)
-        paint_text(self.said, "muted")
+        paint_text(self.status_label, "muted")
 
     @property
     def chosen_kinds(self) -> list[str]:
@@ -104,9 +104,9 @@ class InventedRowsDialog(QDialog):
         form.addRow("", self.own_kind)
         form.addRow(self.tr("Rows of each kind"), self.count)
         form.addRow("", self.ask_button)
-        self.said.setWordWrap(True)
-        self.said.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(self.said, "muted")
+        self.status_label.setWordWrap(True)
+        self.status_label.setTextFormat(Qt.TextFormat.PlainText)
+        paint_text(self.status_label, "muted")
         table = self.table
         table.setHorizontalHeaderLabels([self.tr("Kind"), self.tr("Values")])
         table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -119,7 +119,7 @@ class InventedRowsDialog(QDialog):
         whole.setSpacing(10)
         whole.addLayout(form)
         whole.addWidget(table, 1)
-        whole.addWidget(self.said)
+        whole.addWidget(self.status_label)
         whole.addWidget(self.buttons)
 
     def _connect(self) -> None:
@@ -140,7 +140,7 @@ class InventedRowsDialog(QDialog):
         provider = self.model.currentText().strip()
         if provider == self.model.itemText(0):
             provider = ""
-        self.said.setText("")
+        self.status_label.setText("")
         self.controller.ask(
             provider, self.chosen_kinds, self.count.value(), self.about.text().strip()
         )
@@ -171,7 +171,7 @@ class InventedRowsDialog(QDialog):
             rest = len(found.left_out) - _MOST_SENTENCES
             left_out.append(self.tr("… and {count} more are left out").format(count=rest))
         self._say("\n".join([" ".join(words), *left_out]))
-        self.said.setToolTip("\n".join(found.left_out))
+        self.status_label.setToolTip("\n".join(found.left_out))
         self._show_count()
 
     def _show_count(self) -> None:
@@ -187,12 +187,12 @@ class InventedRowsDialog(QDialog):
         self.ask_button.setEnabled(kinds > 0)
 
     def _say(self, text: str) -> None:
-        self.said.setText(text)
-        paint_text(self.said, "muted")
+        self.status_label.setText(text)
+        paint_text(self.status_label, "muted")
 
     def _complain(self, text: str) -> None:
-        self.said.setText(text)
-        paint_text(self.said, "error")
+        self.status_label.setText(text)
+        paint_text(self.status_label, "error")
 
 
 def _kind_name(dialog: InventedRowsDialog, kind: str) -> str:

@@ -80,7 +80,7 @@ class ExperimentView(QWidget):
         self.title = controller.path.name
         self.head = QLabel()
         self.more = QLabel()
-        self.said = QLabel()
+        self.status_label = QLabel()
         self.chart = ExperimentChart()
         self.chart_choice = QComboBox()
         self.chart_box = QWidget()
@@ -103,7 +103,7 @@ class ExperimentView(QWidget):
         self._lay_out()
         self._connect()
         self._show_state(running=False)
-        for label in (self.more, self.said, self.workers, self.pace):
+        for label in (self.more, self.status_label, self.workers, self.pace):
             paint_text(label, "muted")
 
     # -- showing --------------------------------------------------------------------------------
@@ -158,21 +158,21 @@ class ExperimentView(QWidget):
 
     def _show_plan(self, problems: str) -> None:
         if problems or self._problems:  # else it stays: how the last run ended, among others
-            self.said.setText(problems)
-            self.said.setVisible(bool(problems))
-            paint_text(self.said, "error" if problems else "muted")
+            self.status_label.setText(problems)
+            self.status_label.setVisible(bool(problems))
+            paint_text(self.status_label, "error" if problems else "muted")
         self._problems = problems
         self._show_state(running=self.controller.is_running)
 
     def _say(self, text: str) -> None:
-        self.said.setText(text)
-        self.said.show()
-        paint_text(self.said, "muted")
+        self.status_label.setText(text)
+        self.status_label.show()
+        paint_text(self.status_label, "muted")
 
     def _complain(self, text: str) -> None:
-        self.said.setText(text)
-        self.said.show()
-        paint_text(self.said, "error")
+        self.status_label.setText(text)
+        self.status_label.show()
+        paint_text(self.status_label, "error")
 
     def _show_progress(self, found: ExperimentProgress) -> None:
         self.progress.setMaximum(found.total)  # 0, while rows are read: it has no end yet
@@ -294,13 +294,13 @@ class ExperimentView(QWidget):
     def _lay_out(self) -> None:
         self.setAccessibleName(self.tr("Experiment {name}").format(name=self.title))
         self.head.setProperty("title", True)
-        for label in (self.head, self.more, self.said, self.workers, self.pace):
+        for label in (self.head, self.more, self.status_label, self.workers, self.pace):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.workers.hide()
         self.progress.setTextVisible(False)  # the bar is too low for words
-        self.said.hide()
+        self.status_label.hide()
         self.run_button.setProperty("primary", True)
         self.batch_box.setToolTip(
             self.tr("Answered within a day, at half the price, where the connection has batches")
@@ -355,7 +355,7 @@ class ExperimentView(QWidget):
         words = QVBoxLayout()
         words.setSpacing(4)
         for part in (
-            self.head, self.more, self.said, self.workers, self.progress, self.pace,
+            self.head, self.more, self.status_label, self.workers, self.progress, self.pace,
         ):  # fmt: skip
             words.addWidget(part)
         words.addStretch(1)
@@ -395,7 +395,7 @@ class ExperimentView(QWidget):
         controller.report_changed.connect(self._show_report)
         controller.loaded.connect(self._show_loaded)
         controller.planned.connect(self._show_plan)
-        controller.told.connect(self._say)
+        controller.reported.connect(self._say)
         controller.failed.connect(self._complain)
         controller.progress_changed.connect(self._show_progress)
         controller.running_changed.connect(lambda on: self._show_state(running=on))

@@ -39,7 +39,7 @@ class WorkersDialog(QDialog):
         self.controller = controller
         self.address = QComboBox()
         self.certificates = QLineEdit()
-        self.said = QLabel()
+        self.status_label = QLabel()
         self.buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
         )
@@ -47,7 +47,7 @@ class WorkersDialog(QDialog):
         self.buttons.accepted.connect(self._take)
         self.buttons.rejected.connect(self.reject)
         resize_within_screen(self, 620, 300)
-        paint_text(self.said, "error")
+        paint_text(self.status_label, "error")
 
     def _lay_out(self) -> None:
         now = self.controller.workers
@@ -68,10 +68,10 @@ class WorkersDialog(QDialog):
             )
         )
         about.setProperty("tone", "muted")
-        for label in (about, self.said):
+        for label in (about, self.status_label):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
-        paint_text(self.said, "error")
+        paint_text(self.status_label, "error")
         browse = QPushButton(self.tr("Choose…"))
         browse.clicked.connect(self._browse)
         line = QHBoxLayout()
@@ -84,7 +84,7 @@ class WorkersDialog(QDialog):
         box.setSpacing(10)
         box.addWidget(about)
         box.addLayout(form)
-        box.addWidget(self.said)
+        box.addWidget(self.status_label)
         box.addStretch(1)
         box.addWidget(self.buttons)
 
@@ -104,6 +104,6 @@ class WorkersDialog(QDialog):
         try:
             self.controller.use_workers(address)
         except WorkersError as error:
-            self.said.setText(str(error))
+            self.status_label.setText(str(error))
             return
         self.accept()

@@ -175,9 +175,9 @@ class ToolsPane(QWidget):
         """Show a call that began or ended."""
         self.detail.show_trial(trial)
 
-    def show_said(self, text: str) -> None:
+    def show_live_output(self, text: str) -> None:
         """Show what the call that is tried has said so far."""
-        self.detail.try_panel.show_said(text)
+        self.detail.try_panel.show_live_output(text)
 
     def show_loading(self, loading: bool) -> None:
         """Say that the tools are being loaded."""

@@ -61,9 +61,9 @@ class ToolAnswer(QScrollArea):
         self.head.setText(reveal(head))
         self.head.setVisible(bool(head))
         self.pictures.show_pictures(outcome.pictures if outcome is not None else ())
-        self.show_said(outcome.stderr.strip() if outcome is not None else "")
+        self.show_live_output(outcome.stderr.strip() if outcome is not None else "")
 
-    def show_said(self, text: str) -> None:
+    def show_live_output(self, text: str) -> None:
         """Show what a call has printed, or said, so far."""
         if text != self.printed.toPlainText():
             self.printed.setPlainText(text)

@@ -220,10 +220,10 @@ class TryPanel(QWidget):
             self._show_trial(trial)
         self._allow()
 
-    def show_said(self, text: str) -> None:
+    def show_live_output(self, text: str) -> None:
         """Show what the running call has said so far."""
         if self._entry is not None and self._entry.name == self._running:
-            self.answer.show_said(text)
+            self.answer.show_live_output(text)
             self._beside.setVisible(bool(text) or self._beside.isVisibleTo(self))
 
     def show_saved(self, tool: str, calls: Sequence[SavedCall]) -> None:

@@ -141,7 +141,7 @@ class DocumentController(QObject):
         """
         if self._project is None or self._document is None:
             return tuple(problems)
-        return self._project.told(self._document, problems)
+        return self._project.reported(self._document, problems)
 
     # -- begin ----------------------------------------------------------------------------------
 

@@ -67,7 +67,7 @@ class ExperimentController(QObject):
     progress_changed = Signal(ExperimentProgress)
     running_changed = Signal(bool)
     planned = Signal(str)  # what keeps it from being run, lines of text; empty where nothing does
-    told = Signal(str)  # a sentence: paused, refused calls, written files
+    reported = Signal(str)  # a sentence: paused, refused calls, written files
     failed = Signal(str)
     cell_changed = Signal(ShownCell)
     facets_changed = Signal(RowFacets)
@@ -203,7 +203,7 @@ class ExperimentController(QObject):
             return
         ledger = self._ledger
         assert ledger is not None
-        told = self.told if self.in_batches else self.workers_changed
+        told = self.reported if self.in_batches else self.workers_changed
         run = self._run = StartedRun(
             self.path, self._services(), ledger,
             lambda *begun: self._background.post(partial(self._on_begun, *begun)), self.workers,
@@ -244,7 +244,7 @@ class ExperimentController(QObject):
         self.report = None
         self.model.show(grid)
         self.loaded.emit()
-        self.told.emit(
+        self.reported.emit(
             self.tr("To be sent: {sent}. Equal to earlier requests, at no cost: {equal}.").format(
                 equal=estimate.equal, sent=estimate.to_send
             )
@@ -276,7 +276,7 @@ class ExperimentController(QObject):
         self._run = None
         self.running_changed.emit(False)
         if said:
-            self.told.emit(said)
+            self.reported.emit(said)
         self.load(self._result)
 
     def _draw(self) -> None:
@@ -421,7 +421,7 @@ class ExperimentController(QObject):
             self.failed.emit(str(error))
             return
         self._accepted.append(change)
-        self.told.emit(
+        self.reported.emit(
             self.tr("The expected answer of row {row} is written to {name}.").format(
                 row=key.row, name=change.path.name
             )
@@ -452,7 +452,7 @@ class ExperimentController(QObject):
         except (AcceptError, OSError) as error:
             self.failed.emit(str(error))
             return
-        self.told.emit(self.tr("{name} is as it was.").format(name=change.path.name))
+        self.reported.emit(self.tr("{name} is as it was.").format(name=change.path.name))
         self.reload_plan()
 
     def export(self, form: str, path: Path) -> None:
@@ -465,7 +465,7 @@ class ExperimentController(QObject):
         except (OSError, LedgerError) as error:
             self.failed.emit(str(error))
             return
-        self.told.emit(self.tr("The result was written to {name}.").format(name=path.name))
+        self.reported.emit(self.tr("The result was written to {name}.").format(name=path.name))
 
     def close(self) -> None:
         """Stop what is under way and let go of the file."""

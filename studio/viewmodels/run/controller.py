@@ -39,7 +39,7 @@ from studio.viewmodels.run.slot import RunMark, RunSlot, RunSlots, slot_path
 DRAIN_MS = 33
 """How often what happened is shown: thirty times a second, whatever the model's speed."""
 
-_SAID_MS = 150
+_OUTPUT_MS = 150
 """Between two looks at what the calls under way say."""
 
 _MOST_FOLDED = 2000
@@ -63,7 +63,7 @@ class RunController(QObject):
     repeated = Signal(RunComparison)  # Comparison with the run that was gone through again
     worked_out = Signal(tuple)  # ConsoleLines: an expression and its value
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
-    calls_said = Signal(Mapping)  # what each call under way has said so far, by its row
+    call_outputs_changed = Signal(Mapping)  # what each call under way has said so far, by its row
     refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
     stood_elsewhere = Signal(str, str)  # prompt whose run is not shown and stands or ended; words
     marks_changed = Signal(dict)  # RunMark of each prompt whose run goes on, by its path
@@ -89,8 +89,8 @@ class RunController(QObject):
         self._drain.setInterval(DRAIN_MS)
         self._drain.timeout.connect(self._take)
         self._listening = QTimer(self)
-        self._listening.setInterval(_SAID_MS)
-        self._listening.timeout.connect(self._read_said)
+        self._listening.setInterval(_OUTPUT_MS)
+        self._listening.timeout.connect(self._read_live_output)
         self.breakpoints.changed.connect(self._on_breakpoints)
 
     @property
@@ -419,7 +419,7 @@ class RunController(QObject):
         for slot in self._slots:
             self._take_of(slot)
             session = slot.session
-            if session is not None and slot.driving is None and session.is_told_more:
+            if session is not None and slot.driving is None and session.has_waiting_commands:
                 self._drive(slot)
         if not any(slot.is_live for slot in self._slots):
             self._drain.stop()
@@ -466,7 +466,7 @@ class RunController(QObject):
             path = state.setup.path if slot.is_beside else slot.path
             self.stood_elsewhere.emit(path, sentence_of(state))
 
-    def _read_said(self) -> None:
+    def _read_live_output(self) -> None:
         """Show what the calls under way have said by now."""
         session = self._slot.session
         if session is None or not self._slot.view.running_calls:
@@ -477,12 +477,12 @@ class RunController(QObject):
             if not future.cancelled() and self._slot.session is session:
                 self._hear(future.result())
 
-        self._background.start(session.read_said(), done)
+        self._background.start(session.read_live_output(), done)
 
     def _hear(self, said: Mapping[int, str]) -> None:
         before = self._slot.shown.output
         self._slot.shown.hear(said, time.time())
-        self.calls_said.emit(said)
+        self.call_outputs_changed.emit(said)
         if self._slot.shown.output is not before and self._wanted.tab == "tool":
             self.inspect(self._wanted)
 

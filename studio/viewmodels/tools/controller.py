@@ -42,7 +42,7 @@ class ToolsController(QObject):
     registry_changed = Signal(ToolRegistry)
     loading_changed = Signal(bool)
     trial_changed = Signal(ToolTrial)  # Trial: begun, or ended
-    trial_said = Signal(str)  # what the running call has said so far
+    trial_output_changed = Signal(str)  # what the running call has said so far
     untrusted_changed = Signal(Path)  # Path of the folder that is not trusted, or None
     request_shown = Signal(str, str)  # tool, the HTTP request that a call would send
     offer_opened = Signal(ServerOffer, OfferContent, str)  # what it is, or why it is not
@@ -99,9 +99,9 @@ class ToolsController(QObject):
         self._changes = 0
         """Changes asked for that the loop has not made yet."""
         self._load: Future[ToolRegistry] | None = None
-        self._trials = ToolTrials(background, self.call, self._session.read_said, self)
+        self._trials = ToolTrials(background, self.call, self._session.read_live_output, self)
         self._trials.changed.connect(self._on_trial)
-        self._trials.said.connect(self.trial_said)
+        self._trials.output_changed.connect(self.trial_output_changed)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_LOAD_MS)

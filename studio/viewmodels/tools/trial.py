@@ -14,7 +14,7 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.viewmodels.app.background import Background
 
-_SAID_MS = 150
+_OUTPUT_MS = 150
 """Between two looks at what a running call says."""
 
 
@@ -39,13 +39,13 @@ class ToolTrials(QObject):
     """Makes the call, listens to it, and stops it."""
 
     changed = Signal(ToolTrial)  # begun, or ended
-    said = Signal(str)  # what the running call has said so far
+    output_changed = Signal(str)  # what the running call has printed and reported so far
 
     def __init__(
         self,
         background: Background,
         call: Callable[[str, JsonObject], Coroutine[Any, Any, ToolOutcome]],
-        read_said: Callable[[], Coroutine[Any, Any, str]],
+        read_live_output: Callable[[], Coroutine[Any, Any, str]],
         parent: QObject | None = None,
     ) -> None:
         """Make it.
@@ -53,18 +53,18 @@ class ToolTrials(QObject):
         Args:
             background: the loop that calls run in.
             call: calls a tool by name with arguments.
-            read_said: tells what the running call has said.
+            read_live_output: tells what the running call has said.
             parent: its owner.
         """
         super().__init__(parent)
         self._background = background
         self._make_call = call
-        self._read = read_said
+        self._read = read_live_output
         self._trial: ToolTrial | None = None
         self._call: Future[ToolOutcome] | None = None
         self._listening = QTimer(self)
-        self._listening.setInterval(_SAID_MS)
-        self._listening.timeout.connect(self._read_said)
+        self._listening.setInterval(_OUTPUT_MS)
+        self._listening.timeout.connect(self._read_live_output)
 
     @property
     def is_running(self) -> bool:
@@ -90,12 +90,12 @@ class ToolTrials(QObject):
         self._listening.stop()
         self.cancel()
 
-    def _read_said(self) -> None:
+    def _read_live_output(self) -> None:
         """Show what the running call has said so far."""
 
         def done(future: Future[str]) -> None:
             if not future.cancelled() and future.exception() is None and self._call is not None:
-                self.said.emit(future.result())
+                self.output_changed.emit(future.result())
 
         if self._background.is_running:
             self._background.start(self._read(), done)

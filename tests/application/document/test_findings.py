@@ -24,7 +24,7 @@ BROKEN = (
 def same(text: str, path: Path) -> None:
     document, trust = read_document(text, path), TrustStore()
     shown = build_preview(PreviewJob(document, trusted=trust.is_trusted(path.parent)))
-    window = project_findings(document).told(document, (*document.problems, *shown.problems))
+    window = project_findings(document).reported(document, (*document.problems, *shown.problems))
     assert window == findings_of(document, trust), path
 
 

@@ -129,7 +129,7 @@ class Functions:
         result = await made if isinstance(made, Awaitable) else made
         return result if isinstance(result, ToolOutcome) else ToolOutcome(str(result), "ok")
 
-    def said(self, call_id: str) -> str:
+    def live_output(self, call_id: str) -> str:
         return f"{call_id} is at it"
 
 

@@ -46,7 +46,9 @@ def test_a_stopped_run_goes_on_with_its_batches(
     qtbot.mouseClick(view.run_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(server.reached["look"].is_set, timeout=patience.MS)
     stopped(qtbot, view)
-    qtbot.waitUntil(lambda: "still answered and paid for" in view.said.text(), timeout=patience.MS)
+    qtbot.waitUntil(
+        lambda: "still answered and paid for" in view.status_label.text(), timeout=patience.MS
+    )
     (batch,) = server.batches.values()
     batch.ending = Ending()
     before = view.controller.result

@@ -100,7 +100,7 @@ def test_workers_are_refused_as_on_the_command_line(view: ExperimentView) -> Non
     ):
         dialog.address.setEditText(address)
         ok.click()
-        assert said in dialog.said.text()
+        assert said in dialog.status_label.text()
         assert view.controller.workers is None
     dialog.address.setEditText("local:2")
     ok.click()
@@ -123,8 +123,8 @@ def test_invented_rows_are_looked_at_and_added_and_taken_back(
     qtbot.mouseClick(dialog.ask_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.table.rowCount() > 0, timeout=patience.MS)
     assert len(server.requests) == 1
-    assert "like an earlier row" in dialog.said.text()  # Land1 is among the rows
-    assert "required property" in dialog.said.text()
+    assert "like an earlier row" in dialog.status_label.text()  # Land1 is among the rows
+    assert "required property" in dialog.status_label.text()
     assert dialog.table.rowCount() == 1
     assert experiment.read_text() == PLAIN
     item = dialog.table.item(0, 0)
@@ -153,7 +153,7 @@ def test_a_section_is_improved_and_accepted_as_one_undo(
     assert not server.requests
     qtbot.mouseClick(dialog.search_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(dialog.accept_button.isEnabled, timeout=patience.MS)
-    assert "6 won, 0 lost, p = 0.031" in dialog.said.text()
+    assert "6 won, 0 lost, p = 0.031" in dialog.status_label.text()
     assert dialog.list.count() == 3  # as it is, refused, better
     assert "refused" in dialog.list.item(1).text()
     assert GOOD in dialog.diff.toPlainText()
@@ -195,7 +195,7 @@ def test_texts_are_proposed_and_become_variants(
     qtbot.mouseClick(dialog.propose_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: dialog.list.count() > 0, timeout=patience.MS)
     assert dialog.list.count() == 3
-    assert "Refused: It adds expressions: {{ x }}." in dialog.said.text()
+    assert "Refused: It adds expressions: {{ x }}." in dialog.status_label.text()
     dialog.variants_button.click()
     qtbot.waitUntil(
         lambda: view.controller.plan is not None and len(view.controller.plan.variants) == 4,

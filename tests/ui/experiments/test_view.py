@@ -222,8 +222,8 @@ def test_what_a_file_has_wrong_is_said_in_the_tab(
     workbench.window.tabs.open(experiment)
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
-    qtbot.waitUntil(lambda: "contians" in view.said.text(), timeout=patience.MS)
-    assert "Did you mean 'contains'?" in view.said.text()
+    qtbot.waitUntil(lambda: "contians" in view.status_label.text(), timeout=patience.MS)
+    assert "Did you mean 'contains'?" in view.status_label.text()
     assert not view.run_button.isEnabled()
 
 
@@ -299,7 +299,7 @@ def test_two_answers_are_compared_without_names(
     for better in ("Lima", "Rome"):
         is_left = dialog.left.toPlainText() == better
         qtbot.keyClick(dialog, Qt.Key.Key_1 if is_left else Qt.Key.Key_2)
-    assert sorted(dialog.said.removeprefix("Better: ").split("; ")[0].split(", ")) == [
+    assert sorted(dialog.summary.removeprefix("Better: ").split("; ")[0].split(", ")) == [
         "edit 1", "main 1"
     ]  # fmt: skip
     qtbot.waitUntil(

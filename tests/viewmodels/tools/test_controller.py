@@ -139,7 +139,7 @@ def test_a_hanging_tool_is_cancelled(
     trials: list[ToolTrial] = []
     controller.trial_changed.connect(trials.append)
     said: list[str] = []
-    controller.trial_said.connect(said.append)
+    controller.trial_output_changed.connect(said.append)
     controller.try_tool("sleepy", {})
     qtbot.waitUntil((folder / "began").exists)
     qtbot.waitUntil(lambda: "on my way\n" in said)

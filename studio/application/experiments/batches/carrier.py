@@ -345,7 +345,7 @@ def _missing(name: str, line: BatchLine, remote: RemoteBatch) -> BatchReply:
         case "expired" | "cancelled":
             return BatchReply(name, unanswered=remote.status)
         case "failed":
-            said = remote.said or _tr("it does not say why")
+            said = remote.failure or _tr("it does not say why")
             fault = ModelError(
                 "bad-request",
                 _tr("{connection} did not take the batch: {said}").format(

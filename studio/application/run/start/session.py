@@ -43,7 +43,7 @@ class RunSession:
         return taken
 
     @property
-    def is_told_more(self) -> bool:
+    def has_waiting_commands(self) -> bool:
         """Whether it was told something that it has not taken: `drive` goes on with that."""
         return bool(self._waiting)
 
@@ -112,13 +112,13 @@ class RunSession:
             await asyncio.sleep(0)
         return not run.state.is_over and (run.state.error is None or run.state.error is before)
 
-    async def read_said(self) -> Mapping[int, str]:
+    async def read_live_output(self) -> Mapping[int, str]:
         """What each call that is under way has said so far, by its row in the step."""
         run = self._run
         if run is None:
             return {}
         calls = enumerate(run.state.step.calls)
-        return {row: run.said(row) for row, call in calls if call.status == "running"}
+        return {row: run.live_output(row) for row, call in calls if call.status == "running"}
 
     async def set_options(self, plan: RunPlan) -> None:
         """Breakpoints and filters were changed while the run goes."""

@@ -64,7 +64,7 @@ class RunToolbox(Protocol):
         """
         ...
 
-    def said(self, call_id: str) -> str:
+    def live_output(self, call_id: str) -> str:
         """What a call that is under way has printed, or said of its progress, without secrets."""
         ...
 
@@ -95,9 +95,9 @@ class ToolboxAround:
         """Note that a call was allowed."""
         self._inner.approve(name)
 
-    def said(self, call_id: str) -> str:
+    def live_output(self, call_id: str) -> str:
         """What a call that is under way has said."""
-        return self._inner.said(call_id)
+        return self._inner.live_output(call_id)
 
 
 class NoTools:
@@ -136,6 +136,6 @@ class NoTools:
         """No tool exists."""
         return ToolOutcome(f"there is no tool {name!r}", "unknown-tool")
 
-    def said(self, call_id: str) -> str:
+    def live_output(self, call_id: str) -> str:
         """Nothing runs."""
         return ""

@@ -92,7 +92,7 @@ class Past(Protocol):
 class PastStates:
     """Some states of a run on its way; any other is folded from the nearest before it.
 
-    They share what they have in common (`Trail`), so that many of them cost little.
+    They share what they have in common (`PersistentList`), so that many of them cost little.
     """
 
     def __init__(self, before: Past | None = None) -> None:

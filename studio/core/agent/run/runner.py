@@ -123,14 +123,14 @@ class Run:
         """Whether an effect is under way."""
         return self._work.is_running
 
-    def said(self, call: int) -> str:
+    def live_output(self, call: int) -> str:
         """What a call that is under way has printed, or said of its progress.
 
         Args:
             call: its row in the step.
         """
         calls = self.state.step.calls
-        return self._dependencies.toolbox.said(calls[call].id) if call < len(calls) else ""
+        return self._dependencies.toolbox.live_output(calls[call].id) if call < len(calls) else ""
 
     async def close_models(self) -> None:
         """Let go of what answered; a run that is gone on with opens it again."""

@@ -57,7 +57,7 @@ class RunSecrets:
     references: ReferenceContext | None = None
     """Where the prompt's `${…}` find their values."""
 
-    told: frozenset[str] = frozenset()
+    sent_before: frozenset[str] = frozenset()
     """References of secrets that the run sent which is gone through again."""
 
     def fact(self, event: Event, state: RunState) -> Event:
@@ -75,9 +75,9 @@ class RunSecrets:
         Nothing is sent so, but a run of the past can be gone through and looked at.
         """
         references = self.references
-        if references is None or not (released or self.told):
+        if references is None or not (released or self.sent_before):
             return references
-        named = {_variable(each): each for each in (*released, *self.told)}
+        named = {_variable(each): each for each in (*released, *self.sent_before)}
         gone = {
             name: each for name, each in named.items() if name and references.variable(name) is None
         }

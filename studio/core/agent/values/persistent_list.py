@@ -124,7 +124,7 @@ class PersistentList(LazySequence[T]):
         return hash(tuple(self))
 
     def __repr__(self) -> str:
-        return f"Trail(<{self._length} items>)"
+        return f"PersistentList(<{self._length} items>)"
 
     def shares(self, other: PersistentList[T]) -> int:
         """How many first items both are known to have in common, without looking at any."""

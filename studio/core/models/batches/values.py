@@ -77,7 +77,7 @@ class RemoteBatch:
     results: tuple[str, ...] = ()
     """Paths of what is to be read once it is over."""
 
-    said: str = ""
+    failure: str = ""
     """What the provider says of its failure."""
 
     is_guess: bool = False

@@ -111,7 +111,7 @@ def _json_action(choices: StepChoices) -> str:
     ]
     if choices.may_answer:
         findings = [
-            replace(each, said=_in_string(each.said), asked=_in_string(each.asked))
+            replace(each, answer=_in_string(each.answer), asked=_in_string(each.asked))
             for each in choices.findings
         ]
         answer = _answer(findings, STRING_CHARACTER)
@@ -144,7 +144,7 @@ _BETWEEN = _literal(',\n    "action_input": ')
 
 
 def _lead_to_answer(choices: StepChoices) -> str:
-    found = any(finding.said for finding in choices.findings) or not choices.findings
+    found = any(finding.answer for finding in choices.findings) or not choices.findings
     return "I now know " if found else "I could not find "
 
 
@@ -165,14 +165,14 @@ def _answer(findings: Sequence[Finding], character: str) -> str:
 
 def _sentence(finding: Finding, *, alone: bool) -> str:
     """A finding in words; which words, the model chooses."""
-    if not finding.said:
+    if not finding.answer:
         return _literal("I could not find that out.")
     ways = ["The answer is "] if alone or not finding.asked else []
     if finding.asked[:1].islower():
         ways.append(f"The {finding.asked} is ")
     elif finding.asked:
         ways += [f"{finding.asked} is ", f"{finding.asked} = "]
-    return _one_of(_literal(f"{way}{finding.said}.") for way in ways)
+    return _one_of(_literal(f"{way}{finding.answer}.") for way in ways)
 
 
 def _arguments(offer: CallOffer) -> JsonObject:

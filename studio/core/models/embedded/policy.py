@@ -163,7 +163,7 @@ class Finding:
     asked: str
     """The one text that the tool was asked about; empty where it took something else."""
 
-    said: str
+    answer: str
     """What it answered: one short line; empty where no tool could tell."""
 
 

@@ -42,7 +42,7 @@ class NotedTransport(httpx2.AsyncBaseTransport):
         try:
             answer = await self._inner.handle_async_request(request)
         except httpx2.HTTPError as error:
-            self._notes.said = f"cannot be reached: {error}"
+            self._notes.failure = f"cannot be reached: {error}"
             raise
         assert isinstance(answer.stream, httpx2.AsyncByteStream)
         stream = _NotedStream(answer.stream, self._notes)
@@ -52,10 +52,10 @@ class NotedTransport(httpx2.AsyncBaseTransport):
             stream=stream,
             extensions=answer.extensions,
         )
-        self._notes.said = ""
+        self._notes.failure = ""
         self._notes.status = made.status_code
         if made.status_code >= 400:
-            self._notes.said = await _refusal(made)
+            self._notes.failure = await _refusal(made)
         return made
 
     async def aclose(self) -> None:
@@ -73,7 +73,7 @@ class _NotedStream(httpx2.AsyncByteStream):
             async for piece in self._inner:
                 yield piece
         except TooMuchError as error:
-            self._notes.said = f"its answer was not read: {error}"
+            self._notes.failure = f"its answer was not read: {error}"
             raise AnswerTooLargeError(error) from error
 
     async def aclose(self) -> None:

@@ -408,7 +408,7 @@ class McpSource:
 
     def _reason(self, error: Exception) -> str:
         """Why it failed: a bound that it passed, what it said by HTTP, or the error's own text."""
-        return self._ending or self._login.refused or self._notes.said or str(error)
+        return self._ending or self._login.refused or self._notes.failure or str(error)
 
     def _note_unread(self, text: str) -> None:
         self._unread += 1

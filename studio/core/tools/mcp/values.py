@@ -23,7 +23,7 @@ _MOST_PICTURES = 20
 class HttpNotes:
     """What a server said by HTTP, beside the protocol."""
 
-    said: str = ""
+    failure: str = ""
     """Its last refusal, or the bound that its last answer passed; empty after a good answer."""
 
     status: int = 0

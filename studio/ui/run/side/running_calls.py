@@ -30,7 +30,7 @@ class RunningCall(FollowsTheme, QWidget):
         self.title = QLabel(reveal(tool, lines=False), self)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.clock = QLabel(self)
-        self.said = ElidedLabel(self)
+        self.output_label = ElidedLabel(self)
         self.stop_button = QPushButton(self.tr("Stop this call"), self)
         self.stop_button.setToolTip(self.tr("The model is told; the other calls and the run go on"))
         row = QHBoxLayout(self)
@@ -38,7 +38,7 @@ class RunningCall(FollowsTheme, QWidget):
         row.setSpacing(8)
         row.addWidget(self.title)
         row.addWidget(self.clock)
-        row.addWidget(self.said, 1)
+        row.addWidget(self.output_label, 1)
         row.addWidget(self.stop_button)
         self.follow_theme()
         self.tick()
@@ -48,16 +48,16 @@ class RunningCall(FollowsTheme, QWidget):
         seconds = time.monotonic() - self._began
         self.clock.setText(self.tr("{number:.1f} s").format(number=seconds))
 
-    def show_said(self, text: str) -> None:
+    def show_live_output(self, text: str) -> None:
         """Show the last line of what it has said; the newest lines are in the tip."""
         lines = [line for line in reveal(text).splitlines() if line.strip()]
-        self.said.show_text(lines[-1][:_LONGEST_LINE] if lines else "")
+        self.output_label.show_text(lines[-1][:_LONGEST_LINE] if lines else "")
         newest = (line[:_LONGEST_LINE] for line in lines[-_MOST_LINES:])
-        self.said.setToolTip(plain_tip("\n".join(newest)))
+        self.output_label.setToolTip(plain_tip("\n".join(newest)))
 
     def recolor(self) -> None:
         """Take the colors of the theme in use."""
-        for label in (self.clock, self.said):
+        for label in (self.clock, self.output_label):
             paint_text(label, "muted")
 
 
@@ -100,11 +100,11 @@ class RunningCalls(QWidget):
         elif not self.rows:
             self._timer.stop()
 
-    def show_said(self, said: Mapping[int, str]) -> None:
+    def show_live_output(self, outputs: Mapping[int, str]) -> None:
         """Show what the calls have said so far, by their rows."""
-        for row, text in said.items():
+        for row, text in outputs.items():
             if row in self.rows:
-                self.rows[row].show_said(text)
+                self.rows[row].show_live_output(text)
 
     def _add(self, row: int, tool: str) -> None:
         shown = RunningCall(tool, self)

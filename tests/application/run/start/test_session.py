@@ -61,11 +61,11 @@ async def test_what_comes_while_models_are_closed_asks_none_of_them() -> None:
     model.may_close.set()
     await driving
     assert answers(session) == ["ended"]
-    assert session.is_told_more
+    assert session.has_waiting_commands
 
     await session.drive()
     assert answers(session) == ["And Rome.", "ended"]
-    assert not session.is_told_more
+    assert not session.has_waiting_commands
     assert notes == ["asked", "closed", "asked", "closed"]
 
 
@@ -103,4 +103,4 @@ async def test_a_run_that_cannot_begin_leaves_no_model_open() -> None:
     await session.drive()
     assert answers(session) == ["ended"]
     assert notes == ["closed"]
-    assert not session.is_told_more
+    assert not session.has_waiting_commands

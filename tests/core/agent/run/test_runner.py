@@ -177,7 +177,7 @@ async def test_one_of_several_calls_is_stopped_and_its_siblings_go_on():
     ended = asyncio.create_task(session.until_still())
     await session.until(lambda: [each.status for each in run.state.step.calls] == ["running"] * 2)
     assert StopCall in allowed(run.state)
-    assert run.said(0) == "1 is at it"
+    assert run.live_output(0) == "1 is at it"
     run.send(StopCall(0))
     await session.until(lambda: run.state.step.calls[0].status != "running")
     assert run.state.step.calls[1].status == "running"
