@@ -131,7 +131,7 @@ def test_go_to_symbol_file_and_command_and_tidy(
     page = window.tabs.open(path)
     assert page is not None
     qtbot.waitUntil(lambda: is_read(page))
-    key(Qt.Key.Key_G, CONTROL | SHIFT)
+    key(Qt.Key.Key_O, CONTROL | SHIFT)
     write("kind")
     key(Qt.Key.Key_Return)
     assert page.editor.marks.flashed == "kind"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
@@ -34,19 +34,22 @@ class ActionSpec:
     checkable: bool = False
     """Whether it is a switch."""
 
+    in_text: bool = False
+    """Whether its shortcuts are for the text of a prompt only; other panes have those keys too."""
+
 
 ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("file.new", "New prompt", "Ctrl+N", "file-plus"),
     ActionSpec("file.template", "New from template…", "Ctrl+Alt+N", "file-text"),
     ActionSpec("file.open", "Open…", "Ctrl+O", "folder-open"),
-    ActionSpec("file.folder", "Open folder…", "Ctrl+Shift+O", "folder"),
+    ActionSpec("file.folder", "Open folder…", "Ctrl+K,Ctrl+O", "folder"),
     ActionSpec("file.add_folder", "Add folder…", "", "folder", "Show one more folder in Files"),
     ActionSpec("file.quick", "Go to file…", "Ctrl+P", "search"),
     ActionSpec("file.save", "Save", "Ctrl+S", "save"),
     ActionSpec("file.save_as", "Save as…", "Ctrl+Shift+S"),
     ActionSpec("file.save_all", "Save all", "Ctrl+Alt+S"),
     ActionSpec("file.reload", "Reload from disk"),
-    ActionSpec("file.close", "Close tab", "Ctrl+W", "x"),
+    ActionSpec("file.close", "Close tab", "Ctrl+W Ctrl+F4", "x"),
     ActionSpec("file.export", "Export…", "Ctrl+E", "share", "Check the prompt and export it"),
     ActionSpec(
         "file.import", "Import…", "Ctrl+Alt+I", "file-input", "Make a prompt of another format"
@@ -71,10 +74,14 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.bracket", "Go to the other bracket", "Ctrl+Shift+\\"),
     ActionSpec("edit.grow", "Expand the selection", "Alt+Shift+Right"),
     ActionSpec("edit.shrink", "Shrink the selection", "Alt+Shift+Left"),
-    ActionSpec("edit.caret_up", "Add a caret above", "Ctrl+Alt+Up"),
-    ActionSpec("edit.caret_down", "Add a caret below", "Ctrl+Alt+Down"),
-    ActionSpec("edit.symbol", "Go to symbol…", "Ctrl+Shift+G", "list-tree"),
+    ActionSpec("edit.caret_up", "Add a caret above", "Ctrl+Alt+Up Ctrl+Shift+Up"),
+    ActionSpec("edit.caret_down", "Add a caret below", "Ctrl+Alt+Down Ctrl+Shift+Down"),
+    ActionSpec("edit.symbol", "Go to symbol…", "Ctrl+Shift+O", "list-tree"),
     ActionSpec("edit.add_caret", "Add the next match to the carets", "Ctrl+D"),
+    ActionSpec("edit.skip_caret", "Skip this match", "Ctrl+K,Ctrl+D"),
+    ActionSpec("edit.caret_all", "A caret at every match", "Ctrl+Shift+L Ctrl+F2"),
+    ActionSpec("edit.caret_ends", "A caret at the end of each line", "Alt+Shift+I"),
+    ActionSpec("edit.caret_back", "Take the last caret back", "Ctrl+U"),
     ActionSpec("edit.select_line", "Select the line", "Ctrl+L"),
     ActionSpec("edit.line_up", "Move the line up", "Alt+Up"),
     ActionSpec("edit.line_down", "Move the line down", "Alt+Down"),
@@ -82,10 +89,22 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.copy_down", "Copy the line down", "Alt+Shift+Down"),
     ActionSpec("edit.delete_line", "Delete the line", "Ctrl+Shift+K"),
     ActionSpec("edit.join_lines", "Join the lines"),
+    ActionSpec("edit.line_below", "New line below", "Ctrl+Return Ctrl+Enter", in_text=True),
+    ActionSpec(
+        "edit.line_above", "New line above", "Ctrl+Shift+Return Ctrl+Shift+Enter", in_text=True
+    ),
+    ActionSpec("edit.indent", "Indent the lines", "Ctrl+]", in_text=True),
+    ActionSpec("edit.outdent", "Outdent the lines", "Ctrl+[", in_text=True),
     ActionSpec("edit.comment", "Comment in or out", "Ctrl+/"),
-    ActionSpec("edit.complete", "Complete", "Ctrl+Space"),
+    ActionSpec("edit.complete", "Complete", "Ctrl+Space Ctrl+I"),
     ActionSpec("edit.snippet", "Insert snippet…", "Ctrl+Alt+J", "braces"),
-    ActionSpec("edit.format", "Tidy the prompt", "Ctrl+Shift+I", "", "Put it into its usual form"),
+    ActionSpec(
+        "edit.format",
+        "Tidy the prompt",
+        "Ctrl+Shift+I Alt+Shift+F",
+        "",
+        "Put it into its usual form",
+    ),
     ActionSpec("edit.front", "Front matter as a form…", "Ctrl+Alt+F", "sliders-horizontal"),
     ActionSpec("edit.protocol", "Rewrite for another protocol…", "", "replace"),
     ActionSpec("edit.spelling", "Check spelling…", "", "", "Check prose with a dictionary"),
@@ -95,9 +114,11 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.uses", "Find uses…", "Shift+F12"),
     ActionSpec("edit.next_problem", "Next problem", "F8"),
     ActionSpec("edit.previous_problem", "Previous problem", "Shift+F8"),
-    ActionSpec("edit.fold", "Fold or unfold here", "Ctrl+Shift+["),
-    ActionSpec("edit.fold_all", "Fold all"),
-    ActionSpec("edit.unfold_all", "Unfold all", "Ctrl+Shift+]"),
+    ActionSpec("edit.fold", "Fold here", "Ctrl+Shift+["),
+    ActionSpec("edit.unfold", "Unfold here", "Ctrl+Shift+]"),
+    ActionSpec("edit.toggle_fold", "Fold or unfold here", "Ctrl+K,Ctrl+L"),
+    ActionSpec("edit.fold_all", "Fold all", "Ctrl+K,Ctrl+0"),
+    ActionSpec("edit.unfold_all", "Unfold all", "Ctrl+K,Ctrl+J"),
     ActionSpec("view.commands", "All commands…", "Ctrl+Shift+P", "command"),
     ActionSpec("view.light", "Light theme", "", "sun", checkable=True),
     ActionSpec("view.dark", "Dark theme", "", "moon", checkable=True),
@@ -147,7 +168,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("run.approve", "Approve the call", "Ctrl+Shift+A", "check", "Run the tool"),
     ActionSpec("run.pause", "Pause", "F6", "pause", "Stop before the next step"),
     ActionSpec("run.stop", "Stop", "Shift+F5", "square", "End the run; it stays in History"),
-    ActionSpec("run.connections", "Connections…", "Ctrl+Shift+L", "plug", "Where models answer"),
+    ActionSpec("run.connections", "Connections…", "Ctrl+Alt+C", "plug", "Where models answer"),
     ActionSpec(
         "run.provider",
         "Connect a provider…",
@@ -185,7 +206,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("help.guide", "User guide", "F1", "circle-help"),
     ActionSpec("help.tour", "Tour of the window", "", "flag"),
     ActionSpec("help.storage", "What is stored where…", "", "database"),
-    ActionSpec("help.shortcuts", "Keyboard shortcuts", "Ctrl+F1", "keyboard"),
+    ActionSpec("help.shortcuts", "Keyboard shortcuts", "Ctrl+K,Ctrl+S Ctrl+F1", "keyboard"),
     ActionSpec("help.welcome", "Welcome page", "", "book-open"),
     ActionSpec("help.about", "About Prompt Studio", "", "info"),
 )
@@ -210,9 +231,11 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
          SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous",
          "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.add_caret",
-         "edit.caret_up", "edit.caret_down", "edit.grow", "edit.shrink",
+         "edit.skip_caret", "edit.caret_all", "edit.caret_up", "edit.caret_down",
+         "edit.caret_ends", "edit.caret_back", SEPARATOR, "edit.grow", "edit.shrink",
          "edit.select_line", "edit.line_up", "edit.line_down", "edit.copy_up", "edit.copy_down",
-         "edit.delete_line", "edit.join_lines", SEPARATOR, "edit.comment", "edit.complete",
+         "edit.line_below", "edit.line_above", "edit.delete_line", "edit.join_lines",
+         "edit.indent", "edit.outdent", SEPARATOR, "edit.comment", "edit.complete",
          "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format",
          "edit.front", "edit.protocol"),
     ),
@@ -231,8 +254,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
          "view.light", "view.dark",
          "view.system", SEPARATOR, "view.zoom_in", "view.zoom_out", "view.zoom_reset", SEPARATOR,
          "view.split", "view.split_down", "view.move_over", "view.join", SEPARATOR,
-         "view.wrap", "view.whitespace", "view.values", "edit.fold", "edit.fold_all",
-         "edit.unfold_all"),
+         "view.wrap", "view.whitespace", "view.values", "edit.fold", "edit.unfold",
+         "edit.toggle_fold", "edit.fold_all", "edit.unfold_all"),
     ),
     (
         "&Run",
@@ -277,6 +300,8 @@ EDITING = (
     "view.other_side", "view.move_over", "view.join", "edit.snippet", "edit.format",
     "edit.protocol", "edit.front", "edit.add_caret", "edit.select_line", "edit.line_up",
     "edit.line_down", "edit.copy_up", "edit.copy_down", "edit.delete_line", "edit.join_lines",
+    "edit.skip_caret", "edit.caret_all", "edit.caret_ends", "edit.caret_back", "edit.line_below",
+    "edit.line_above", "edit.indent", "edit.outdent", "edit.unfold", "edit.toggle_fold",
     "edit.bracket", "edit.grow", "edit.shrink", "edit.caret_up", "edit.caret_down",
     "prompt.compare", "prompt.compare_saved",
 )  # fmt: skip
@@ -302,6 +327,8 @@ class ActionSet(QObject):
             action.setObjectName(spec.id)
             action.setCheckable(spec.checkable)
             action.setShortcutVisibleInContextMenu(True)
+            if spec.in_text:
+                action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
             if spec.icon:
                 action.setIcon(icon(spec.icon))
             window.addAction(action)

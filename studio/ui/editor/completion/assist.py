@@ -15,6 +15,7 @@ from studio.application.editing.editor_context import NOTHING, EditorContext
 from studio.core.prompty.edit.keep_dialect import difference, keeping_dialect
 from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
+from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.style.icons import icon
 
@@ -120,10 +121,15 @@ class EditorAssist(QObject):
         if item.closes and text.startswith(item.closes, where.end):
             where = Span(where.start, where.end + len(item.closes))
         if item.snippet:
+            self._editor.carets.drop()  # its places to fill are those of one caret
             self.insert_snippet(item.insert, where)
             return
         document = self._editor.document_now()
         edits = (TextEdit(where, item.insert),)
+        if len(self._editor.carets):
+            around = text[where.start : caret], text[caret : where.end]
+            self._editor.carets.edit(lambda each: _write_over(each, item, *around))
+            return
         self._editor.apply_edits(edits)
         cursor = self._editor.textCursor()
         end = self._editor.source().to_utf16(where.start + len(item.insert))
@@ -273,3 +279,17 @@ class EditorAssist(QObject):
             return ""  # right of the line's end
         offset = self._editor.source().from_utf16(cursor.position())
         return hover(document, self._editor.problems, offset, self._editor_context)
+
+
+def _write_over(cursor: QTextCursor, item: CompletionItem, before: str, after: str) -> None:
+    """Write a choice at one of several carets, over what is around it as around the first one."""
+    source = SourceText(cursor.block().text())
+    at = source.from_utf16(cursor.positionInBlock())
+    start = at - len(before) if source.text[:at].endswith(before) else at
+    end = at + len(after) if source.text.startswith(after, at) else at
+    begin = cursor.block().position()
+    cursor.setPosition(begin + source.to_utf16(start))
+    cursor.setPosition(begin + source.to_utf16(end), QTextCursor.MoveMode.KeepAnchor)
+    cursor.insertText(item.insert)
+    back = SourceText(item.insert[len(item.insert) - item.caret_back :])
+    cursor.setPosition(cursor.position() - back.to_utf16(len(back)))

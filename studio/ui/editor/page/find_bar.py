@@ -39,9 +39,14 @@ class FindBar(QWidget):
         self._count = QLabel()
         self._count.setProperty("tone", "muted")
         self._count.setMinimumWidth(96)
-        self._case = self._switch("case-sensitive", self.tr("Match case"))
-        self._word = self._switch("whole-word", self.tr("Whole words"))
-        self._regex = self._switch("regex", self.tr("Regular expression"))
+        self._case = self._switch("case-sensitive", self.tr("Match case (Alt+C)"))
+        self._word = self._switch("whole-word", self.tr("Whole words (Alt+W)"))
+        self._regex = self._switch("regex", self.tr("Regular expression (Alt+R)"))
+        self._switches = {
+            Qt.Key.Key_C: self._case,
+            Qt.Key.Key_W: self._word,
+            Qt.Key.Key_R: self._regex,
+        }
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(_DELAY_MS)
@@ -147,6 +152,15 @@ class FindBar(QWidget):
             had_focus.setFocus(Qt.FocusReason.OtherFocusReason)
         self._tell(self._matches.index(chosen) + 1)
 
+    def select_all(self) -> None:
+        """Close, with every match selected by a caret of its own."""
+        self._search()
+        source = self._editor.source()
+        places = [(source.to_utf16(m.start()), source.to_utf16(m.end())) for m in self._matches]
+        if places:
+            self.leave()
+            self._editor.carets.select(places)
+
     def replace_one(self) -> None:
         """Replace the selected match and go to the next."""
         self._search()
@@ -245,13 +259,22 @@ class FindBar(QWidget):
         super().keyPressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Enter and Esc in the fields."""
+        """Enter and Esc in the fields, and the keys of the switches."""
+        if isinstance(event, QKeyEvent) and event.modifiers() == Qt.KeyboardModifier.AltModifier:
+            switch = self._switches.get(Qt.Key(event.key()))
+            if switch is not None:
+                event.accept()  # before the window opens the menu of that letter
+                if event.type() == QEvent.Type.KeyPress:
+                    switch.toggle()
+                return True
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() == Qt.Key.Key_Escape:
                 self.leave()
                 return True
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                if watched is self._replace:
+                if event.modifiers() & Qt.KeyboardModifier.AltModifier:
+                    self.select_all()
+                elif watched is self._replace:
                     self.replace_one()
                 else:
                     back = event.modifiers() & Qt.KeyboardModifier.ShiftModifier

@@ -72,6 +72,21 @@ class Folding(QObject):
             line = max(around, key=lambda fold: fold.first).first
         self._close(self._closed_lines() ^ {line})
 
+    def close_around(self, line: int) -> None:
+        """Fold the nearest part around a line that is not folded yet."""
+        closed = self._closed_lines()
+        around = [
+            fold.first
+            for fold in self._folds.values()
+            if fold.first <= line <= fold.last and fold.first not in closed
+        ]
+        if around:
+            self._close(closed | {max(around)})
+
+    def open_at(self, line: int) -> None:
+        """Unfold what is folded at a line."""
+        self._close(self._closed_lines() - {line})
+
     def close(self, line: int) -> None:
         """Fold at a line, where there is a fold."""
         self._close(self._closed_lines() | {line})

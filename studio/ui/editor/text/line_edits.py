@@ -1,124 +1,213 @@
-"""Whole lines at once: moved, copied, deleted, joined and selected, each as one step to undo."""
+"""Whole lines at once: moved, copied, deleted, joined and indented, each as one step to undo."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QTextBlock, QTextCursor
 
+from studio.ui.editor.text.line_columns import whole_position
+from studio.ui.editor.text.typing_rules import on_return, toggle_comment
+
 if TYPE_CHECKING:
+    from studio.ui.editor.text.carets import Carets
     from studio.ui.editor.text.prompt_view import PromptView
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
+_Change = Callable[[list[str], QTextBlock], list[str]]
+"""Lines and the first of their blocks, to what becomes of them."""
+
 
 class LineEdits:
-    """Works on the lines that the selection touches, else on that of the caret."""
+    """Works on the lines that the carets and selections touch."""
 
-    def __init__(self, view: PromptView) -> None:
+    def __init__(self, view: PromptView, carets: Carets) -> None:
         self._view = view
+        self._carets = carets
 
     def move(self, by: int) -> None:
-        """Change places with the line above (-1) or below (1); the selection goes along."""
-        first, last = self._lines()
-        other = first.previous() if by < 0 else last.next()
-        if not other.isValid() or self._view.isReadOnly():
+        """Change places with the line above (-1) or below (1); carets and selections go along.
+
+        It is the other line that is moved: what stands in the lines does not change.
+        """
+        ranges = [each for each in self._ranges() if self._beside(each, by).isValid()]
+        if not ranges:
             return
-        self._open(other)
-        cursor = self._view.textCursor()
-        anchor, position = cursor.anchor(), cursor.position()
-        shift = by * other.length()
-        upper, lower = (other, last) if by < 0 else (first, other)
-        own, moved = self._text(first, last), other.text()
-        whole = QTextCursor(self._view.document())
-        whole.setPosition(position)
-        whole.beginEditBlock()
-        whole.setPosition(upper.position())
-        whole.setPosition(lower.position() + lower.length() - 1, _KEEP)
-        whole.insertText(f"{own}\n{moved}" if by < 0 else f"{moved}\n{own}")
-        whole.endEditBlock()
-        self._select(anchor + shift, position + shift)
+        for each in ranges:
+            self._open(self._beside(each, by))
+        with self._carets.one_step(keep=by < 0):
+            for first, last in ranges if by < 0 else reversed(ranges):
+                other = self._beside((first, last), by)
+                text, cursor = other.text(), QTextCursor(other)
+                if by < 0:
+                    cursor.setPosition(self._block(first).position(), _KEEP)
+                    cursor.removeSelectedText()
+                    cursor.setPosition(_end(self._block(last - 1)))
+                    cursor.insertText("\n" + text)
+                else:
+                    cursor.setPosition(_end(self._block(last)))
+                    cursor.setPosition(_end(other), _KEEP)
+                    cursor.removeSelectedText()
+                    cursor.setPosition(self._block(first).position())
+                    cursor.insertText(text + "\n")
+        self._view.ensureCursorVisible()
 
     def copy(self, by: int) -> None:
-        """Write the lines once more, above (-1) or below (1); the caret is in the copy."""
-        if self._view.isReadOnly():
+        """Write the lines once more, above (-1) or below (1); the carets are in the copy."""
+        ranges = self._ranges()
+        if not ranges:
             return
-        first, last = self._lines()
-        cursor = self._view.textCursor()
-        anchor, position = cursor.anchor(), cursor.position()
-        length = last.position() + last.length() - first.position()
-        put = QTextCursor(self._view.document())
-        put.setPosition(position)
-        put.beginEditBlock()
-        put.setPosition(last.position() + last.length() - 1)
-        put.insertText("\n" + self._text(first, last))
-        put.endEditBlock()
-        shift = length if by > 0 else 0
-        self._select(anchor + shift, position + shift)
+        with self._carets.one_step(keep=by < 0):
+            for first, last in reversed(ranges):
+                text, cursor = self._text(first, last), QTextCursor(self._block(first))
+                if by > 0:
+                    cursor.insertText(text + "\n")
+                else:
+                    cursor.setPosition(_end(self._block(last)))
+                    cursor.insertText("\n" + text)
+        self._view.ensureCursorVisible()
 
     def delete(self) -> None:
-        """Take the lines away; the caret keeps its column in the line that comes up."""
-        if self._view.isReadOnly():
+        """Take the lines away; the carets keep their columns in the lines that come up."""
+        ranges = self._ranges()
+        if not ranges:
             return
-        column = self._view.textCursor().positionInBlock()
-        cursor = self._whole_lines()
-        is_last = not cursor.document().findBlock(cursor.selectionEnd()).next().isValid()
-        if is_last and cursor.selectionStart() > 0 and cursor.atEnd():
-            start = cursor.selectionStart() - 1
-            cursor.setPosition(cursor.selectionEnd())
-            cursor.setPosition(start, _KEEP)
-        cursor.removeSelectedText()
-        block = cursor.block()
-        cursor.setPosition(block.position() + min(column, block.length() - 1))
-        self._view.setTextCursor(cursor)
+        with self._carets.one_step() as places:
+            columns = [each.positionInBlock() for each in places]
+            for first, last in reversed(ranges):
+                cursor = self._whole(first, last)
+                if not self._block(last).next().isValid() and first > 0:
+                    cursor.setPosition(_end(self._block(first - 1)))
+                    cursor.setPosition(_end(self._block(last)), _KEEP)
+                cursor.removeSelectedText()
+            for each, column in zip(places, columns, strict=True):
+                block = each.block()
+                each.setPosition(block.position() + whole_position(block.text(), column))
+        self._view.ensureCursorVisible()
 
     def join(self) -> None:
         """Put the next line behind this one, with one blank between; or all lines selected."""
-        if self._view.isReadOnly():
+        ranges = self._ranges()
+        ranges = [
+            (first, last + 1 if first == last else last)
+            for first, last in ranges
+            if first != last or self._block(last).next().isValid()
+        ]
+        if not ranges:
             return
-        first, last = self._lines()
-        if first == last:
-            last = first.next()
-        if not last.isValid():
-            return
-        self._open(last)
-        lines = self._text(first, last).split("\n")
-        joined = lines[0].rstrip()
-        for line in lines[1:]:
-            joined = f"{joined} {line.strip()}".rstrip() if joined else line.strip()
-        cursor = QTextCursor(first)
-        cursor.setPosition(last.position() + last.length() - 1, _KEEP)
-        cursor.insertText(joined)
-        self._view.setTextCursor(cursor)
+        for _, last in ranges:
+            self._open(self._block(last))
+        with self._carets.one_step(keep=True):
+            for first, last in reversed(ranges):
+                for _ in range(first, last):
+                    self._join_next(self._block(first))
+        self._carets.move(QTextCursor.clearSelection)
+        self._view.ensureCursorVisible()
+
+    def open_line(self, by: int) -> None:
+        """Begin a line above (-1) or below (1) that of each caret, and go there."""
+        if not self._view.isReadOnly():
+            self._carets.edit(lambda cursor: self._open_line(cursor, by))
+
+    def indent(self, by: int) -> None:
+        """Move the lines in or out by two spaces."""
+        self._change(_indented if by > 0 else _outdented)
+
+    def comment(self) -> None:
+        """Comment the lines out or in."""
+        for_first = self._view.highlighter.state_before
+
+        def changed(lines: list[str], first: QTextBlock) -> list[str]:
+            state = for_first(first)
+            yaml = state.zone in ("front", "yaml")
+            return toggle_comment(lines, yaml=yaml, template=state.template)
+
+        self._change(changed)
 
     def select(self) -> None:
         """Select the lines whole; once more takes the next one too."""
-        self._view.setTextCursor(self._whole_lines())
 
-    def select_for_clipboard(self) -> None:
-        """Without a selection, cut and copy take the line."""
-        if not self._view.textCursor().hasSelection():
-            self.select()
+        def whole(cursor: QTextCursor) -> None:
+            document = self._view.document()
+            first = document.findBlock(cursor.selectionStart())
+            last = document.findBlock(cursor.selectionEnd())
+            chosen = self._whole(first.blockNumber(), last.blockNumber())
+            cursor.setPosition(chosen.anchor())
+            cursor.setPosition(chosen.position(), _KEEP)
 
-    def _whole_lines(self) -> QTextCursor:
-        first, last = self._lines(grow=True)
-        cursor = QTextCursor(first)
-        cursor.setPosition(last.position() + last.length() - 1, _KEEP)
-        if last.next().isValid():
-            cursor.movePosition(QTextCursor.MoveOperation.Right, _KEEP)
+        self._carets.move(whole)
+
+    def text(self) -> str:
+        """The lines, each with its end."""
+        return "".join(f"{self._text(*each)}\n" for each in self._carets.lines())
+
+    def put_above(self, text: str) -> None:
+        """Put whole lines in above that of each caret; the carets stay where they are."""
+        if self._view.isReadOnly():
+            return
+        with self._carets.one_step() as places:
+            for number in sorted({each.blockNumber() for each in places}, reverse=True):
+                QTextCursor(self._block(number)).insertText(text)
+        self._view.ensureCursorVisible()
+
+    def _change(self, changed: _Change) -> None:
+        ranges = self._ranges()
+        if not ranges:
+            return
+        with self._carets.one_step():
+            for first, last in ranges:
+                lines = [self._block(number).text() for number in range(first, last + 1)]
+                new = changed(lines, self._block(first))
+                for number, old, line in zip(range(first, last + 1), lines, new, strict=True):
+                    _rewrite(self._block(number), old, line)
+        self._view.ensureCursorVisible()
+
+    def _open_line(self, cursor: QTextCursor, by: int) -> None:
+        block = cursor.block()
+        text = block.text()
+        indent = text[: len(text) - len(text.lstrip())]
+        if by < 0:
+            cursor.setPosition(block.position())
+            cursor.insertText(indent + "\n")
+            cursor.setPosition(cursor.position() - 1)
+        else:
+            yaml = self._view.highlighter.state_before(block).zone in ("front", "yaml")
+            typed = on_return(text, "", yaml=True) if yaml else None
+            cursor.setPosition(_end(block))
+            cursor.insertText(typed.insert if typed else "\n" + indent)
+
+    def _join_next(self, block: QTextBlock) -> None:
+        text, after = block.text(), block.next().text()
+        is_blank = not text.rstrip() or not after.strip()
+        cursor = QTextCursor(block)
+        cursor.setPosition(_end(block) - (len(text) - len(text.rstrip())))
+        stop = block.next().position() + len(after) - len(after.lstrip())
+        cursor.setPosition(stop, _KEEP)
+        cursor.insertText("" if is_blank else " ")
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        return [] if self._view.isReadOnly() else self._carets.lines()
+
+    def _beside(self, lines: tuple[int, int], by: int) -> QTextBlock:
+        first, last = lines
+        return self._block(first).previous() if by < 0 else self._block(last).next()
+
+    def _whole(self, first: int, last: int) -> QTextCursor:
+        cursor = QTextCursor(self._block(first))
+        block = self._block(last)
+        cursor.setPosition(_end(block), _KEEP)
+        if block.next().isValid():
+            cursor.setPosition(block.next().position(), _KEEP)
         return cursor
 
-    def _lines(self, *, grow: bool = False) -> tuple[QTextBlock, QTextBlock]:
-        cursor, document = self._view.textCursor(), self._view.document()
-        first = document.findBlock(cursor.selectionStart())
-        last = document.findBlock(cursor.selectionEnd())
-        if cursor.hasSelection() and last.position() == cursor.selectionEnd() and not grow:
-            last = last.previous()
-        return first, last
+    def _block(self, number: int) -> QTextBlock:
+        return self._view.document().findBlockByNumber(number)
 
-    def _text(self, first: QTextBlock, last: QTextBlock) -> str:
-        cursor = QTextCursor(first)
-        cursor.setPosition(last.position() + last.length() - 1, _KEEP)
+    def _text(self, first: int, last: int) -> str:
+        cursor = QTextCursor(self._block(first))
+        cursor.setPosition(_end(self._block(last)), _KEEP)
         return cursor.selectedText().replace("\u2029", "\n")
 
     def _open(self, block: QTextBlock) -> None:
@@ -126,8 +215,43 @@ class LineEdits:
         if not block.isVisible() or self._view.folding.is_closed(block.blockNumber()):
             self._view.folding.unfold_all()
 
-    def _select(self, anchor: int, position: int) -> None:
-        cursor = self._view.textCursor()
-        cursor.setPosition(anchor)
-        cursor.setPosition(position, _KEEP)
-        self._view.setTextCursor(cursor)
+
+def _end(block: QTextBlock) -> int:
+    return block.position() + block.length() - 1
+
+
+def _indented(lines: list[str], _first: QTextBlock) -> list[str]:
+    return [f"  {line}" if line or len(lines) == 1 else line for line in lines]
+
+
+def _outdented(lines: list[str], _first: QTextBlock) -> list[str]:
+    return [
+        line[1:] if line.startswith("\t") else line[min(2, len(line) - len(line.lstrip(" "))) :]
+        for line in lines
+    ]
+
+
+def _rewrite(block: QTextBlock, old: str, new: str) -> None:
+    """Make a line of another: what both have stays, and the carets in it."""
+    kept, is_longer = (old.strip(), True) if len(new) > len(old) else (new.strip(), False)
+    at, to = old.find(kept), new.find(kept)
+    if old == new or at < 0 or to < 0:
+        kept, at, to = "", 0, 0
+    if old == new:
+        return
+    begin, cursor = block.position(), QTextCursor(block)
+    tail_old, tail_new = old[at + len(kept) :], new[to + len(kept) :]
+    if tail_old != tail_new:
+        cursor.setPosition(_end(block) - _units(tail_old))
+        cursor.setPosition(_end(block), _KEEP)
+        cursor.insertText(tail_new)
+    head_old, head_new = old[:at], new[:to]
+    if head_old != head_new:
+        same = len(head_old) if is_longer and head_new.startswith(head_old) else 0
+        cursor.setPosition(begin + same)
+        cursor.setPosition(begin + _units(head_old), _KEEP)
+        cursor.insertText(head_new[same:])
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

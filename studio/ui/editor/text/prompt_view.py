@@ -143,6 +143,14 @@ class PromptView(BlockView):
         """Fold or unfold at a line from 0, or around the caret."""
         self.folding.toggle(self.textCursor().blockNumber() if line is None else line)
 
+    def fold_here(self, *, folded: bool) -> None:
+        """Fold the nearest part around the caret, or unfold what is folded there."""
+        line = self.textCursor().blockNumber()
+        if folded:
+            self.folding.close_around(line)
+        else:
+            self.folding.open_at(line)
+
     def fold_all(self) -> None:
         """Fold everything that can be folded."""
         self.folding.fold_all()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QGuiApplication,
+    QInputMethodEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -18,10 +18,13 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.ui.base.actions import IN_EDITOR
 from studio.ui.base.menus import add_actions, own_menu
+from studio.ui.editor.text.caret_keys import CaretKeys
 from studio.ui.editor.text.carets import Carets
 from studio.ui.editor.text.line_edits import LineEdits
 from studio.ui.editor.text.prompt_view import PromptView
 from studio.ui.editor.text.structure_selection import StructureSelection
+from studio.ui.editor.text.text_clipboard import TextClipboard
+from studio.ui.editor.text.typing_keys import is_command, smart_home
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.media_drop import MediaDrop
@@ -53,7 +56,9 @@ class TextInput(PromptView):
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         super().__init__(parent, prompt)
         self.carets = Carets(self)
-        self.lines = LineEdits(self)
+        self.lines = LineEdits(self, self.carets)
+        self._caret_keys = CaretKeys(self.carets, self._type_rule)
+        self._clipboard = TextClipboard(self.carets, self.lines)
         self.structure = StructureSelection(self)
         self._column: QTextCursor | None = None
         """Where a selection of columns began, while the mouse is held."""
@@ -84,21 +89,69 @@ class TextInput(PromptView):
         )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the typing rules see the key first."""
-        if self.carets.press(event):
-            if event.text():
-                self.character_typed.emit()
+        """Let the snippet, the carets and the typing rules see the key first."""
+        if self._takes_standard(event):
             return
         filled = self.snippet is not None and self.snippet.press(event)
-        if not filled and not self._keys.press(event):
-            super().keyPressEvent(event)
+        if not filled and not self._indents(event) and not self._caret_keys.press(event):
+            if self._goes_home(event) or self._keys.press(event):
+                self.ensureCursorVisible()
+            else:
+                super().keyPressEvent(event)
         text = event.text()
-        if (
-            text
-            and (text.isprintable() or event.key() == Qt.Key.Key_Backspace)
-            and not event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        ):
+        writes = bool(text) and (text.isprintable() or event.key() == Qt.Key.Key_Backspace)
+        if writes and not is_command(event):
             self.character_typed.emit()
+
+    def _type_rule(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
+        return self._keys.write(event, cursor)
+
+    def _takes_standard(self, event: QKeyEvent) -> bool:
+        """The desktop's other keys for the clipboard (Shift+Insert) do what the usual ones do."""
+        for keys, act in (
+            (QKeySequence.StandardKey.Copy, self.copy),
+            (QKeySequence.StandardKey.Cut, self.cut),
+            (QKeySequence.StandardKey.Paste, self.paste),
+            (QKeySequence.StandardKey.Undo, self.undo),
+            (QKeySequence.StandardKey.Redo, self.redo),
+        ):
+            if event.matches(keys):
+                act()
+                return True
+        return False
+
+    def _indents(self, event: QKeyEvent) -> bool:
+        """Tab moves selected lines in, Shift and Tab move lines out."""
+        is_tab = event.key() == Qt.Key.Key_Tab and not event.modifiers()
+        if is_tab and any(each.hasSelection() for each in self.carets.all()):
+            self.lines.indent(1)
+        elif event.key() == Qt.Key.Key_Backtab and not is_command(event):
+            self.lines.indent(-1)
+        else:
+            return False
+        return True
+
+    def _goes_home(self, event: QKeyEvent) -> bool:
+        """Home goes to the first word of the row, and from there to the row's start."""
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if event.key() != Qt.Key.Key_Home or held & ~Qt.KeyboardModifier.ShiftModifier:
+            return False
+        mode = QTextCursor.MoveMode
+        cursor = self.textCursor()
+        smart_home(cursor, mode.KeepAnchor if held else mode.MoveAnchor)
+        self.setTextCursor(cursor)
+        return True
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        """What an input method has composed is written at every caret."""
+        written = event.commitString()
+        if not len(self.carets) or not written or event.replacementLength():
+            super().inputMethodEvent(event)
+            return
+        super().inputMethodEvent(QInputMethodEvent("", []))  # what was being composed goes
+        self.carets.edit(lambda cursor: cursor.insertText(written))
+        if event.preeditString():
+            super().inputMethodEvent(QInputMethodEvent(event.preeditString(), event.attributes()))
 
     def inputMethodQuery(  # type: ignore[override] # Qt asks by the first of two forms
         self, query: Qt.InputMethodQuery
@@ -115,29 +168,30 @@ class TextInput(PromptView):
 
     def cut(self) -> None:
         """Cut what the carets select; the line where nothing is selected."""
-        if len(self.carets):
-            QGuiApplication.clipboard().setText(self.carets.cut())
-            return
-        self.lines.select_for_clipboard()
-        super().cut()
+        if not self.isReadOnly():
+            self._clipboard.cut()
 
     def copy(self) -> None:
         """Copy what the carets select; the line where nothing is selected."""
-        if len(self.carets):
-            QGuiApplication.clipboard().setText(self.carets.selected())
-            return
-        cursor = self.textCursor()
-        self.lines.select_for_clipboard()
-        super().copy()
-        self.setTextCursor(cursor)
+        self._clipboard.copy()
 
     def paste(self) -> None:
-        """Paste at every caret."""
-        text = QGuiApplication.clipboard().text()
-        if len(self.carets) and text:
-            self.carets.write(text)
-            return
-        super().paste()
+        """Paste at every caret; whole lines above that of the caret."""
+        if not self.isReadOnly() and not self._clipboard.paste():
+            super().paste()
+
+    def load(self, text: str) -> None:
+        """Begin with a text: no undo leads before it."""
+        self.carets.drop()
+        super().load(text)
+
+    def undo(self) -> None:
+        """Undo one step; several carets come back as they stood."""
+        self.carets.undo_by(super().undo)
+
+    def redo(self) -> None:
+        """Make again what was undone."""
+        self.carets.undo_by(super().redo)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The window's actions for a prompt; Qt's own menu where there are none."""

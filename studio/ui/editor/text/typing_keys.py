@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent, QTextBlock, QTextCursor
+from PySide6.QtGui import QKeyEvent, QTextCursor
 
 from studio.ui.editor.text.typing_rules import (
     TypedEdit,
     on_backspace,
     on_character,
     on_return,
-    toggle_comment,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +24,9 @@ _COMMANDS = (
 )
 
 
+_ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+
+
 class TypingKeys:
     """Decides about keys before the text widget does."""
 
@@ -33,30 +35,33 @@ class TypingKeys:
 
     def press(self, event: QKeyEvent) -> bool:
         """Handle a key; False leaves it to the text widget."""
-        if event.modifiers() & _COMMANDS or self._editor.isReadOnly():
+        if is_command(event) or self._editor.isReadOnly():
             return False
         if self._open_front(event):
             return True
+        cursor = self._editor.textCursor()
+        if not self.write(event, cursor):
+            return False
+        self._editor.setTextCursor(cursor)
+        return True
+
+    def write(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
+        """Write what a key means at a cursor; False where it is the plain character."""
         match event.key():
-            case Qt.Key.Key_Tab if self._editor.textCursor().hasSelection():
-                self.indent(1)
-                return True
             case Qt.Key.Key_Tab:
-                self._tab()
-                return True
-            case Qt.Key.Key_Backtab:
-                self.indent(-1)
+                column = len(_around(cursor)[0])
+                cursor.insertText(" " * (2 - column % 2))
                 return True
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
-                before, after = self._around()
-                return self._do(on_return(before, after, yaml=self._is_yaml()))
-            case Qt.Key.Key_Backspace if not self._editor.textCursor().hasSelection():
-                before, after = self._around()
-                return self._do(on_backspace(before, after))
+                before, after = _around(cursor)
+                return _do(on_return(before, after, yaml=self._is_yaml(cursor)), cursor)
+            case Qt.Key.Key_Backspace if not cursor.hasSelection():
+                before, after = _around(cursor)
+                return _do(on_backspace(before, after), cursor)
         char = event.text()
         if len(char) != 1 or not char.isprintable():
             return False
-        return self._character(char)
+        return self._character(char, cursor)
 
     def _open_front(self, event: QKeyEvent) -> bool:
         """A key that would write into a folded front matter opens it first; Enter does only that.
@@ -74,120 +79,71 @@ class TypingKeys:
             return True
         return False
 
-    def comment(self) -> None:
-        """Comment the chosen lines out or in."""
-        first, last = self._chosen()
-        state = self._editor.highlighter.state_before(first)
-        lines = self._lines(first, last)
-        changed = toggle_comment(
-            lines, yaml=state.zone in ("front", "yaml"), template=state.template
-        )
-        self._put(first, last, changed)
-
-    def indent(self, by: int) -> None:
-        """Move the chosen lines in or out by two spaces."""
-        first, last = self._chosen()
-        lines = self._lines(first, last)
-        if by > 0:
-            changed = [f"  {line}" if line else line for line in lines]
-        else:
-            changed = [
-                line[1:]
-                if line.startswith("\t")
-                else line[min(2, len(line) - len(line.lstrip(" "))) :]
-                for line in lines
-            ]
-        self._put(first, last, changed)
-
-    def _character(self, char: str) -> bool:
-        cursor = self._editor.textCursor()
+    def _character(self, char: str, cursor: QTextCursor) -> bool:
         selected = cursor.selectedText().replace("\u2029", "\n")
-        block = self._editor.document().findBlock(cursor.selectionStart())
+        block = cursor.document().findBlock(cursor.selectionStart())
         state = self._editor.highlighter.state_before(block)
-        if selected:
-            before, after = "", ""
-        else:
-            before, after = self._around()
-        return self._do(
-            on_character(
-                char,
-                before,
-                after,
-                selected=selected,
-                yaml=state.zone in ("front", "yaml"),
-                expressions=state.template != "fstring",
-            )
+        before, after = ("", "") if selected else _around(cursor)
+        typed = on_character(
+            char,
+            before,
+            after,
+            selected=selected,
+            yaml=state.zone in ("front", "yaml"),
+            expressions=state.template != "fstring",
         )
+        return _do(typed, cursor)
 
-    def _tab(self) -> None:
-        column = len(self._around()[0])
-        self._editor.textCursor().insertText(" " * (2 - column % 2))
-
-    def _do(self, typed: TypedEdit | None) -> bool:
-        if typed is None:
-            return False
-        cursor = self._editor.textCursor()
-        cursor.beginEditBlock()
-        move = QTextCursor.MoveOperation
-        keep = QTextCursor.MoveMode.KeepAnchor
-        if typed.overwrite or typed.erase:
-            cursor.clearSelection()
-            cursor.movePosition(move.Left, QTextCursor.MoveMode.MoveAnchor, typed.erase)
-            cursor.movePosition(move.Right, keep, typed.erase + typed.overwrite)
-        cursor.insertText(typed.insert)
-        cursor.movePosition(move.Left, QTextCursor.MoveMode.MoveAnchor, typed.back)
-        cursor.endEditBlock()
-        self._editor.setTextCursor(cursor)
-        self._editor.ensureCursorVisible()
-        return True
-
-    def _around(self) -> tuple[str, str]:
-        cursor = self._editor.textCursor()
-        first = self._editor.document().findBlock(cursor.selectionStart())
-        last = self._editor.document().findBlock(cursor.selectionEnd())
-        before = _units(first.text(), 0, cursor.selectionStart() - first.position())
-        return before, _units(last.text(), cursor.selectionEnd() - last.position(), None)
-
-    def _is_yaml(self) -> bool:
-        state = self._editor.highlighter.state_before(self._editor.textCursor().block())
+    def _is_yaml(self, cursor: QTextCursor) -> bool:
+        state = self._editor.highlighter.state_before(cursor.block())
         return state.zone in ("front", "yaml")
 
-    def _chosen(self) -> tuple[QTextBlock, QTextBlock]:
-        cursor = self._editor.textCursor()
-        first = self._editor.document().findBlock(cursor.selectionStart())
-        last = self._editor.document().findBlock(cursor.selectionEnd())
-        if last.position() == cursor.selectionEnd() and last.position() > first.position():
-            last = last.previous()
-        return first, last
 
-    def _lines(self, first: QTextBlock, last: QTextBlock) -> list[str]:
-        lines = []
-        block = first
-        while block.isValid() and block.blockNumber() <= last.blockNumber():
-            lines.append(block.text())
-            block = block.next()
-        return lines
+def is_command(event: QKeyEvent) -> bool:
+    """Whether the keys ask for something, and write nothing.
 
-    def _put(self, first: QTextBlock, last: QTextBlock, lines: list[str]) -> None:
-        """Write lines over lines as one step, and keep them selected where they were."""
-        before = self._editor.textCursor()
-        # Asked now: the edit moves every cursor of the document, this copy too.
-        selected, column = before.hasSelection(), before.positionInBlock()
-        grown = len(lines[0]) - len(first.text())
-        cursor = QTextCursor(first)
-        cursor.setPosition(last.position() + last.length() - 1, QTextCursor.MoveMode.KeepAnchor)
-        start = cursor.selectionStart()
-        text = "\n".join(lines)
-        if text == cursor.selectedText().replace("\u2029", "\n"):
-            return
-        cursor.insertText(text)
-        end = cursor.position()
-        if selected:
-            cursor.setPosition(start)
-            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-        else:
-            cursor.setPosition(start + max(0, min(column + grown, end - start)))
-        self._editor.setTextCursor(cursor)
+    Where AltGr is Ctrl with Alt, as on Windows, it writes brackets and braces on many keyboards.
+    """
+    held = event.modifiers()
+    by_alt_gr = held & _ALT_GR == _ALT_GR and bool(event.text()) and event.text().isprintable()
+    return bool(held & _COMMANDS) and not by_alt_gr
+
+
+def smart_home(cursor: QTextCursor, mode: QTextCursor.MoveMode) -> None:
+    """Go to the first word of the row, or to its start where the cursor is there already."""
+    before = cursor.position()
+    cursor.movePosition(QTextCursor.MoveOperation.StartOfLine, mode)
+    block = cursor.block()
+    if cursor.position() != block.position():
+        return  # a row that goes on from the one above has no indent
+    text = block.text()
+    first = block.position() + len(text) - len(text.lstrip(" \t"))
+    if before != first:
+        cursor.setPosition(first, mode)
+
+
+def _do(typed: TypedEdit | None, cursor: QTextCursor) -> bool:
+    if typed is None:
+        return False
+    cursor.beginEditBlock()
+    move = QTextCursor.MoveOperation
+    if typed.overwrite or typed.erase:
+        cursor.clearSelection()
+        cursor.movePosition(move.Left, QTextCursor.MoveMode.MoveAnchor, typed.erase)
+        keep = QTextCursor.MoveMode.KeepAnchor
+        cursor.movePosition(move.Right, keep, typed.erase + typed.overwrite)
+    cursor.insertText(typed.insert)
+    cursor.movePosition(move.Left, QTextCursor.MoveMode.MoveAnchor, typed.back)
+    cursor.endEditBlock()
+    return True
+
+
+def _around(cursor: QTextCursor) -> tuple[str, str]:
+    document = cursor.document()
+    first = document.findBlock(cursor.selectionStart())
+    last = document.findBlock(cursor.selectionEnd())
+    before = _units(first.text(), 0, cursor.selectionStart() - first.position())
+    return before, _units(last.text(), cursor.selectionEnd() - last.position(), None)
 
 
 def _units(text: str, start: int, end: int | None) -> str:

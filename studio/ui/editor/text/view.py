@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QRect, QTimer, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QHideEvent,
@@ -108,7 +108,7 @@ class PromptEditor(FollowsTheme, TextInput):
 
     def toggle_comment(self) -> None:
         """Comment the chosen lines out or in."""
-        self._keys.comment()
+        self.lines.comment()
 
     # -- what is known about the text -----------------------------------------------------------
 
@@ -233,8 +233,10 @@ class PromptEditor(FollowsTheme, TextInput):
         self.prompt.fit_views()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Two sides may show the text now."""
+        """Two sides may show the text now; the window's keys for texts are for this one."""
         super().showEvent(event)
+        in_text = Qt.ShortcutContext.WidgetShortcut
+        self.addActions([e for e in self.window().actions() if e.shortcutContext() == in_text])
         self.prompt.fit_views()
 
     def hideEvent(self, event: QHideEvent) -> None:

@@ -51,7 +51,7 @@ def test_a_drag_with_shift_and_alt_selects_columns(page: EditorPage) -> None:
     QTest.mousePress(view, Qt.MouseButton.LeftButton, SHIFT | ALT, start)
     QTest.mouseMove(view, end)
     QTest.mouseRelease(view, Qt.MouseButton.LeftButton, SHIFT | ALT, end)
-    assert page.editor.carets.selected() == "line\nline\nline\nline"
+    assert page.editor.carets.selected() == ["line"] * 4
     QTest.keyClicks(page.editor, "L")
     assert "L 1\nL 2\nL 3\nL 4\nline 5\n" in page.editor.text()
     page.editor.undo()

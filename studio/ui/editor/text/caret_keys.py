@@ -1,0 +1,119 @@
+"""What each key does where there are several carets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent, QTextCursor
+
+from studio.ui.editor.text.typing_keys import is_command, smart_home
+
+if TYPE_CHECKING:
+    from studio.ui.editor.text.carets import Carets
+
+_Move = QTextCursor.MoveOperation
+_MOVES = {
+    Qt.Key.Key_Left: _Move.Left,
+    Qt.Key.Key_Right: _Move.Right,
+    Qt.Key.Key_Up: _Move.Up,
+    Qt.Key.Key_Down: _Move.Down,
+    Qt.Key.Key_End: _Move.EndOfLine,
+}
+_WORD_MOVES = {
+    Qt.Key.Key_Left: _Move.WordLeft,
+    Qt.Key.Key_Right: _Move.WordRight,
+    Qt.Key.Key_Home: _Move.Start,
+    Qt.Key.Key_End: _Move.End,
+}
+_ERASES = {Qt.Key.Key_Backspace: _Move.PreviousWord, Qt.Key.Key_Delete: _Move.NextWord}
+_KEEP = QTextCursor.MoveMode.KeepAnchor
+
+
+class CaretKeys:
+    """Takes the keys of a text with several carets."""
+
+    def __init__(self, carets: Carets, typing: Callable[[QKeyEvent, QTextCursor], bool]) -> None:
+        """Make it.
+
+        Args:
+            carets: the carets.
+            typing: the typing rules at a caret; False leaves a key to the text widget.
+        """
+        self._carets = carets
+        self._typing = typing
+
+    def press(self, event: QKeyEvent) -> bool:
+        """Handle a key where there are several carets; False leaves it to the text widget."""
+        if not len(self._carets):
+            return False
+        if event.key() == Qt.Key.Key_Escape:
+            self._carets.drop()
+            return True
+        return self._moves(event) or self._erases_word(event) or self._types(event)
+
+    def _moves(self, event: QKeyEvent) -> bool:
+        held = event.modifiers()
+        with_control = bool(held & Qt.KeyboardModifier.ControlModifier)
+        if held & (Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier):
+            return False
+        mode = (
+            _KEEP if held & Qt.KeyboardModifier.ShiftModifier else QTextCursor.MoveMode.MoveAnchor
+        )
+        key = Qt.Key(event.key())
+        if key == Qt.Key.Key_Home and not with_control:
+            self._carets.move(lambda cursor: smart_home(cursor, mode))
+            return True
+        move = (_WORD_MOVES if with_control else _MOVES).get(key)
+        if move is None:
+            return False
+        self._carets.move(lambda cursor: _step(cursor, move, mode))
+        return True
+
+    def _erases_word(self, event: QKeyEvent) -> bool:
+        move = _ERASES.get(Qt.Key(event.key()))
+        if move is None or event.modifiers() != Qt.KeyboardModifier.ControlModifier:
+            return False
+
+        def erase(cursor: QTextCursor) -> None:
+            if not cursor.hasSelection():
+                cursor.movePosition(move, _KEEP)
+            cursor.removeSelectedText()
+
+        self._carets.edit(erase)
+        return True
+
+    def _types(self, event: QKeyEvent) -> bool:
+        key, text = event.key(), event.text()
+        known = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+        erases = key in _ERASES
+        if is_command(event) or not (key in known or erases or (text and text.isprintable())):
+            return False
+        if key in known:
+            text = "\n" if key in known[:2] else ""
+
+        def write(cursor: QTextCursor) -> None:
+            if self._typing(event, cursor):
+                return
+            if cursor.hasSelection() and erases:
+                cursor.removeSelectedText()
+            elif key == Qt.Key.Key_Backspace:
+                cursor.deletePreviousChar()
+            elif key == Qt.Key.Key_Delete:
+                cursor.deleteChar()
+            elif text:
+                cursor.insertText(text)
+
+        self._carets.edit(write)
+        return True
+
+
+def _step(cursor: QTextCursor, move: QTextCursor.MoveOperation, mode: QTextCursor.MoveMode) -> None:
+    """Move; an arrow key without Shift leaves a selection at its end, as everywhere."""
+    is_plain = mode != _KEEP and cursor.hasSelection()
+    if is_plain and move in (_Move.Left, _Move.Right):
+        at = cursor.selectionStart() if move == _Move.Left else cursor.selectionEnd()
+        cursor.setPosition(at)
+    else:
+        cursor.movePosition(move, mode)
