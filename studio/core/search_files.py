@@ -17,8 +17,9 @@ SKIPPED = frozenset(
 """Folders that hold nothing a user wrote."""
 
 SUFFIXES = frozenset(
-    {".prompty", ".md", ".txt", ".py", ".json", ".yaml", ".yml", ".toml", ".csv", ".tracy"}
-)
+    {".prompty", ".prompt", ".md", ".mdc", ".txt", ".py", ".json", ".jsonl", ".ndjson", ".yaml",
+     ".yml", ".toml", ".csv", ".tsv", ".tracy", ".xml", ".j2", ".jinja", ".jinja2"}
+)  # fmt: skip
 """Files that are looked into."""
 
 _LARGEST_BYTES = 2_000_000

@@ -18,6 +18,12 @@ from studio.core.text.span import Span
 
 _TEXTS = frozenset({".prompty", ".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".py"})
 _MOST_FILES = 5000
+_NAME = re.compile(r"[^/\\\0-\x1f\x7f]+")
+"""What one part of a path may be."""
+_SUFFIX = re.compile(r"\.[A-Za-z]\w*\Z")
+"""What says a file's type: `.md`, and not the `.2` of `v1.2`."""
+_SUFFIXES = re.compile(r"(?<=.)(?:\.[A-Za-z]\w*)+\Z")
+"""All that says a file's type: `.experiment.yaml`."""
 _BELOW = re.compile(r"\A/[^\s\"'<>(){}]*")
 """What a renamed folder holds."""
 _VALUE = re.compile(r"(?:^|\s)(?:-|[\w$-]+:)[ \t]+$")
@@ -32,22 +38,25 @@ class NamedIn:
     path: Path
     """The file with the references."""
 
+    old: str
+    """What the references say now."""
+
     edits: tuple[TextEdit, ...]
     """What gives them the new name."""
 
 
 def new_file(folder: Path, name: str, text: str = "") -> Path:
-    """Make a file; `name` may have folders in it.
+    """Make a file; `name` may have folders in it, and only a prompt begins with the text.
 
     Raises:
         FileError: there is one of that name, or it cannot be written.
     """
-    path = folder / (name if Path(name).suffix else f"{name}.prompty")
+    path = _inside(folder, name if _SUFFIX.search(name) else f"{name}.prompty")
     _refuse_taken(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+            stream.write(text if path.suffix == ".prompty" else "")
     except OSError as error:
         raise _failed(path, error) from error
     return path
@@ -59,7 +68,7 @@ def new_folder(folder: Path, name: str) -> Path:
     Raises:
         FileError: there is one of that name, or it cannot be made.
     """
-    path = folder / name
+    path = _inside(folder, name)
     _refuse_taken(path)
     try:
         path.mkdir(parents=True)
@@ -74,10 +83,12 @@ def duplicate(path: Path) -> Path:
     Raises:
         FileError: it cannot be copied.
     """
-    stem, suffix = path.name.removesuffix("".join(path.suffixes)), "".join(path.suffixes)
+    types = _SUFFIXES.search(path.name)
+    suffix = types[0] if types is not None else ""
+    stem = path.name.removesuffix(suffix)
     number = 1
     target = path.with_name(f"{stem}-copy{suffix}")
-    while target.exists():
+    while os.path.lexists(target):
         number += 1
         target = path.with_name(f"{stem}-copy-{number}{suffix}")
     try:
@@ -90,15 +101,45 @@ def duplicate(path: Path) -> Path:
     return target
 
 
+def delete(path: Path) -> Path:
+    """Delete a file, a link or a folder with all in it, for good.
+
+    Raises:
+        FileError: it cannot be deleted; of a folder, a part may be gone.
+    """
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    except OSError as error:
+        raise _failed(path, error) from error
+    return path
+
+
+def renamed(path: Path, name: str) -> Path:
+    """Where a file or folder is under another name.
+
+    Raises:
+        FileError: it is no name.
+    """
+    if name in ("", ".", "..") or not _NAME.fullmatch(name):
+        said = translate("Files", "{name!r} is no name for a file.").format(name=name)
+        hint = translate("Files", "A name has no / and no \\; folders are made in the tree.")
+        raise FileError(said, hint)
+    return path.with_name(name)
+
+
 def rename(path: Path, new: Path) -> None:
     """Give a file or folder another name; the input sets of a prompt go along.
 
     Raises:
         FileError: the name is taken, or it cannot be renamed.
     """
-    if new.exists() and not (new.samefile(path) and new != path):
-        _refuse_taken(new)
     try:
+        is_itself = new.exists() and path.exists() and new.samefile(path) and new != path
+        if not (is_itself and new.name.lower() == path.name.lower()):
+            _refuse_taken(new)
         path.rename(new)
     except OSError as error:
         raise _failed(path, error) from error
@@ -121,11 +162,13 @@ def named_in(
         roots: the folders that are looked through.
         texts: unsaved texts of open files, which count in place of those on disk.
     """
-    found = []
+    found, seen = [], set()
     for each in files_below(roots, _TEXTS, _MOST_FILES):
-        if path in (each, *each.parents):
-            continue
-        text = (texts or {}).get(each.resolve())
+        real = each.resolve()
+        if path in (each, *each.parents) or real in seen:
+            continue  # a link to a file is that file: its text is changed once
+        seen.add(real)
+        text = (texts or {}).get(real)
         if text is None:
             try:
                 text = read_file(each).text
@@ -133,7 +176,8 @@ def named_in(
                 continue
         edits = tuple(_edits(text, each.parent, path, new))
         if edits:
-            found.append(NamedIn(each, edits))
+            span = edits[0].span
+            found.append(NamedIn(each, text[span.start : span.end], edits))
     return tuple(found)
 
 
@@ -144,6 +188,9 @@ def rewrite(names: NamedIn) -> None:
         FileError: it cannot be written.
     """
     file = read_file(names.path)
+    if any(file.text[each.span.start : each.span.end] != names.old for each in names.edits):
+        said = translate("Files", "{name!r} was changed meanwhile.").format(name=names.path.name)
+        raise FileError(said, translate("Files", "Nothing was changed."))
     write_file(names.path, replace(file, text=apply_edits(file.text, names.edits)))
 
 
@@ -173,8 +220,18 @@ def _is_named(before: str, after: str) -> bool:
     return _VALUE.search(before) is not None and _REST.fullmatch(after) is not None
 
 
+def _inside(folder: Path, name: str) -> Path:
+    """The place of a name that may have folders in it, and never leads out of its folder."""
+    parts = name.replace("\\", "/").split("/")
+    if any(part in ("", ".", "..") or not _NAME.fullmatch(part) for part in parts):
+        said = translate("Files", "{name!r} is no name for a file.").format(name=name)
+        hint = translate("Files", "Write a name, or folders and a name: drafts/first.prompty.")
+        raise FileError(said, hint)
+    return folder.joinpath(*parts)
+
+
 def _refuse_taken(path: Path) -> None:
-    if path.exists():
+    if os.path.lexists(path):
         said = translate("Files", "There is something named {name!r} already.")
         raise FileError(said.format(name=path.name), translate("Files", "Choose another name."))
 

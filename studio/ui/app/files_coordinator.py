@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QFile, QObject, Qt, QTimer, QUrl
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from studio.application.document.file_states import FileState, file_states
 from studio.application.document.files import FileError
 from studio.application.document.folder_files import (
+    delete,
     duplicate,
     named_in,
     new_file,
     new_folder,
     rename,
+    renamed,
     rewrite,
 )
 from studio.core.resource_files import resource
 from studio.core.text.problem import Severity
 from studio.ui.editor.page.page import EditorPage
+from studio.ui.files.bin import moved_to_bin
 from studio.ui.files.tree import FileMark, FilesTree
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.app.notifications import Notification, NotificationAction
 
 _LATER_MS = 400
 _WORST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
@@ -87,8 +92,7 @@ class FilesCoordinator(QObject):
 
     def _new_file(self, folder: Path, name: str) -> None:
         text = resource("templates", "chat.prompty").read_text(encoding="utf-8")
-        is_prompt = Path(name).suffix in ("", ".prompty")
-        path = self._try(new_file, folder, name, text if is_prompt else "")
+        path = self._try(new_file, folder, name, text)
         if path is not None:
             self._window.tabs.open(path)
 
@@ -99,7 +103,11 @@ class FilesCoordinator(QObject):
 
     def rename(self, path: Path, name: str) -> None:
         """Give a file or folder another name; what names it and open texts get the new one."""
-        new = path.with_name(name)
+        try:
+            new = renamed(path, name)
+        except FileError as error:
+            self._window.services.messages.error(str(error), error.hint, str(path))
+            return
         roots = self._window.files.roots or (path.parent,)
         pages = self._pages()
         texts = {each: page.editor.text() for each, page in pages.items()}
@@ -133,20 +141,40 @@ class FilesCoordinator(QObject):
 
     def move_to_bin(self, path: Path) -> None:
         """Move a file or folder to the system's bin."""
-        if QFile(str(path)).moveToTrash():
-            for page in dict.fromkeys(self._pages().values()):
-                own = page.controller.path
-                is_gone = own is not None and path in (own, *own.parents)
-                if is_gone and not page.controller.is_dirty:
-                    self._window.tabs.close_page(page)
+        if not os.path.lexists(path):
+            said = self.tr("{name} is not there any more.").format(name=path.name)
+            self._window.services.messages.error(said, where=str(path))
+        elif moved_to_bin(path):
+            self._close_pages(path)
             said = self.tr("{name} is in the bin.").format(name=path.name)
             self._window.services.messages.info(said)
-            return
-        self._window.services.messages.error(
-            self.tr("{name} could not be moved to the bin.").format(name=path.name),
-            self.tr("It is where it was. This place may have no bin."),
-            str(path),
-        )
+        else:
+            self._window.services.messages.say(
+                Notification(
+                    "error",
+                    self.tr("{name} could not be moved to the bin.").format(name=path.name),
+                    self.tr("It is where it was. This place may have no bin."),
+                    str(path),
+                    (
+                        NotificationAction(
+                            self.tr("Delete for good"), lambda: self._delete_for_good(path)
+                        ),
+                    ),
+                )
+            )
+
+    def _delete_for_good(self, path: Path) -> None:
+        """Delete what the system has no bin for, as the user said after being told so."""
+        if self._try(delete, path) is not None:
+            self._close_pages(path)
+
+    def _close_pages(self, path: Path) -> None:
+        """Close what is open of a file or folder that is gone, but no unsaved text."""
+        for page in dict.fromkeys(self._pages().values()):
+            own = page.controller.path
+            is_gone = own is not None and path in (own, *own.parents)
+            if is_gone and not page.controller.is_dirty:
+                self._window.tabs.close_page(page)
 
     def _show(self, path: Path) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))

@@ -37,10 +37,15 @@ from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
 
 PATTERNS = (
-    "*.prompty", "*.md", "*.txt", "*.py", "*.json", "*.jsonl", "*.ndjson", "*.yaml", "*.yml",
-    "*.toml", "*.env", "*.csv", "*.tsv", "*.tracy", "*.png", "*.jpg", "*.jpeg", "*.webp", "*.gif",
-    "*.bmp", "*.svg", "*.pdf", "*.mp3", "*.wav", "*.ogg", "*.flac", "*.m4a", "*.mp4", "*.webm",
+    "*.prompty", "*.prompt", "*.md", "*.mdc", "*.txt", "*.py", "*.json", "*.jsonl", "*.ndjson",
+    "*.yaml", "*.yml", "*.toml", "*.env", "*.csv", "*.tsv", "*.tracy", "*.xml", "*.html", "*.j2",
+    "*.jinja", "*.jinja2", "*.png", "*.jpg", "*.jpeg", "*.webp", "*.gif", "*.bmp", "*.svg",
+    "*.ico", "*.tif", "*.tiff", "*.heic", "*.heif", "*.avif", "*.pdf", "*.doc", "*.docx", "*.odt",
+    "*.rtf", "*.xls", "*.xlsx", "*.ods", "*.ppt", "*.pptx", "*.odp", "*.epub", "*.zip", "*.mp3",
+    "*.wav", "*.ogg", "*.oga", "*.flac", "*.m4a", "*.aac", "*.opus", "*.wma", "*.mp4", "*.m4v",
+    "*.mov", "*.webm", "*.mkv", "*.avi", "*.mpg", "*.mpeg", "*.wmv",
 )  # fmt: skip
+"""Prompts, and all that inputs and media take."""
 _ICONS = {
     ".prompty": "message-square", ".py": "wrench", ".json": "braces", ".jsonl": "database",
     ".csv": "database", ".tsv": "database", ".ndjson": "database", ".yaml": "braces",

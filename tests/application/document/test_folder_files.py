@@ -13,6 +13,7 @@ from studio.application.document.folder_files import (
     new_file,
     new_folder,
     rename,
+    renamed,
     rewrite,
 )
 from studio.application.inputs.sets import sets_path
@@ -97,3 +98,58 @@ def test_new_and_copied_files_never_write_over_others(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="already"):
         rename(made, other)
     assert made.exists()
+
+
+def test_a_link_to_a_file_is_not_a_second_file(tmp_path: Path) -> None:
+    user = tmp_path / "a.prompty"
+    user.write_text("![image](x.png) and ![image](x.png)", encoding="utf-8")
+    (tmp_path / "link.prompty").symlink_to(user)
+    names = named_in(tmp_path / "x.png", tmp_path / "longer.png", [tmp_path])
+    for each in names:
+        rewrite(each)
+    assert user.read_text(encoding="utf-8") == "![image](longer.png) and ![image](longer.png)"
+
+
+def test_what_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
+    user = tmp_path / "a.prompty"
+    user.write_text("![image](x.png)", encoding="utf-8")
+    (found,) = named_in(tmp_path / "x.png", tmp_path / "y.png", [tmp_path])
+    user.write_text("Look: ![image](x.png)", encoding="utf-8")
+    with pytest.raises(FileError, match="changed meanwhile"):
+        rewrite(found)
+    assert user.read_text(encoding="utf-8") == "Look: ![image](x.png)"
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\0b", "a\nb"])
+def test_what_is_no_name_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no name"):
+        renamed(tmp_path / "a.prompty", name)
+
+
+@pytest.mark.parametrize("name", ["../out", "/tmp/out", "a//b", "a/../../b", "x\0"])
+def test_a_new_file_stays_in_its_folder(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for make in (new_file, new_folder):
+        with pytest.raises(FileError, match="no name"):
+            make(folder, name)
+    assert [each.name for each in tmp_path.iterdir()] == ["in"]
+
+
+def test_a_number_in_a_name_is_no_type(tmp_path: Path) -> None:
+    made = new_file(tmp_path, "v1.2", "user:\n")
+    assert made.name == "v1.2.prompty"
+    assert made.read_text(encoding="utf-8") == "user:\n"
+    assert duplicate(made).name == "v1.2-copy.prompty"
+    assert new_file(tmp_path, "notes.md", "user:\n").read_text(encoding="utf-8") == ""
+
+
+def test_a_name_too_long_and_a_link_that_leads_nowhere_are_told(tmp_path: Path) -> None:
+    path = new_file(tmp_path, "a")
+    with pytest.raises(FileError):
+        rename(path, renamed(path, "x" * 300))
+    nowhere = tmp_path / "b.prompty"
+    nowhere.symlink_to(tmp_path / "nothing")
+    with pytest.raises(FileError, match="already"):
+        rename(path, nowhere)
+    assert path.is_file() and nowhere.is_symlink()

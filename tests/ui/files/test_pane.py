@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,10 +15,13 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from studio.core.text.problem import Severity
+from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.app.main_window import MainWindow
+from studio.ui.files.bin import moved_to_bin
 from studio.ui.files.section import FolderSection
 from studio.ui.files.tree import FilesTree, NameField
 from studio.ui.search.find_in_files import FindInFiles
+from studio.viewmodels.app.notifications import Notification
 from tests.support.drop import drop_files
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
@@ -122,6 +126,40 @@ def test_new_duplicate_and_bin(
     QTest.keyClick(tree, Qt.Key.Key_Delete)
     assert not (folder / "b-copy.prompty").exists()
     assert titles(window) == ["fresh.prompty"]
+
+
+def test_a_place_without_a_bin_offers_to_delete_for_good(
+    window: MainWindow, tree: FilesTree, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[Notification] = []
+    window.services.messages.noticed.connect(said.append)
+    inner = folder / "inner"
+    inner.mkdir()
+    (inner / "x.txt").write_text("x", encoding="utf-8")
+    files = window.findChild(FilesCoordinator)
+    assert files is not None
+    files.move_to_bin(folder / "gone.prompty")
+    assert said[-1].what == "gone.prompty is not there any more."
+    monkeypatch.setattr("studio.ui.app.files_coordinator.moved_to_bin", lambda _: False)
+    files.move_to_bin(inner)
+    assert inner.is_dir()
+    (offer,) = said[-1].offers
+    offer.act()
+    assert not inner.exists()
+
+
+def test_the_bin_is_made_for_who_never_had_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    path, link = tmp_path / "a b #1.txt", tmp_path / "link"
+    path.write_text("x", encoding="utf-8")
+    link.symlink_to(path)
+    assert moved_to_bin(link)
+    assert path.is_file()
+    assert moved_to_bin(path)
+    if sys.platform == "linux":
+        assert (tmp_path / "share" / "Trash" / "files" / path.name).is_file()
 
 
 def test_the_filter_shows_only_names_that_fit(
