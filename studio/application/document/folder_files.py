@@ -162,13 +162,18 @@ def named_in(
         roots: the folders that are looked through.
         texts: unsaved texts of open files, which count in place of those on disk.
     """
-    found, seen = [], set()
+    found, seen, unsaved = [], set(), texts or {}
+    name = path.name.encode("utf-8", "surrogateescape")
+    open_ = {real.name for real in unsaved}
     for each in files_below(roots, _TEXTS, _MOST_FILES):
+        is_link = each.is_symlink()
+        if not is_link and each.name not in open_ and not _may_name(each, name):
+            continue
         real = each.resolve()
         if path in (each, *each.parents) or real in seen:
             continue  # a link to a file is that file: its text is changed once
         seen.add(real)
-        text = (texts or {}).get(real)
+        text = unsaved.get(real)
         if text is None:
             try:
                 text = read_file(each).text
@@ -179,6 +184,15 @@ def named_in(
             span = edits[0].span
             found.append(NamedIn(each, text[span.start : span.end], edits))
     return tuple(found)
+
+
+def _may_name(path: Path, name: bytes) -> bool:
+    """Whether a file's bytes hold a name, before the costly look; in UTF-16 nobody can say."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return False
+    return name in data or b"\0" in data
 
 
 def rewrite(names: NamedIn) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import os
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -21,7 +21,15 @@ _MOST_KEPT = 30
 _LARGEST = 5_000_000
 """Bytes of a text that is kept or read."""
 # Nothing of the repository's own settings is run: no pager, no filter, no signature's program.
-_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "--no-pager")
+_GIT = (
+    "git",
+    "--literal-pathspecs",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "log.showSignature=false",
+    "--no-pager",
+)
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
 
 LineChange: TypeAlias = Literal["added", "changed", "removed"]
@@ -35,6 +43,9 @@ class Revision:
     name: str
     """The commit, or the file with the kept text."""
 
+    path: str = field(default="", kw_only=True)
+    """What the file was named in the commit, from the root of the repository."""
+
     title: str
     """What it says: the commit's subject; empty for a kept text."""
 
@@ -43,25 +54,37 @@ class Revision:
 
 
 def revisions(path: Path) -> tuple[Revision, ...]:
-    """The commits that changed a file, the newest first; empty where there is no repository."""
-    form = "--format=%H%x00%ct%x00%s"
+    """The commits that changed a file, the newest first, also under the names that it had before.
+
+    Empty where there is no repository.
+    """
+    form = "--format=%x01%H%x00%ct%x00%s"
     said = run_git(
-        path.parent, "log", form, f"--max-count={_MOST_REVISIONS}", "--", f"./{path.name}"
-    )
+        path.parent, "log", "--follow", "--name-only", "-z", form,
+        f"--max-count={_MOST_REVISIONS}", "--", f"./{path.name}",
+    )  # fmt: skip
     found = []
-    for line in (said or b"").decode("utf-8", "replace").splitlines():
-        name, when, title = (*line.split("\0", 2), "", "")[:3]
+    for entry in (said or b"").decode("utf-8", "replace").split("\1"):
+        name, when, title, *named = (*entry.split("\0"), "", "", "")
         if name and when.isdigit():
             moment = datetime.fromtimestamp(int(when), tz=UTC)
-            found.append(Revision(name, title, moment))
+            then = next((each.strip("\n") for each in named if each.strip("\n")), "")
+            found.append(Revision(name, title, moment, path=then))
     return tuple(found)
 
 
-def text_at(path: Path, revision: str = "HEAD") -> str | None:
-    """A file's text in a commit; None where it is not in it, or there is no repository."""
+def text_at(path: Path, revision: str = "HEAD", name: str = "") -> str | None:
+    """A file's text in a commit; None where it is not in it, or there is no repository.
+
+    Args:
+        path: the file.
+        revision: the commit.
+        name: what it was named there, from the root of the repository; its name now without one.
+    """
     if revision.startswith("-"):
         return None
-    raw = run_git(path.parent, "cat-file", "blob", f"{revision}:./{path.name}")
+    place = name or f"./{path.name}"
+    raw = run_git(path.parent, "cat-file", "blob", f"{revision}:{place}")
     if raw is None or len(raw) > _LARGEST:
         return None
     try:

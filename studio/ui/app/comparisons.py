@@ -101,7 +101,7 @@ class Comparisons(QObject):
             )  # fmt: skip
         for commit in commits:
             title = self.tr("commit {name}").format(name=commit.name[:8])
-            read = partial(text_at, path, commit.name)
+            read = partial(text_at, path, commit.name, commit.path)
             choices.append(
                 PaletteItem(
                     commit.title or commit.name[:8], partial(self._take, title, read),

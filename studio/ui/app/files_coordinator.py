@@ -84,7 +84,7 @@ class FilesCoordinator(QObject):
         for changed in (tree.files.rowsInserted, tree.files.rowsRemoved):
             changed.connect(self._look_again)
         tree.request_new_file.connect(self._new_file)
-        tree.request_new_folder.connect(lambda folder, name: self._try(new_folder, folder, name))
+        tree.request_new_folder.connect(self._new_folder)
         tree.request_rename.connect(self.rename)
         tree.request_duplicate.connect(self._duplicate)
         tree.request_bin.connect(self.move_to_bin)
@@ -94,10 +94,18 @@ class FilesCoordinator(QObject):
         text = resource("templates", "chat.prompty").read_text(encoding="utf-8")
         path = self._try(new_file, folder, name, text)
         if path is not None:
+            self._window.files.expect(path)
             self._window.tabs.open(path)
+
+    def _new_folder(self, folder: Path, name: str) -> None:
+        made = self._try(new_folder, folder, name)
+        if made is not None:
+            self._window.files.expect(made)
 
     def _duplicate(self, path: Path) -> None:
         copy = self._try(duplicate, path)
+        if copy is not None:
+            self._window.files.expect(copy)
         if copy is not None and copy.is_file():
             self._window.tabs.open(copy)
 
@@ -117,6 +125,7 @@ class FilesCoordinator(QObject):
         except FileError as error:
             self._window.services.messages.error(str(error), error.hint, str(path))
             return
+        self._window.files.expect(new)
         for page in dict.fromkeys(pages.values()):
             own = page.controller.path
             if own is not None and path in (own, *own.parents):

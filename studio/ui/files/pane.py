@@ -82,6 +82,13 @@ class FilesPane(QStackedWidget):
             if section.folder == root and not section.tree.hasFocus():
                 section.tree.reveal(path)
 
+    def expect(self, path: Path) -> None:
+        """Mark what was just made or named here as soon as the tree has it."""
+        root = self.root_of(path)
+        for section in self._shown():
+            if section.folder == root:
+                section.tree.expect(path)
+
     def prompts(self) -> Iterator[Path]:
         """The files of the folders that can be opened, for the palette; at most 2,000."""
         if not self._roots:

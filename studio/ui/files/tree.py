@@ -162,6 +162,9 @@ class FilesTree(QTreeView):
         self.files.setNameFilters(list(PATTERNS))
         self.files.setNameFilterDisables(False)
         self.setModel(self.files)
+        self._expected: Path | None = None
+        """What was made or named here and has no row yet."""
+        self.files.rowsInserted.connect(self._on_rows)
         for column in (1, 2, 3):
             self.setColumnHidden(column, True)
         self.setDragEnabled(True)
@@ -212,6 +215,20 @@ class FilesTree(QTreeView):
         if index.isValid() and index != self.currentIndex():
             self.setCurrentIndex(index)
             self.scrollTo(index)
+
+    def expect(self, path: Path) -> None:
+        """Mark something that was just made or named here, as soon as it has a row."""
+        self._expected = path
+
+    def _on_rows(self, parent: QModelIndex, first: int, last: int) -> None:
+        path = self._expected
+        if path is None or Path(self.files.filePath(parent)) != path.parent:
+            return
+        names = (self.files.fileName(self.files.index(row, 0, parent))
+                 for row in range(first, last + 1))  # fmt: skip
+        if path.name in names:
+            self._expected = None
+            self.reveal(path)
 
     def path_at(self, index: QModelIndex) -> Path | None:
         """What a row stands for."""

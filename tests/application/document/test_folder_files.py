@@ -152,4 +152,5 @@ def test_a_name_too_long_and_a_link_that_leads_nowhere_are_told(tmp_path: Path) 
     nowhere.symlink_to(tmp_path / "nothing")
     with pytest.raises(FileError, match="already"):
         rename(path, nowhere)
-    assert path.is_file() and nowhere.is_symlink()
+    assert path.is_file()
+    assert nowhere.is_symlink()

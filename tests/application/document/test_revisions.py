@@ -39,6 +39,27 @@ def test_texts_of_commits_the_newest_first(tmp_path: Path) -> None:
     assert text_at(tmp_path / "other.prompty") is None
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_file_that_was_renamed_keeps_its_earlier_texts(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    old, new = folder / "a[1] \u00fc.prompty", tmp_path / "b*.prompty"
+    old.write_text("user:\nOne\nand more\nof it\n", encoding="utf-8")
+    (tmp_path / "bx.prompty").write_text("user:\nAnother\n", encoding="utf-8")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "First")
+    git(tmp_path, "mv", str(old), str(new))
+    new.write_text("user:\nTwo\nand more\nof it\n", encoding="utf-8")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "Second")
+    git(tmp_path, "checkout", "-q", "--detach")
+    found = revisions(new)
+    assert [each.title for each in found] == ["Second", "First"]
+    texts = [text_at(new, each.name, each.path) for each in found]
+    assert [text and text.split("\n")[1] for text in texts] == ["Two", "One"]
+
+
 def test_without_a_repository_there_is_nothing(tmp_path: Path) -> None:
     path = tmp_path / "a.prompty"
     path.write_text("user:\n", encoding="utf-8")

@@ -111,6 +111,16 @@ def test_a_new_name_goes_to_the_open_text_and_to_who_names_it(
     assert not (folder / "a.prompty").exists()
 
 
+def test_what_was_renamed_stays_marked(tree: FilesTree, folder: Path, qtbot: QtBot) -> None:
+    tree.setFocus()
+    tree.setCurrentIndex(tree.files.index(str(folder / "a.prompty")))
+    QTest.keyClick(tree, Qt.Key.Key_F2)
+    type_name(tree, "z.prompty")
+    qtbot.waitUntil(lambda: tree.path_at(tree.currentIndex()) == folder / "z.prompty")
+    qtbot.waitUntil(lambda: tree.files.rowCount(tree.rootIndex()) == 4)
+    assert tree.path_at(tree.currentIndex()) == folder / "z.prompty"
+
+
 def test_new_duplicate_and_bin(
     window: MainWindow, tree: FilesTree, folder: Path, qtbot: QtBot
 ) -> None:
