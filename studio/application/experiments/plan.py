@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from studio.application.experiments.planned_files import with_files
 from studio.application.experiments.planned_rows import checked_values, planned_rows
 from studio.application.experiments.planned_variants import (
     PlannedVariant,
@@ -154,6 +155,7 @@ def plan_experiment(
     folder = Folder(path.resolve(), services.trust)
     variants = planned_variants(file, folder, services.connections, chosen.variants)
     warnings = [message_at(file, each.span.start, each.message) for each in file.problems]
+    file = with_files(file, folder, warnings)
     rows = _chosen(planned_rows(file, folder, variants, warnings, on_rows), chosen)
     baseline = chosen.baseline or file.baseline
     if baseline.startswith(GIT):

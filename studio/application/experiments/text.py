@@ -14,7 +14,12 @@ from studio.application.experiments.prompts import (
 )
 from studio.core.experiments.datasets import dataset_columns
 from studio.core.experiments.file.read import read_experiment
-from studio.core.experiments.values import DatasetReference, ExperimentFile, PromptEntry
+from studio.core.experiments.values import (
+    DatasetReference,
+    ExperimentCase,
+    ExperimentFile,
+    PromptEntry,
+)
 from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files_beside import files_beside
@@ -166,18 +171,26 @@ def _values(
         item.name for each in prompts for item in each.inputs
         if item.required and not item.has_default
     }  # fmt: skip
+    if file.default_file is not None or file.default.files:
+        return  # what every row is given stands in another file
     given = set(file.default.variables)
+    files = [
+        each.span.start
+        for case in file.cases if isinstance(case, ExperimentCase)
+        for each in case.files
+    ]  # fmt: skip
     for entry in entries[:_MOST_VALUES]:
         if len(entry.path) != 2 or entry.path[0] != "tests":
             continue
         own = {str(each.path[3]) for each in entries
                if each.path[:2] == entry.path and each.path[2:3] == ("vars",)
                and len(each.path) == 4}  # fmt: skip
-        is_case = any(each.path == (*entry.path, "vars") for each in entries)
-        for name in sorted(needed - own - given) if is_case else ():
+        values = next((each for each in entries if each.path == (*entry.path, "vars")), None)
+        if values is None or any(values.value.start <= at <= values.value.end for at in files):
+            continue
+        for name in sorted(needed - own - given):
             message = f"The row gives no value for the input {name!r}."
-            place = next(each.key for each in entries if each.path == (*entry.path, "vars"))
-            yield Problem("experiment-value-missing", Severity.ERROR, message, place)
+            yield Problem("experiment-value-missing", Severity.ERROR, message, values.key)
 
 
 def is_value_name(path: tuple[str | int, ...]) -> bool:

@@ -156,11 +156,25 @@ class DatasetReference:
 
 
 @dataclass(frozen=True, slots=True)
+class FileReference:
+    """A file, or several, that an experiment names."""
+
+    path: str
+    """Relative to the experiment file; with `*` a pattern."""
+
+    span: Span = _NOWHERE
+    """Where it stands."""
+
+
+@dataclass(frozen=True, slots=True)
 class ExperimentCase:
     """One case as it stands in the file or a dataset, before defaults are added."""
 
     variables: Mapping[str, Json] = field(default_factory=dict)
     """Values by input name."""
+
+    files: tuple[FileReference, ...] = ()
+    """Files with more of them; of two that give one name the later counts."""
 
     assertions: tuple[AssertionSpec, ...] = ()
     """What must hold of the answer."""
@@ -299,6 +313,9 @@ class ExperimentFile:
 
     default: ExperimentCase = field(default_factory=ExperimentCase)
     """Holds for every case."""
+
+    default_file: FileReference | None = None
+    """The file that this stands in instead; None where it stands in the experiment."""
 
     options: EvaluateOptions = field(default_factory=EvaluateOptions)
     """How it is run."""

@@ -102,6 +102,56 @@ def test_prompts_providers_and_rows_stand_in_files_as_promptfoo_has_them(bench: 
         bench.plan()
 
 
+def test_what_every_row_has_and_values_stand_in_files_as_promptfoo_has_them(bench: Bench) -> None:
+    bench.write("all.yaml", "vars: {country: Norway, tone: calm}\nassert: [{$ref: short}]\n")
+    bench.write("one.json", '{"country": "Peru", "note": 1}')
+    bench.write("two.yaml", "country: Chad\n")
+    head = "prompts: [capital.prompty]\nproviders: [small]\ndefaultTest: file://all.yaml\n"
+    head += "assertionTemplates: {short: {type: icontains, value: a}}\n"
+    bench.write(
+        "capital.experiment.yaml",
+        f"{head}tests:\n- vars: {{}}\n- vars: file://one.json\n- vars: [one.json, 'file://two.yaml']\n"
+        "- vars: '*o.yaml'\n  metadata: {of: pattern}\n",
+    )
+    plan = bench.plan()
+    values = [dict(row.case.variables) for row in plan.rows]
+    assert [each["country"] for each in values] == ["Norway", "Peru", "Chad", "Chad"]
+    assert [each.get("note") for each in values] == [None, 1, 1, None]
+    assert {each["tone"] for each in values} == {"calm"}
+    assert {row.case.assertions[0].type for row in plan.rows} == {"icontains"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("all.yaml", "- 1\n", "yaml:3:14: all.yaml: it holds no names with values"),
+        ("all.yaml", "vars: {country: Norway}\nasert: []\n", ""),
+        ("all.yaml", "assert: [{type: contians}]\n", "yaml:3:14: all.yaml:1: "),
+        ("all.yaml", "vars: no.yaml\n", "yaml:3:14: no.yaml: there is no such file"),
+        ("one.yaml", "a: [\n", "yaml:5:9: one.yaml:"),
+        ("one.yaml", "text", "yaml:5:9: one.yaml: it holds no names with values"),
+    ],
+)
+def test_a_file_beside_the_experiment_that_cannot_be_used_is_told_with_both_places(
+    bench: Bench, name: str, text: str, said: str
+) -> None:
+    bench.write("all.yaml", "{}\n")
+    bench.write("one.yaml", "country: Peru\n")
+    bench.write(
+        "capital.experiment.yaml",
+        "prompts: [capital.prompty]\nproviders: [small]\ndefaultTest: file://all.yaml\n"
+        "tests:\n- vars: one.yaml\n",
+    )
+    bench.plan()
+    bench.write(name, text)
+    if not said:
+        assert any("all.yaml:2: " in each for each in bench.plan().warnings)
+        return
+    with pytest.raises(ExperimentError) as told:
+        bench.plan()
+    assert said in str(told.value)
+
+
 def test_an_address_of_the_file_is_the_one_that_is_asked(bench: Bench) -> None:
     def written(address: str) -> None:
         config = f"{{id: 'openai:chat:m-7', config: {{apiBaseUrl: '{address}'}}}}"

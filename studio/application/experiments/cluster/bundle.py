@@ -22,7 +22,7 @@ from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.trust import references_of
 from studio.application.words import translate
 from studio.core.experiments.file.read import read_experiment
-from studio.core.experiments.values import ExperimentCase, ExperimentRow
+from studio.core.experiments.values import ExperimentCase, ExperimentRow, VariantEntry
 from studio.core.export.bundle import bundle_files, write_zip
 from studio.core.export.target import ExportSource
 from studio.core.models.choice import ModelChoice
@@ -135,6 +135,13 @@ def read_bundle(folder: Path) -> tuple[ExperimentPlan, ExperimentServices]:
     return plan, services
 
 
+def _entry_at(plan: ExperimentPlan, entry: VariantEntry) -> int:
+    """Which entry of the file a column comes from; a provider's own file may have made several."""
+    prompts = [each.prompt for each in plan.file.variants]
+    found = plan.file.variants
+    return found.index(entry) if entry in found else prompts.index(entry.prompt)
+
+
 def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> dict[str, Json]:
     folders = {plan.folder.path, *(_folder_of(each, plan) for each in plan.variants)}
     first = plan.rows[0]
@@ -143,7 +150,7 @@ def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> d
         path = each.document.source.path or plan.folder.path / f"{at}.prompty"
         declared = each.choice.declaration if each.choice is not None else each.document.model
         variants.append({
-            "name": each.name, "entry": plan.file.variants.index(each.entry),
+            "name": each.name, "entry": _entry_at(plan, each.entry),
             "text": each.document.source.text, "path": path.resolve().relative_to(root).as_posix(),
             "options": dict(each.document.model.options),
             "first": dict(plan.values_of(at, first)),

@@ -8,7 +8,7 @@ from typing import Literal
 
 from studio.core.experiments.file.assertions import read_assertions
 from studio.core.experiments.file.nodes import YamlNode
-from studio.core.experiments.values import DatasetReference, ExperimentCase
+from studio.core.experiments.values import DatasetReference, ExperimentCase, FileReference
 from studio.core.text.source import SourceText
 from studio.core.text.values import JsonObject
 
@@ -66,11 +66,13 @@ def read_case(
         )
     expected = node.get("expected")
     values = node.get("vars")
+    files: tuple[FileReference, ...] = ()
     if isinstance(values.value, str | list):
-        values.wrong("vars is a mapping of names and values here; put files under tests.")
+        files = tuple(file_reference(each, "A file of values") for each in values.items())
     variables = values.object("vars") if isinstance(values.value, Mapping) else {}
     return ExperimentCase(
         variables={str(key): value for key, value in variables.items()},
+        files=files,
         assertions=tuple(read_assertions(node.get("assert"), templates)),
         id=node.get("id").text("The id"),
         description=node.get("description").text("The description"),
@@ -109,6 +111,7 @@ def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
     return replace(
         inner,
         variables=_over(outer.variables, inner.variables),
+        files=(*outer.files, *inner.files),
         assertions=inner.assertions if drops else asserted,
         description=inner.description or outer.description,
         tags=tuple(dict.fromkeys((*outer.tags, *inner.tags))),
@@ -117,6 +120,11 @@ def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
         expected=outer.expected if inner.expected is None else inner.expected,
         options=_over(outer.options, inner.options),
     )
+
+
+def file_reference(node: YamlNode, what: str) -> FileReference:
+    """The file that a text names, `file://` or not."""
+    return FileReference(node.text(what).removeprefix("file://"), node.span)
 
 
 def _over(outer: JsonObject, inner: JsonObject) -> JsonObject:

@@ -76,7 +76,8 @@ _ROOT = (
         container="list"),
     Key("tests", "The rows: cases, files of rows (file://rows.csv), or `samples`.",
         ("list", "text"), shape="case", container="list"),
-    Key("defaultTest", "What every row has: values and assertions.", ("mapping",), shape="case"),
+    Key("defaultTest", "What every row has: values and assertions.", ("mapping", "text"),
+        shape="case"),
     Key("scenarios", "Every test with every one of some configurations.", ("list",),
         shape="scenario", container="list"),
     Key("assertionTemplates", "Assertions by name, for `$ref`.", ("mapping",), shape="assertion",
@@ -117,7 +118,8 @@ _VARIANT = (
     _EDIT,
 )  # fmt: skip
 _CASE = (
-    Key("vars", "Values of the prompts' inputs; a list gives a row for each item.", ("mapping",)),
+    Key("vars", "Values of the prompts' inputs (a list: a row for each item), or files of them.",
+        ("mapping", "text", "list")),
     Key("assert", "What the answer must be.", ("list",), shape="assertion", container="list"),
     Key("expected", "The expected answer, as {{ expected }} in assertions."),
     Key("description", "The row in a few words."),

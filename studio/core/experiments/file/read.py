@@ -10,7 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast, get_args
 
-from studio.core.experiments.file.cases import CaseEntry, read_case, read_cases, read_scenarios
+from studio.core.experiments.file.cases import (
+    CaseEntry,
+    file_reference,
+    read_case,
+    read_cases,
+    read_scenarios,
+)
 from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode, read_nodes
 from studio.core.experiments.file.variants import read_variants
 from studio.core.experiments.values import (
@@ -73,6 +79,9 @@ def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
         variants=variants,
         cases=tuple(cases),
         default=_default(default, templates, source),
+        default_file=(
+            file_reference(default, "defaultTest") if isinstance(default.value, str) else None
+        ),
         options=_options(root.get("evaluateOptions")),
         pass_rule=_pass_rule(root.get("passRule")),
         baseline=root.get("baseline").text("The baseline"),
@@ -88,10 +97,9 @@ def read_experiment(text: str, path: Path | None = None) -> ExperimentFile:
 def _default(
     node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
 ) -> ExperimentCase:
-    if isinstance(node.value, str):
-        node.wrong("defaultTest is written here, not in a file of its own.")
+    if node.value is None or isinstance(node.value, str):
         return ExperimentCase()
-    return read_case(node, templates, source) if node.value is not None else ExperimentCase()
+    return read_case(node, templates, source)
 
 
 def _tags(node: YamlNode) -> tuple[str, ...]:

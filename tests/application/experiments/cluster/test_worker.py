@@ -170,6 +170,22 @@ def test_a_bundle_is_the_same_each_time_and_holds_no_secret(agent: Bench) -> Non
     assert "files/secret.env" not in names
 
 
+def test_columns_of_a_provider_in_a_file_of_its_own_travel_too(
+    agent: Bench, tmp_path: Path
+) -> None:
+    agent.write("two.yaml", "[{id: small, label: one}, {id: small, label: two}]")
+    agent.write(
+        "capital.experiment.yaml",
+        "prompts: [capital.prompty]\nproviders: ['file://two.yaml']\n"
+        "tests: [{vars: {country: Norway}}]\n",
+    )
+    bundle = make_bundle(agent.plan(), agent.services)
+    with zipfile.ZipFile(io.BytesIO(bundle.data)) as packed:
+        packed.extractall(tmp_path / "there")
+    plan, _ = read_bundle(tmp_path / "there")
+    assert [each.name for each in plan.variants] == [each.name for each in agent.plan().variants]
+
+
 def test_the_rows_are_not_in_it(agent: Bench) -> None:
     before = make_bundle(agent.plan(), agent.services).digest
     agent.write(
