@@ -239,13 +239,13 @@ class ExperimentView(QWidget):
             return
         one = grid.baseline if grid.baseline is not None else 0
         other = key.variant if key is not None and key.variant != one else (1 if one == 0 else 0)
-        pairs = self.controller.pairs(one, other, self.controller.model.shown_rows)
+        pairs = self.controller.answers.pairs(one, other, self.controller.model.shown_rows)
         if not pairs:
             self._say(self.tr("No two answers differ in the rows that are shown."))
             return
         titles = {row.number: row.title for row in grid.rows}
         dialog = BlindDialog(pairs, grid.variants, titles, self)
-        dialog.chosen.connect(self.controller.prefer)
+        dialog.chosen.connect(self.controller.answers.prefer)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
 
@@ -414,9 +414,9 @@ class ExperimentView(QWidget):
         detail.request_step.connect(self.request_step)
         detail.request_run.connect(self.request_run)
         detail.request_edit.connect(self.request_edit)
-        detail.request_accept.connect(controller.accept)
+        detail.request_accept.connect(controller.answers.accept)
         detail.request_repeat.connect(controller.look_at)
-        detail.rated.connect(controller.rate)
+        detail.rated.connect(controller.answers.rate)
         self.setFocusProxy(self.table)
         # Also where a filter or a button has the keyboard: the window's own run a prompt.
         OwnKeys(self, {"F10": self._step, "F5": self._on_run})
@@ -425,7 +425,7 @@ class ExperimentView(QWidget):
             {
                 "N": self._next_failed,
                 "Shift+N": lambda: self._next_failed(-1), "D": detail.compare_button.toggle,
-                "/": self.filters.search.setFocus, "Ctrl+Z": controller.undo_accept,
+                "/": self.filters.search.setFocus, "Ctrl+Z": controller.answers.undo_accept,
                 "A": detail.accept_button.click, "Return": detail.answer.setFocus,
                 "Enter": detail.answer.setFocus, "Space": detail.rating.turn,
                 "R": self.again_button.click,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +13,6 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.application.experiments.accept import AcceptedAnswer, AcceptError, accept_answer
 from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.experiment_report import ExperimentReport
@@ -30,13 +29,13 @@ from studio.application.experiments.run.spending import ExperimentProgress
 from studio.core.experiments.results.cells import CellKey, VariantTotal
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.ratings import Rating
 from studio.core.experiments.results.result import ResultHead
 from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
+from studio.viewmodels.experiments.answers import ResultAnswers, ShownResult
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
-from studio.viewmodels.experiments.shown_cell import AnswerPair, ShownCell, shown_cell
+from studio.viewmodels.experiments.shown_cell import ShownCell, shown_cell
 from studio.viewmodels.experiments.started_run import FollowedRun, StartedRun
 
 _DRAW_MS = 33
@@ -102,7 +101,12 @@ class ExperimentController(QObject):
         self._shown: CellKey | None = None
         self._waits: str | None = None
         self._is_read = False
-        self._accepted: list[AcceptedAnswer] = []
+        self.answers = ResultAnswers(path, lambda: self.shown, self)
+        self.answers.reported.connect(self.reported)
+        self.answers.failed.connect(self.failed)
+        self.answers.written.connect(self.reload_plan)
+        self.answers.rated.connect(self._on_rated)
+        self.answers.preferred.connect(self._count)
         self._drawing = QTimer(self)
         self._drawing.setInterval(_DRAW_MS)
         self._drawing.timeout.connect(self._draw)
@@ -119,6 +123,13 @@ class ExperimentController(QObject):
     def result(self) -> int | None:
         """The number of the result that is shown."""
         return self._result
+
+    @property
+    def shown(self) -> ShownResult | None:
+        """The result that is shown, with the ledger that has it."""
+        if self._ledger is None or self._result is None:
+            return None
+        return ShownResult(self._ledger, self._result)
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -214,9 +225,9 @@ class ExperimentController(QObject):
 
     def _follow(self) -> None:
         """Show the run of another process as it goes."""
-        ledger, result = self._ledger, self._result
-        if ledger is not None and result is not None and self._work is None:
-            run = self._run = FollowedRun(ledger, result)
+        shown = self.shown
+        if shown is not None and self._work is None:
+            run = self._run = FollowedRun(shown.ledger, shown.number)
             self._begin(run.go())
 
     def _begin(self, work: Coroutine[Any, Any, str]) -> None:
@@ -295,12 +306,14 @@ class ExperimentController(QObject):
 
     def _count(self) -> None:
         """The sentence of the head, while it runs."""
-        ledger, result = self._ledger, self._result
-        if ledger is None or result is None:
+        shown = self.shown
+        if shown is None:
             return
         self._counting.stop()
         self._asked_at = time.monotonic()
-        self._background.start(asyncio.to_thread(report_of, ledger, result), self._on_counted)
+        self._background.start(
+            asyncio.to_thread(report_of, shown.ledger, shown.number), self._on_counted
+        )
 
     def _on_counted(self, ended: Future[ExperimentReport]) -> None:
         try:
@@ -317,8 +330,8 @@ class ExperimentController(QObject):
 
     def _look_for_facets(self) -> None:
         """By what rows of the shown result can be found, counted beside the window."""
-        ledger, result, grid = self._ledger, self._result, self.model.grid
-        if ledger is None or result is None or grid is None:
+        shown, grid = self.shown, self.model.grid
+        if shown is None or grid is None:
             self.facets_changed.emit(RowFacets())
             return
         columns = range(len(grid.variants))
@@ -326,8 +339,8 @@ class ExperimentController(QObject):
         reads = [inputs_read(each.document) if each is not None else None for each in found]
         failed = [grid.failed(at) for at in columns]
         self._background.start(
-            asyncio.to_thread(facets_of, ledger, result, failed, reads),
-            partial(self._on_facets, result),
+            asyncio.to_thread(facets_of, shown.ledger, shown.number, failed, reads),
+            partial(self._on_facets, shown.number),
         )
 
     def _on_facets(self, result: int, ended: Future[RowFacets]) -> None:
@@ -337,32 +350,6 @@ class ExperimentController(QObject):
             return
         if result == self._result:
             self.facets_changed.emit(found)
-
-    def pairs(self, one: int, other: int, rows: Sequence[int]) -> list[AnswerPair]:
-        """The answers of two variants to the same rows, where both have one and they differ."""
-        ledger, result = self._ledger, self._result
-        if ledger is None or result is None:
-            return []
-        made = []
-        for row in rows:
-            first, second = (ledger.outcome(result, CellKey(1, row, at)) for at in (one, other))
-            if first is None or second is None or first.error or second.error:
-                continue
-            if first.output != second.output:
-                made.append(AnswerPair(row, (one, other), (first.output, second.output)))
-        return made
-
-    def prefer(self, row: int, pair: tuple[int, int], winner: int | None) -> None:
-        """Keep which of two answers the user found better without knowing whose they are."""
-        ledger, result = self._ledger, self._result
-        if ledger is None or result is None:
-            return
-        try:
-            ledger.ratings.prefer(result, row, pair, winner)
-        except LedgerError as error:
-            self.failed.emit(str(error))
-            return
-        self._count()
 
     def earlier(self) -> tuple[tuple[int, dict[str, VariantTotal]], ...]:
         """The results of the file with the totals of their variants, the oldest first."""
@@ -379,12 +366,12 @@ class ExperimentController(QObject):
 
     def look_at(self, key: CellKey) -> None:
         """Show a cell."""
-        ledger, result, grid = self._ledger, self._result, self.model.grid
-        if ledger is None or result is None or grid is None:
+        shown, grid = self.shown, self.model.grid
+        if shown is None or grid is None:
             return
         self._shown = key
         try:
-            cell = shown_cell(ledger, result, grid, key)
+            cell = shown_cell(shown.ledger, shown.number, grid, key)
         except LedgerError as error:
             self.failed.emit(str(error))
             return
@@ -392,9 +379,8 @@ class ExperimentController(QObject):
 
     def journal_of(self, key: CellKey) -> bytes | None:
         """The kept run of a cell of the shown result."""
-        if self._ledger is None or self._result is None:
-            return None
-        return self._ledger.journal(self._result, key)
+        shown = self.shown
+        return None if shown is None else shown.ledger.journal(shown.number, key)
 
     def variant(self, key: CellKey) -> PlannedVariant | None:
         """The prompt and model of a cell's column, as the file has them now."""
@@ -404,56 +390,10 @@ class ExperimentController(QObject):
         name = grid.variants[key.variant]
         return next((each for each in plan.variants if each.name == name), None)
 
-    def accept(self, key: CellKey) -> None:
-        """Write a cell's answer to its row as the expected one."""
-        ledger, result = self._ledger, self._result
-        if ledger is None or result is None:
-            return
-        outcome = ledger.outcome(result, key)
-        if outcome is None or outcome.error:
-            self.failed.emit(self.tr("The cell has no answer."))
-            return
-        row = ledger.rows(result, key.row, key.row)[0]
-        try:
-            change = accept_answer(self.path, row, outcome.output)
-            change.write()
-        except (AcceptError, OSError) as error:
-            self.failed.emit(str(error))
-            return
-        self._accepted.append(change)
-        self.reported.emit(
-            self.tr("The expected answer of row {row} is written to {name}.").format(
-                row=key.row, name=change.path.name
-            )
-        )
-        self.reload_plan()
-
-    def rate(self, key: CellKey, rating: Rating) -> None:
-        """Keep what the user says of an answer."""
-        ledger, result = self._ledger, self._result
-        if ledger is None or result is None or ledger.outcome(result, key) is None:
-            return
-        try:
-            ledger.ratings.rate(result, key, rating)
-        except LedgerError as error:
-            self.failed.emit(str(error))
-            return
+    def _on_rated(self, key: CellKey) -> None:
         if key == self._shown:
             self.look_at(key)
         self._count()
-
-    def undo_accept(self) -> None:
-        """Take the last accepted answer back."""
-        if not self._accepted:
-            return
-        change = self._accepted.pop()
-        try:
-            change.undo()
-        except (AcceptError, OSError) as error:
-            self.failed.emit(str(error))
-            return
-        self.reported.emit(self.tr("{name} is as it was.").format(name=change.path.name))
-        self.reload_plan()
 
     def export(self, form: str, path: Path) -> None:
         """Write the shown result for other programs."""

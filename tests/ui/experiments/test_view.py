@@ -185,7 +185,7 @@ def test_an_accepted_answer_flips_the_cell_and_is_taken_back(
     ran(qtbot, view)
     assert cell(view, 3, 0).dots == (DotState.PASSED,)
     assert view.head.text().startswith("edit passes 100 %")
-    view.controller.undo_accept()
+    view.controller.answers.undo_accept()
     assert rows.read_bytes() == before
 
 
@@ -292,7 +292,7 @@ def test_two_answers_are_compared_without_names(
     pairs = [AnswerPair(3, (0, 1), ("Lima", "Cuzco")), AnswerPair(2, (0, 1), ("Rom", "Rome"))]
     dialog = BlindDialog(pairs, model.grid.variants, {2: "Italy", 3: "Peru"}, view)
     qtbot.addWidget(dialog)
-    dialog.chosen.connect(view.controller.prefer)
+    dialog.chosen.connect(view.controller.answers.prefer)
     dialog.show()
     names = dialog.question.text() + dialog.left.toPlainText() + dialog.right.toPlainText()
     assert "main" not in names
