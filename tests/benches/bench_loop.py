@@ -304,12 +304,12 @@ def main() -> int:
         try:
             assert server.stdout is not None
             url = f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
-            return measure(url, options.steps, options.round_trips)
+            return measure(url, options.steps, options.rounds)
         finally:
             server.terminate()
 
 
-def measure(url: str, steps: int, round_trips: int) -> int:
+def measure(url: str, steps: int, rounds: int) -> int:
     """Take turns, so that a busy moment of the machine hits all; then compare medians."""
     runs: dict[str, Runner] = {
         "bare client": bare_whole,
@@ -321,7 +321,7 @@ def measure(url: str, steps: int, round_trips: int) -> int:
     for run in runs.values():
         timed(run, url, steps)  # imports and first connections
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
-    for _ in range(round_trips):
+    for _ in range(rounds):
         for name, run in runs.items():
             taken[name].append(timed(run, url, steps))
     middle, share = (
