@@ -12,10 +12,10 @@ from studio.application.editing.editor_context import NOTHING, EditorContext
 from studio.application.editing.experiment.hover import experiment_hover
 from studio.application.editing.names import file_at, name_at, variable_at, word_at
 from studio.application.editing.template import loops_at
-from studio.application.editing.words import FILTERS, TESTS
+from studio.application.editing.words import FILTERS, LOOP_FIELDS, TESTS
 from studio.application.preview.secrets import mask_secrets
 from studio.application.words import translate
-from studio.core.prompty.document import EACH, InputDeclaration, PromptDocument
+from studio.core.prompty.document import EACH, LOOP, InputDeclaration, PromptDocument
 from studio.core.prompty.front.schema import key_at
 from studio.core.prompty.known_fields import known_at
 from studio.core.prompty.tool_spec import ToolSpec
@@ -95,6 +95,9 @@ def _field(document: PromptDocument, offset: int, editor_context: EditorContext)
     use = next((each for each in document.fields if each.span.touches(offset)), None)
     if use is None:
         return ""
+    if use.path[0] == LOOP:
+        said = LOOP_FIELDS.get(use.path[-1], "") if len(use.path) == 2 else ""
+        return f"<b>loop.{escape(use.path[-1])}</b><br>{escape(said)}" if said else ""
     known = known_at(document, use.path, editor_context.given)
     if not known.declared and not known.values:
         return ""

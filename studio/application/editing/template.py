@@ -7,19 +7,25 @@ from collections.abc import Mapping, Sequence
 
 from studio.application.editing import words as known_words
 from studio.application.editing.completion_items import CompletionItem
+from studio.application.editing.mustache import contexts_at, looked_up, open_sections
 from studio.application.editing.snippets import fitting
 from studio.application.preview.inline_values import short_value
 from studio.application.words import translate
-from studio.core.prompty.document import EACH, PromptDocument
+from studio.core.prompty.document import EACH, LOOP, PromptDocument
 from studio.core.prompty.known_fields import Known, known_at
+from studio.core.prompty.templates.jinja.at_caret import UnreadableTemplateError, path_at
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 
 _WORD = re.compile(r"[\w-]*$")
 _LOOP = re.compile(
-    r"\{%[-+]?\s*(?:for\s+(?P<names>[\w\s,]+?)\s+in\s+(?P<source>[\w.]+)|(?P<end>endfor)\b)"
+    r"\{%[-+]?\s*(?:for\s+(?P<names>[\w\s,]+?)\s+in\s+"
+    r"(?P<source>[^%{}\n]+?)(?=\s+(?:if|recursive)\b|\s*[-+]?%\})|(?P<end>endfor)\b)"
 )
 _INDEX = re.compile(r"\[\d+\]")
+_DOTTED = re.compile(r"\w+(?:\.\w+)*")
+_KEY_OPEN = re.compile(r"[\w\])]\[[\"']$")
+_FOR_IF = re.compile(r"\s*(for\s+.+?\s+in\s+.+?)\s+if\b")
 _SET = re.compile(r"\{%[-+]?\s*set\s+(\w+)")
 
 
@@ -31,6 +37,8 @@ def expression_words(
     given: Sequence[Mapping[str, Json]] = (),
 ) -> tuple[str, list[CompletionItem]]:
     """What was typed inside `{{` or `{%`, and what can stand there."""
+    if document is not None and document.template.format == "mustache":
+        return _in_mustache(text, caret, expression, document, given)
     inside = expression["inside"]
     word = _WORD.search(inside)
     typed = word[0] if word else ""
@@ -39,9 +47,12 @@ def expression_words(
         return typed, _words(known_words.FILTERS, "filter")
     if re.search(r"\bis(\s+not)?$", before):
         return typed, _words(known_words.TESTS, "filter")
-    if before.endswith("."):
-        chain = re.search(r"([\w.*]+)\.$", _INDEX.sub(f".{EACH}", before))
-        return typed, _fields(chain[1] if chain else "", text, caret, document, given)
+    if is_in_comment(text, caret):
+        return typed, []
+    if before.endswith(".") or _KEY_OPEN.search(before):
+        tag = caret - len(expression[0])
+        whole = before[:-1] if before.endswith(".") else before[: before.rindex("[")]
+        return typed, _fields(whole, text, tag, document, given)
     if (before.count('"') % 2) or (before.count("'") % 2):
         return typed, []
     items = variables(text, caret, document)
@@ -114,27 +125,112 @@ def loops_at(text: str, caret: int) -> list[tuple[list[str], str]]:
 
 
 def _fields(
-    chain: str,
+    before: str,
     text: str,
-    caret: int,
+    tag: int,
     document: PromptDocument | None,
     given: Sequence[Mapping[str, Json]],
 ) -> list[CompletionItem]:
-    """The fields of a value: declared ones, and those that values of the prompt have."""
-    root, *rest = chain.split(".")
-    if root == "loop":
-        names = ("index", "index0", "first", "last", "length", "previtem", "nextitem")
-        return [
-            CompletionItem(name, name, translate("Completion", "of the loop"), "word")
-            for name in names
-        ]
-    path = path_before((root, *rest), loops_at(text, caret))
+    """The fields of a value: declared ones, and those that values of the prompt have.
+
+    Args:
+        before: what stands in the tag before the dot.
+        text: the whole text.
+        tag: where the tag begins.
+        document: the newest parsed document.
+        given: further values by input.
+    """
+    path = _path_before(before, text, tag, document)
+    if path is None:
+        return []
+    if path == (LOOP,):
+        return _words(known_words.LOOP_FIELDS, "word")
     known = known_at(document or PromptDocument(SourceText("")), path, given)
     said = known_words.ITEM_FIELDS.get(path[-2], {}) if path[-1] == EACH and len(path) > 1 else {}
     return [
         CompletionItem(name, name, _told(known.at(name), said.get(name, "")), "input")
         for name in (known.fields if known.fields else said)
     ]
+
+
+def _path_before(
+    before: str, text: str, tag: int, document: PromptDocument | None
+) -> tuple[str, ...] | None:
+    """What the value before a dot stands for; None where nobody can say."""
+    whole = _value_at_end(before)
+    if not whole:
+        return None
+    start = document.body.start if document is not None else 0
+    above = text[min(start, tag) : tag]
+    loop = _FOR_IF.match(before)
+    if loop is not None:
+        above += f"{{% {loop[1]} %}}"
+    try:
+        return path_at(above, whole)
+    except UnreadableTemplateError:
+        pass  # something else is broken: what the words around it say is used
+    if not _DOTTED.fullmatch(_INDEX.sub("", whole)):
+        return None
+    chain = _INDEX.sub(f".{EACH}", whole).split(".")
+    return path_before(tuple(chain), loops_at(text, tag))
+
+
+def _value_at_end(text: str) -> str:
+    """The value at the end of an expression: `items[0].parts` of `x + items[0].parts`."""
+    depth, at = 0, len(text)
+    while at > 0:
+        char = text[at - 1]
+        if char in ")]":
+            depth += 1
+        elif char in "([":
+            if depth == 0:
+                break
+            depth -= 1
+        elif depth == 0 and not (char.isalnum() or char in "_."):
+            break
+        at -= 1
+    return text[at:].strip() if depth == 0 else ""
+
+
+def is_in_comment(text: str, caret: int) -> bool:
+    """Whether a place is in a comment of a Jinja template."""
+    opened = text.rfind("{#", 0, caret)
+    return opened >= 0 and text.find("#}", opened + 2, caret) < 0
+
+
+def _in_mustache(
+    text: str,
+    caret: int,
+    expression: re.Match[str],
+    document: PromptDocument,
+    given: Sequence[Mapping[str, Json]],
+) -> tuple[str, list[CompletionItem]]:
+    """Fields of the sections around the caret first, then inputs; the name that a `/` closes."""
+    typed = _WORD.search(expression["inside"])
+    word = typed[0] if typed else ""
+    above = text[document.body.start : caret - len(expression[0])]
+    if expression["open"].endswith("/"):
+        return word, [
+            CompletionItem(name[1:], name[1:], translate("Completion", "the open section"), "word")
+            for name in open_sections(above)[-1:]
+        ]
+    before = expression["inside"][: len(expression["inside"]) - len(word)].strip()
+    contexts = contexts_at(above, document, given)
+    if before.endswith("."):
+        names = before.strip(" .").split(".")
+        if not all(names):
+            return word, []
+        known = looked_up(names, contexts, document, given)
+        return word, [CompletionItem(n, n, _told(known.at(n), ""), "input") for n in known.fields]
+    if before.strip("#^/&>{ "):
+        return word, []
+    fields: dict[str, Known] = {}
+    for each in contexts:
+        for name in each.fields:
+            fields.setdefault(name, each)
+    items = [CompletionItem(n, n, _told(each.at(n), ""), "input") for n, each in fields.items()]
+    items += [each for each in variables(text, caret, document) if each.label not in fields]
+    return word, items
 
 
 def path_before(chain: tuple[str, ...], loops: Sequence[tuple[list[str], str]]) -> tuple[str, ...]:
@@ -146,6 +242,8 @@ def path_before(chain: tuple[str, ...], loops: Sequence[tuple[list[str], str]]) 
     """
     for depth in range(len(loops) - 1, -1, -1):
         names, source = loops[depth]
+        if names == [chain[0]] and not _DOTTED.fullmatch(source):
+            return ("", *chain[1:])  # a filter may change the shape
         if names == [chain[0]]:
             return (*path_before(tuple(source.split(".")), loops[:depth]), EACH, *chain[1:])
     return chain

@@ -163,3 +163,22 @@ ITEM_FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 """Fields of the items of reserved lists."""
+
+LOOP_FIELDS: Mapping[str, str] = MappingProxyType(
+    {
+        "index": "The number of the item, from 1.",
+        "index0": "The number of the item, from 0.",
+        "first": "Whether it is the first item.",
+        "last": "Whether it is the last item.",
+        "length": "How many items there are.",
+        "revindex": "How many items are left, this one counted.",
+        "revindex0": "How many items are left behind this one.",
+        "previtem": "The item before this one.",
+        "nextitem": "The item behind this one.",
+        "depth": "How deep a recursive loop is, from 1.",
+        "depth0": "How deep a recursive loop is, from 0.",
+        "cycle": "One of its values after the other: loop.cycle('odd', 'even').",
+        "changed": "Whether a value is another than in the last turn: loop.changed(item.day).",
+    }
+)
+"""What `loop` tells inside of a Jinja `for`."""

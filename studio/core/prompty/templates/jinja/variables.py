@@ -50,7 +50,7 @@ def inspect(
     Returns:
         Variables, fields and unknown names, each in source order.
     """
-    inspector = _Inspector(program, source)
+    inspector = TemplateReader(program, source)
     inspector.body(program.body, dict.fromkeys((*environment().globals, "namespace", "self")))
     inspector.variables.sort(key=lambda variable: variable.span.start)
     inspector.problems.sort(key=lambda problem: problem.span.start)
@@ -59,7 +59,9 @@ def inspect(
     return tuple(inspector.variables), found, tuple(inspector.problems)
 
 
-class _Inspector:
+class TemplateReader:
+    """Goes through statements with the names that are bound at each."""
+
     def __init__(self, program: Program, source: str) -> None:
         self._program = program
         self._source = source
@@ -68,6 +70,7 @@ class _Inspector:
         self.problems: list[Problem] = []
 
     def body(self, body: Sequence[Any], bound: Bound) -> None:
+        """Read statements; `bound` takes the names that they bind."""
         for item in body:
             if isinstance(item, Literal):
                 continue
