@@ -21,6 +21,9 @@ _EXACT = 2000
 """Lines of both texts up to which lines that come often are searched too: 0.1 s at the worst."""
 
 _LONGEST_LINE = 2000
+_MOST_PAIRS = 500
+"""Lines of a changed stretch whose words are compared: where more changed, they say little."""
+
 _ALIKE = 0.4
 """Lines less alike than this are two others, and no words in them are the same."""
 
@@ -72,20 +75,25 @@ class ComparedPart:
     """Where it is written in the editor; `None` where it is not."""
 
 
-def compare_texts(before: str, after: str, most: int = _MOST_ROWS) -> tuple[TextRow, ...]:
+def compare_texts(
+    before: str, after: str, most: int = _MOST_ROWS, *, whole: bool = False
+) -> tuple[TextRow, ...]:
     """What differs between two texts, with a few lines around it; empty where they are the same.
 
     Args:
         before: the older text.
         after: the newer one.
         most: rows that are made at the most.
+        whole: keep every line that is the same.
     """
     if before == after:
         return ()
     old, new = lines_of(before), lines_of(after)
     rows: list[TextRow] = []
     for kind, a, b, c, d in changed_lines(old, new):
-        if kind == "equal":
+        if kind == "equal" and whole:
+            rows += [_same(line, c + number) for number, line in enumerate(new[c:d])]
+        elif kind == "equal":
             rows += _unchanged(new[c:d], c, is_first=a == 0, is_last=b == len(old))
         else:
             # No words are compared in lines that there is no room for.
@@ -126,6 +134,10 @@ def changed_words(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple
         yield "".join(before[a:b]), "".join(after[c:d]), kind != "equal"
 
 
+def _same(line: str, index: int) -> TextRow:
+    return TextRow("same", (DiffPiece(line),), index + 1)
+
+
 def _unchanged(
     lines: Sequence[str], first: int, *, is_first: bool, is_last: bool
 ) -> Iterator[TextRow]:
@@ -135,13 +147,13 @@ def _unchanged(
     hidden = len(lines) - head - tail
     for number, line in enumerate(lines):
         if hidden <= 1 or number < head or number >= head + hidden:
-            yield TextRow("same", (DiffPiece(line),), first + number + 1)
+            yield _same(line, first + number)
         elif number == head:
             yield TextRow("gap", hidden=hidden)
 
 
 def _changed(old: Sequence[str], new: Sequence[str], first: int, second: int) -> Iterator[TextRow]:
-    pairs = [_words(a, b) for a, b in zip(old, new, strict=False)]
+    pairs = [_words(a, b) for a, b in zip(old[:_MOST_PAIRS], new, strict=False)]
     for number, line in enumerate(old):
         pieces = pairs[number][0] if number < len(pairs) else (DiffPiece(line),)
         yield TextRow("removed", pieces, first + number + 1)

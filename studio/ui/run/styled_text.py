@@ -211,6 +211,12 @@ class StyledText(FollowsTheme, QTextEdit):
             look.setFontItalic(style == "reasoning")
         if block.kind == "removed":
             look.setFontStrikeOut(True)
+        if style == "changed" and block.kind in ("added", "gone"):
+            theme = theme_in_use()
+            color = theme.success if block.kind == "added" else theme.error
+            look.setBackground(QColor(blend(color, theme.surface, 0.28)))
+            look.setFontUnderline(block.kind == "added")
+            look.setFontStrikeOut(block.kind == "gone")
         return look
 
     def _color(self, block: Block, style: Style) -> str:
@@ -228,7 +234,6 @@ class StyledText(FollowsTheme, QTextEdit):
             "label": lambda t: t.muted, "tool": lambda t: t.accent,
             "args": lambda t: t.warning, "answer": lambda t: t.success,
             "reasoning": lambda t: t.muted, "ignored": lambda t: t.muted,
-            "changed": lambda t: t.accent,
         }  # fmt: skip
         return pick[style](theme) if style in pick else theme.text
 

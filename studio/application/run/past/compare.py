@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import zip_longest
+from itertools import groupby, zip_longest
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
-from studio.application.comparison import changed_lines, lines_of
+from studio.application.comparison import LineKind, TextRow, compare_texts
 from studio.application.run.cards.card_text import added_card_text, card_text, step_at
 from studio.application.run.cards.timeline import StepCard, timeline_of
 from studio.application.run.inspector.sources import sources_for
-from studio.application.run.text import Block, Blocks, Piece
+from studio.application.run.text import Block, BlockKind, Blocks, Piece
 from studio.application.run.words import money, seconds, sentence_of
 from studio.application.words import translate
 from studio.core.agent.loop.steps import models_of, steps_of
@@ -231,27 +232,36 @@ class Sides:
 
 
 def sides_of(left: str, right: str) -> Sides:
-    """Two texts with the lines marked that differ."""
-    one, two = lines_of(left), lines_of(right)
-    if len(one) + len(two) > _MOST_LINES:
-        return Sides(_block("body", one), _block("body", two))
-    lefts: list[Block] = []
-    rights: list[Block] = []
-    for tag, i1, i2, j1, j2 in changed_lines(one, two):
-        same = tag == "equal"
-        lefts += _block("body" if same else "gone", one[i1:i2])
-        rights += _block("body" if same else "added", two[j1:j2])
-    return Sides(tuple(lefts), tuple(rights))
+    """Two texts with the lines marked that differ, and the words in them."""
+    if left == right or left.count("\n") + right.count("\n") > _MOST_LINES:
+        return Sides(_whole(left), _whole(right))
+    rows = compare_texts(left, right, 2 * _MOST_LINES, whole=True)
+    return Sides(_column(rows, "removed", "gone"), _column(rows, "added", "added"))
 
 
-def _block(kind: str, lines: list[str]) -> Blocks:
-    if not lines:
-        return ()
-    piece = (Piece("\n".join(lines)),)
-    match kind:
-        case "added":
-            return (Block("added", piece),)
-        case "gone":
-            return (Block("gone", piece),)
-        case _:
-            return (Block("body", piece),)
+def _whole(text: str) -> Blocks:
+    return (Block("body", (Piece(text),)),) if text else ()
+
+
+def _column(rows: Sequence[TextRow], own: LineKind, kind: BlockKind) -> Blocks:
+    """One side's lines; those that look alike are one block."""
+    shown = (row for row in rows if row.kind in ("same", own))
+    return tuple(
+        Block("body" if each == "same" else kind, tuple(_pieces(tuple(group))))
+        for each, group in groupby(shown, attrgetter("kind"))
+    )
+
+
+def _pieces(rows: Sequence[TextRow]) -> Iterator[Piece]:
+    """Lines as runs of characters; the words that changed are marked."""
+    plain = ""
+    for number, row in enumerate(rows):
+        plain += "\n" if number else ""
+        for piece in row.pieces:
+            if piece.is_changed:
+                yield Piece(plain)
+                yield Piece(piece.text, "changed")
+                plain = ""
+            else:
+                plain += piece.text
+    yield Piece(plain)

@@ -7,6 +7,7 @@ from studio.application.run.past.compare import (
     _without_ids,
     compare,
     figures_of,
+    sides_of,
 )
 from studio.application.run.text import plain_text
 from studio.core.agent.values.persistent_list import PersistentList
@@ -84,3 +85,20 @@ def test_request_bodies_are_compared_and_ids_of_servers_are_not() -> None:
     texts = [said.replace("{}", number) for number in ("84524", "28981")]
     assert len({_without_ids(text) for text in texts}) == 1
     assert _without_ids("a list [1]") == "a list [1]"
+
+
+def test_the_words_that_differ_are_marked_in_both_columns() -> None:
+    sides = sides_of("one\nGo to Rome now.\n\nend", "one\nGo to Oslo now.\n\nend")
+    assert [block.kind for block in sides.left] == ["body", "gone", "body"]
+    assert [block.kind for block in sides.right] == ["body", "added", "body"]
+    for blocks, word in ((sides.left, "Rome"), (sides.right, "Oslo")):
+        strong = [
+            piece.text for block in blocks for piece in block.pieces if piece.style != "plain"
+        ]
+        assert strong == [word]
+        assert plain_text(blocks) == f"one\nGo to {word} now.\n\nend"
+
+
+def test_a_side_that_has_nothing_is_empty() -> None:
+    assert sides_of("", "a\nb").left == ()
+    assert plain_text(sides_of("a\nb", "a\nb").right) == "a\nb"
