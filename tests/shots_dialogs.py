@@ -49,6 +49,7 @@ user:
 Hi
 """
 _ROWS = 60_000
+_ANOTHER = "model:\n  connection:\n    kind: reference\n    name: Embedded model\n"
 
 
 def dialogs(workbench: Workbench, camera: Camera, home: Path) -> None:
@@ -141,7 +142,7 @@ def _other_model(workbench: Workbench, camera: Camera) -> None:
     window.actions_by_id["run.step"].trigger()
     wait(1000)
     before = page.editor.text()
-    page.editor.setPlainText(before.replace("model:\n", "model:\n  id: gpt-4.1\n", 1))
+    page.editor.setPlainText(before.replace("model:\n", _ANOTHER, 1))
     wait(1000)
     window.actions_by_id["run.step"].trigger()
     wait(800)

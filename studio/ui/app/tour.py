@@ -141,7 +141,7 @@ class Tour(FollowsTheme, QWidget):
         for button in (self.skip, self.back, self.forward):
             row.addWidget(button)
         box = QVBoxLayout(self.card)
-        box.setContentsMargins(16, 14, 16, 12)
+        box.setContentsMargins(16, 12, 16, 12)
         box.setSpacing(8)
         box.addWidget(self.title)
         box.addWidget(self.text)

@@ -44,7 +44,7 @@ class AbilitiesField(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(6)
+        grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
         for index, (ability, name) in enumerate(_ABILITIES):

@@ -51,7 +51,7 @@ class WeightsField(QWidget):
         row.addWidget(self.search)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
+        column.setSpacing(8)
         column.addLayout(row)
         column.addWidget(self.bundled)
         self.setFocusProxy(self.path)

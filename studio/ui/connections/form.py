@@ -56,7 +56,7 @@ class FormLine(QWidget):
             row.addStretch(1)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(3)
+        box.setSpacing(4)
         box.addLayout(row)
         box.addWidget(self.note)
         self.note.hide()
@@ -307,10 +307,10 @@ class ConnectionForm(QScrollArea):
         for field, widget in self.remote.rare.items():
             self._add(self._more_form, field, FormLine(widget, stretch=field != "limits"))
         able = QVBoxLayout(self.able.body)
-        able.setContentsMargins(18, 0, 0, 0)
+        able.setContentsMargins(16, 0, 0, 0)
         able.addWidget(self.remote.abilities)
         shown = QVBoxLayout(self.shown_tried.body)
-        shown.setContentsMargins(18, 0, 0, 0)
+        shown.setContentsMargins(16, 0, 0, 0)
         shown.addWidget(self.tried)
         for fold in (self.shown_tried, self.more, self.able):
             column.addWidget(fold)
@@ -354,7 +354,7 @@ def _form_layout(parent: QWidget | None = None) -> QFormLayout:
     form = QFormLayout(parent) if parent is not None else QFormLayout()
     form.setContentsMargins(18 if parent is not None else 0, 0, 0, 0)
     form.setHorizontalSpacing(16)
-    form.setVerticalSpacing(10)
+    form.setVerticalSpacing(12)
     form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
     form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
     return form

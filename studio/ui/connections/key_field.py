@@ -64,7 +64,7 @@ class KeyField(QWidget):
         self.state.setWordWrap(True)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setVerticalSpacing(6)
+        grid.setVerticalSpacing(8)
         grid.setColumnStretch(1, 1)
         grid.addWidget(self.place, 0, 0)
         grid.addWidget(self.variable, 0, 1, 1, 2)

@@ -15,8 +15,6 @@ def make_editable(combo: QComboBox, placeholder: str) -> None:
     line, completer = combo.lineEdit(), combo.completer()
     if line is not None:
         line.setPlaceholderText(placeholder)
-        # The box has its own border.
-        line.setStyleSheet("QLineEdit { border: 0; padding: 0 2px; background: transparent; }")
     if completer is not None:
         completer.setCompletionMode(QCompleter.CompletionMode.PopupCompletion)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)

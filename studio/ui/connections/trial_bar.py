@@ -45,7 +45,7 @@ class TrialBar(QWidget):
         words.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(20, 8, 20, 8)
-        row.setSpacing(10)
+        row.setSpacing(12)
         row.addWidget(self.test)
         row.addWidget(self.cancel)
         row.addWidget(self.progress)

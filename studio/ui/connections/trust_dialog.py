@@ -37,7 +37,7 @@ class TrustDialog(QDialog):
         self.refuse = QPushButton(self.tr("Do not send"))
         self.refuse.setDefault(True)
         words = QVBoxLayout()
-        words.setSpacing(6)
+        words.setSpacing(8)
         for label in (self.title, self.endpoint, self.explanation):
             words.addWidget(label)
         top = QHBoxLayout()
@@ -50,7 +50,7 @@ class TrustDialog(QDialog):
             buttons.addWidget(button)
         box = QVBoxLayout(self)
         box.setContentsMargins(20, 20, 20, 16)
-        box.setSpacing(18)
+        box.setSpacing(16)
         box.addLayout(top)
         box.addLayout(buttons)
         self.once.clicked.connect(lambda: self._allow(origin, always=False))

@@ -88,7 +88,7 @@ class CrashDialog(QDialog):
         for button in (self.leave, self.go_on):
             buttons.addWidget(button)
         box = QVBoxLayout(self)
-        box.setContentsMargins(20, 18, 20, 16)
+        box.setContentsMargins(20, 16, 20, 16)
         box.setSpacing(12)
         box.addLayout(head)
         for widget in (self.what, self.safe):

@@ -191,10 +191,6 @@ class FrontMatterDialog(QDialog):
             box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
             line = box.lineEdit()
             if line is not None:
-                # The box has its own border.
-                line.setStyleSheet(
-                    "QLineEdit { border: 0; padding: 0 2px; background: transparent; }"
-                )
                 line.editingFinished.connect(lambda: self._set(field.path, box.currentText()))
             editor: QLineEdit | QComboBox = box
         else:

@@ -86,7 +86,7 @@ class HelpDialog(FollowsTheme, QDialog):
         self.page.document().setDocumentMargin(20)
         left = QWidget()
         column = QVBoxLayout(left)
-        column.setContentsMargins(12, 12, 6, 12)
+        column.setContentsMargins(12, 12, 8, 12)
         column.setSpacing(8)
         column.addWidget(self.search)
         column.addWidget(self.list, 1)

@@ -82,7 +82,7 @@ class RewriteDialog(QDialog):
         line.addWidget(self.target)
         line.addStretch(1)
         box = QVBoxLayout(self)
-        box.setSpacing(10)
+        box.setSpacing(12)
         box.addWidget(said)
         box.addLayout(line)
         box.addWidget(self.view, 1)

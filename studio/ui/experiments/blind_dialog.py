@@ -137,7 +137,7 @@ class BlindDialog(QDialog):
             OwnKeys(part, keys)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 12)
-        layout.setSpacing(10)
+        layout.setSpacing(12)
         layout.addWidget(self.question)
         layout.addLayout(sides, 1)
         layout.addLayout(buttons)

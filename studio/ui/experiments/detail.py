@@ -158,7 +158,7 @@ class CellDetail(FollowsTheme, QWidget):
         line = QWidget()
         row = QHBoxLayout(line)
         row.setContentsMargins(10 + 18 * depth, 6, 10, 6)
-        row.setSpacing(10)
+        row.setSpacing(12)
         tone = {"passed": "success", "failed": "error"}.get(result.state, "warning")
         words = QLabel(
             f"{html.escape(result.label)}<br><span style='color:{theme.muted}'>"

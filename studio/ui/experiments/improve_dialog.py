@@ -97,6 +97,9 @@ class ImproveDialog(QDialog):
         self.model.addItem(self.tr("The prompt's own"), "")
         for name in self.controller.connections:
             self.model.addItem(name, name)
+        self.diff.setPlaceholderText(
+            self.tr("Proposed texts are listed at the left; what one changes is shown here.")
+        )
         self.wish.setPlaceholderText(self.tr("What you want of the section, if anything"))
         self.calls.setRange(0, 1_000_000)
         self.calls.setValue(200)
@@ -134,7 +137,7 @@ class ImproveDialog(QDialog):
         self.list.setAccessibleName(self.tr("Texts that were proposed"))
         self.list.setWordWrap(True)
         whole = QVBoxLayout(self)
-        whole.setSpacing(10)
+        whole.setSpacing(12)
         whole.addLayout(form)
         whole.addLayout(doing)
         whole.addWidget(self.status_label)

@@ -116,7 +116,7 @@ class InventedRowsDialog(QDialog):
         table.setWordWrap(True)
         self.ask_button.setProperty("primary", True)
         whole = QVBoxLayout(self)
-        whole.setSpacing(10)
+        whole.setSpacing(12)
         whole.addLayout(form)
         whole.addWidget(table, 1)
         whole.addWidget(self.status_label)

@@ -326,7 +326,7 @@ class ExperimentView(QWidget):
         split.setStretchFactor(1, 2)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 12)
-        layout.setSpacing(10)
+        layout.setSpacing(12)
         layout.addLayout(self._top())
         layout.addLayout(self._buttons())
         layout.addWidget(split, 1)

@@ -81,7 +81,7 @@ class WorkersDialog(QDialog):
         form.addRow(self.tr("Ask on"), self.address)
         form.addRow(self.tr("Certificates"), line)
         box = QVBoxLayout(self)
-        box.setSpacing(10)
+        box.setSpacing(12)
         box.addWidget(about)
         box.addLayout(form)
         box.addWidget(self.status_label)

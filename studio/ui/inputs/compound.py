@@ -53,8 +53,8 @@ class ObjectField(FieldEditor):
         self._is_whole = False
         self._base = _base(spec)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 0, 0, 0)
-        layout.setSpacing(10)
+        layout.setContentsMargins(16, 0, 0, 0)
+        layout.setSpacing(12)
         self.rows: list[FieldRow] = []
         for each in spec.properties:
             item = _with_fallback(each, spec)
@@ -173,7 +173,7 @@ class ListField(FieldEditor):
         self._list.setSpacing(4)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
+        layout.setSpacing(8)
         layout.addWidget(self._summary)
         layout.addLayout(self._list)
         layout.addWidget(self.add_button, 0, Qt.AlignmentFlag.AlignLeft)

@@ -42,7 +42,7 @@ class FieldGroup(FollowsTheme, QWidget):
         self._page = QWidget(self)
         self.rows = QVBoxLayout(self._page)
         self.rows.setContentsMargins(0, 0, 0, 0)
-        self.rows.setSpacing(14)
+        self.rows.setSpacing(12)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)

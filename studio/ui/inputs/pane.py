@@ -119,7 +119,7 @@ class InputsPane(FollowsTheme, QWidget):
         return button
 
     def _arrange(self) -> None:
-        bar = QHBoxLayout()
+        bar = self._bar = QHBoxLayout()
         bar.setContentsMargins(4, 4, 8, 4)
         bar.setSpacing(4)
         bar.addWidget(self.fold_button)
@@ -212,7 +212,7 @@ class InputsPane(FollowsTheme, QWidget):
             self._height_wanted.start()
 
     def _ask_height(self) -> None:
-        head = self.fold_button.sizeHint().height() + 8
+        head = self._bar.sizeHint().height()
         if self.fold_button.isChecked():
             self.request_height.emit(head)
         elif self.form.rows:

@@ -95,7 +95,7 @@ class FieldRow(QWidget):
 
     def _arrange(self) -> None:
         header = QHBoxLayout()
-        header.setSpacing(6)
+        header.setSpacing(8)
         header.addStrut(20)
         header.addWidget(self._dot)
         header.addWidget(self._name)

@@ -126,7 +126,7 @@ class SchemaForm(FollowsTheme, QWidget):
         layout.addWidget(self.parameters)
         layout.addWidget(self.supplied)
         for each in (self._own, layout):
-            each.setSpacing(14)
+            each.setSpacing(12)
         self._style()
         self.follow_theme()
 

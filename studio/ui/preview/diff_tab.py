@@ -52,7 +52,7 @@ class DiffTab(QWidget):
         self.view.setAccessibleName(self.tr("Messages that differ"))
         self.view.part_chosen.connect(self._go_to)
         bar = QHBoxLayout()
-        bar.setContentsMargins(12, 8, 12, 6)
+        bar.setContentsMargins(12, 8, 12, 4)
         bar.setSpacing(8)
         bar.addWidget(self.before, 1)
         bar.addWidget(self.swap)

@@ -80,7 +80,7 @@ class TokenMeter(QWidget):
         self._is_short = False
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 4, 0)
-        self._row.setSpacing(6)
+        self._row.setSpacing(8)
         self._row.addWidget(self.bar)
         self._row.addWidget(self.label)
         self._paint()

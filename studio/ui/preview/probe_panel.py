@@ -48,7 +48,7 @@ class ProbePanel(QFrame):
         self.list.itemActivated.connect(self._activate)
         self.list.itemClicked.connect(self._activate)
         row = QHBoxLayout()
-        row.setContentsMargins(12, 6, 6, 6)
+        row.setContentsMargins(12, 4, 8, 4)
         row.setSpacing(8)
         row.addWidget(self._picture)
         row.addWidget(self.summary, 1)

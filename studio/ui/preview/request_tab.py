@@ -44,7 +44,7 @@ class RequestColumn(QWidget):
         super().__init__(parent)
         self.provider = provider
         self._title = QLabel(PROVIDERS[provider], self)
-        self._title.setContentsMargins(12, 0, 12, 6)
+        self._title.setContentsMargins(12, 0, 12, 4)
         self._title.hide()
         self.view = JsonView()
         name = self.tr("Body of the request, JSON, {shape}")

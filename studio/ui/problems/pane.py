@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
@@ -22,6 +22,8 @@ from studio.ui.style.icons import icon
 
 _PROBLEM = Qt.ItemDataRole.UserRole
 _MOST = 1000
+_WITH_CODE = 560
+"""Where the pane is narrower, in pixels, the sentence has the room of the code."""
 
 
 class ProblemsPane(QStackedWidget):
@@ -56,6 +58,11 @@ class ProblemsPane(QStackedWidget):
         self._list.itemClicked.connect(self._show)
         self._list.customContextMenuRequested.connect(self._menu)
         self.clear()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """What is wrong is read before its code."""
+        super().resizeEvent(event)
+        self._list.setColumnHidden(1, self.width() < _WITH_CODE)
 
     def clear(self) -> None:
         """No document is open."""
@@ -97,7 +104,7 @@ class ProblemsPane(QStackedWidget):
             Severity.HINT: ("info", "hint"),
         }[problem.severity]
         item.setIcon(0, icon(name, color))
-        item.setToolTip(0, f"{problem.severity.value}: {problem.message}")
+        item.setToolTip(0, f"{problem.severity.value}: {problem.message} ({problem.code})")
         item.setData(
             0, Qt.ItemDataRole.AccessibleTextRole, f"{problem.severity.value}: {problem.message}"
         )

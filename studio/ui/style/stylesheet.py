@@ -64,26 +64,31 @@ QPushButton { background: $surface; border: 1px solid $border; border-radius: 5p
     padding: 5px 14px; }
 QPushButton:hover { background: $raised; }
 QPushButton:pressed { background: $selection; }
-QPushButton:focus { border-color: $accent; }
+QPushButton:focus { border: 2px solid $accent; padding: 4px 13px; }
 QPushButton:checked { background: $selection; border-color: $accent; }
 QPushButton:disabled { color: $muted; background: $window; }
 QPushButton:default, QPushButton[primary="true"] { background: $accent; color: $on_accent;
     border-color: $accent; font-weight: 600; }
+QPushButton:default:focus, QPushButton[primary="true"]:focus { border-color: $text; }
 QPushButton[primary="true"]:disabled { background: $raised; color: $muted; border-color: $border; }
 QPushButton[flat="true"] { background: transparent; border-color: transparent; }
 QPushButton[flat="true"]:hover { background: $raised; }
-QLineEdit { background: $surface; border: 1px solid $border; border-radius: 5px; padding: 4px 7px;
+QPushButton[flat="true"]:focus { border-color: $accent; }
+QLineEdit { background: $surface; border: 1px solid $border; border-radius: 5px; padding: 5px 7px;
     selection-background-color: $selection; selection-color: $text; }
-QLineEdit:focus { border-color: $accent; }
+QLineEdit:focus { border: 2px solid $accent; padding: 4px 6px; }
 QLineEdit:disabled { background: $window; color: $muted; }
 QComboBox, QAbstractSpinBox { background: $surface; border: 1px solid $border; border-radius: 5px;
-    padding: 4px 7px; selection-background-color: $selection; selection-color: $text; }
+    padding: 5px 7px; selection-background-color: $selection; selection-color: $text; }
 QComboBox { combobox-popup: 0; padding-right: 4px; }
 QComboBox:hover:!editable { background: $raised; }
-QComboBox:focus, QComboBox:on, QAbstractSpinBox:focus { border-color: $accent; }
+QComboBox:focus, QComboBox:on, QAbstractSpinBox:focus { border: 2px solid $accent;
+    padding: 4px 6px; }
+QComboBox:focus, QComboBox:on { padding-right: 3px; }
 QComboBox:disabled, QAbstractSpinBox:disabled { background: $window; color: $muted; }
-QComboBox QLineEdit, QAbstractSpinBox QLineEdit { border: 0; padding: 0; background: transparent; }
-QAbstractSpinBox QLineEdit { padding: 0 6px; }
+QComboBox QLineEdit, QComboBox QLineEdit:focus { border: 0; padding: 0; background: transparent; }
+QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus { border: 0; padding: 0 6px;
+    background: transparent; }
 QComboBox::drop-down { border: 0; width: 20px; }
 QComboBox::down-arrow { image: url("$arrow_down"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: $surface; border: 1px solid $border; padding: 3px; }
@@ -112,6 +117,7 @@ QTabBar::tab { background: transparent; color: $muted; padding: 6px 10px; border
     border-bottom: 2px solid transparent; }
 QTabBar::tab:hover { color: $text; background: $raised; }
 QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar[tight="true"]::tab { padding: 6px 3px; }
 QTabBar[aside="true"]::tab:selected { border-bottom-color: $border; }
 QTabBar::tab:focus { color: $text; background: $raised; }
 QTabBar::close-button { image: url("$close"); width: 14px; height: 14px; border-radius: 3px; }
@@ -127,12 +133,14 @@ QStatusBar::item { border: 0; }
 QStatusBar QToolButton { padding: 2px 7px; color: $muted; border-radius: 4px; }
 QStatusBar QToolButton:hover { color: $text; }
 QCheckBox::indicator, QTreeView::indicator, QListView::indicator, QTableView::indicator {
-    width: 13px; height: 13px; border: 1px solid $muted; border-radius: 3px;
+    width: 14px; height: 14px; border: 1px solid $muted; border-radius: 4px;
     background: $surface; }
 QCheckBox::indicator:hover { border-color: $accent; }
 QCheckBox::indicator:checked, QTreeView::indicator:checked, QListView::indicator:checked,
 QTableView::indicator:checked { background: $accent; border-color: $accent;
     image: url("$check"); }
+QCheckBox::indicator:focus { width: 12px; height: 12px; border: 2px solid $accent; }
+QCheckBox::indicator:checked:focus { border-color: $text; }
 QCheckBox::indicator:disabled { border-color: $border; background: $window; }
 QCheckBox::indicator:checked:disabled { background: $muted; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
@@ -169,12 +177,13 @@ QFrame#popup { border-radius: 6px; }
 QWidget#diskBar { background: $raised; border-bottom: 1px solid $border; }
 QPushButton#card { background: $surface; border: 1px solid $border; border-radius: 8px;
     padding: 0; }
-QPushButton#card:hover, QPushButton#card:focus { border-color: $accent; }
+QPushButton#card:hover { border-color: $accent; }
+QPushButton#card:focus { border: 2px solid $accent; padding: 0; }
 QPushButton#card:checked { border-color: $accent; background: $selection; }
 QPushButton#line { background: transparent; border: 1px solid transparent; text-align: left;
     padding: 4px 6px; }
 QPushButton#line:hover { background: $raised; }
-QPushButton#line:focus { border-color: $accent; }
+QPushButton#line:focus { border: 2px solid $accent; padding: 3px 5px; }
 QLabel[title="true"] { font-weight: 600; }
 QLabel#keycap { color: $muted; background: $raised; border: 1px solid $border;
     border-radius: 4px; padding: 1px 6px; font-size: ${key}pt; }

@@ -94,7 +94,7 @@ class AddServerDialog(QDialog):
         self.others.setVisible(bool(self._known))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(10)
+        layout.setSpacing(12)
         layout.addLayout(form)
         for part in (title, nothing, self.others, self.remark, self.buttons):
             layout.addWidget(part)

@@ -38,7 +38,7 @@ class ChangeNote(FollowsTheme, QWidget):
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
+        column.setSpacing(8)
         column.addLayout(row)
         column.addWidget(self.difference)
         self.hide()

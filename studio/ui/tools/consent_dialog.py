@@ -73,7 +73,7 @@ class ConsentDialog(QDialog):
 
     def _arrange(self, picture: QWidget) -> None:
         column = QVBoxLayout()
-        column.setSpacing(10)
+        column.setSpacing(12)
         column.addWidget(self.words)
         column.addWidget(self.covered, 1)
         column.addWidget(self.warning)

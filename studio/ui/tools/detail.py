@@ -64,7 +64,7 @@ class FormsPage(FollowsTheme, QScrollArea):
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(6)
+        column.setSpacing(8)
         for form in tool_forms(entry.spec):
             self._add(page, column, form.title, theme.muted)
             if form.remark:
@@ -207,7 +207,7 @@ class ToolDetail(QWidget):
         switches.addWidget(_pair(self._approval_label, self.approval))
         switches.addWidget(_pair(*self.mock.chooser))
         top = QVBoxLayout()
-        top.setContentsMargins(12, 10, 12, 8)
+        top.setContentsMargins(12, 8, 12, 8)
         top.setSpacing(8)
         top.addLayout(head)
         top.addWidget(self._description)

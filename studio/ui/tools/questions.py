@@ -154,7 +154,7 @@ class InputDialog(QDialog):
         buttons.addWidget(self.accept_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(20, 16, 20, 16)
-        layout.setSpacing(10)
+        layout.setSpacing(12)
         layout.addWidget(head)
         layout.addWidget(self.message)
         layout.addWidget(area, 1)

@@ -32,7 +32,7 @@ class SourceBanners(QWidget):
         """The lines, from the top."""
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(1)
+        self._column.setSpacing(2)
 
     def show_sources(self, sources: tuple[SourceStatus, ...]) -> None:
         """Show what is wrong with the sources; nothing where all is well."""

@@ -108,7 +108,7 @@ class SourceBlock(QWidget):
     def _head(self) -> QHBoxLayout:
         source = self._source
         head = QHBoxLayout()
-        head.setSpacing(6)
+        head.setSpacing(8)
         words = QVBoxLayout()
         words.setSpacing(0)
         name = QLabel(source.label, self)

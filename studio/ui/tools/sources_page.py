@@ -103,7 +103,7 @@ class SourcesPage(FollowsTheme, QWidget):
         for part in (self._approval_label, self.approval, self.own_button, self.add_button):
             switches.addWidget(part)
         self._blocks.setContentsMargins(0, 0, 0, 0)
-        self._blocks.setSpacing(6)
+        self._blocks.setSpacing(8)
         page = _Page(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 8, 12, 12)

@@ -154,7 +154,7 @@ class TryPanel(QWidget):
         self._splitter.setStretchFactor(1, 1)
         # Below what scrolls: however long the form, the button and what came of it are in sight.
         buttons = QHBoxLayout()
-        buttons.setContentsMargins(12, 6, 12, 8)
+        buttons.setContentsMargins(12, 4, 12, 8)
         buttons.setSpacing(8)
         buttons.addWidget(self.call_button)
         buttons.addWidget(self.cancel_button)

@@ -172,12 +172,12 @@ class _Card(QFrame):
         if seconds and not notice.offers:
             self.finished.start(seconds * 1000)
         top = QHBoxLayout()
-        top.setSpacing(10)
+        top.setSpacing(12)
         top.addWidget(Drawing(*_MARKS[notice.weight]), 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(what, 1)
         top.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         box = QVBoxLayout(self)
-        box.setContentsMargins(12, 10, 8, 10)
+        box.setContentsMargins(12, 8, 8, 8)
         box.setSpacing(4)
         box.addLayout(top)
         for text in (notice.hint, notice.where):
@@ -193,7 +193,7 @@ class _Card(QFrame):
     def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
         buttons: list[QPushButton] = []
         row = QHBoxLayout()
-        row.setContentsMargins(28, 6, 0, 0)
+        row.setContentsMargins(28, 4, 0, 0)
         for offer in self.notice.offers:
             button = QPushButton(offer.title)
             button.setProperty("primary", not buttons)

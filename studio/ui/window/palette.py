@@ -80,7 +80,7 @@ class CommandPalette(QFrame):
         self._empty.setContentsMargins(8, 8, 8, 8)
         box = QVBoxLayout(self)
         box.setContentsMargins(8, 8, 8, 8)
-        box.setSpacing(6)
+        box.setSpacing(8)
         box.addWidget(self._field)
         box.addWidget(self._list)
         box.addWidget(self._empty)

@@ -121,7 +121,7 @@ class ExportDialog(QDialog):
         inside.addWidget(self.tabs)
         right = QWidget()
         column = QVBoxLayout(right)
-        column.setContentsMargins(14, 0, 0, 0)
+        column.setContentsMargins(16, 0, 0, 0)
         column.setSpacing(8)
         column.addWidget(self.heading)
         column.addWidget(self.about)

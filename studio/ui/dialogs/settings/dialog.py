@@ -132,7 +132,7 @@ class SettingsDialog(QDialog):
         middle.addWidget(self._pages, 1)
         box = QVBoxLayout(self)
         box.setContentsMargins(12, 12, 12, 12)
-        box.setSpacing(10)
+        box.setSpacing(12)
         box.addWidget(self.search)
         box.addLayout(middle, 1)
         box.addWidget(buttons)

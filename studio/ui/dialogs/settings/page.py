@@ -59,7 +59,7 @@ class SettingsPage(QScrollArea):
         inside = QWidget()
         self._box = QVBoxLayout(inside)
         self._box.setContentsMargins(20, 8, 20, 16)
-        self._box.setSpacing(18)
+        self._box.setSpacing(16)
         self._box.addStretch(1)
         self.setWidget(inside)
 

@@ -51,7 +51,7 @@ class CompletionPopup(QFrame):
         self._detail = QLabel()
         self._detail.setProperty("tone", "muted")
         self._detail.setWordWrap(True)
-        self._detail.setContentsMargins(8, 4, 8, 6)
+        self._detail.setContentsMargins(8, 4, 8, 4)
         box = QVBoxLayout(self)
         box.setContentsMargins(4, 4, 4, 2)
         box.setSpacing(0)

@@ -77,7 +77,7 @@ class FindBar(QWidget):
         self._one = QPushButton(self.tr("Replace"))
         self._all = QPushButton(self.tr("Replace all"))
         grid = QGridLayout(self)
-        grid.setContentsMargins(8, 6, 8, 6)
+        grid.setContentsMargins(8, 4, 8, 4)
         grid.setSpacing(4)
         grid.addWidget(self._find, 0, 0)
         for column, widget in enumerate(

@@ -382,7 +382,7 @@ class _DiskBar(QWidget):
         self.reload = QPushButton(self.tr("Reload"))
         self.keep = QPushButton(self.tr("Keep mine"))
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 6, 8, 6)
+        row.setContentsMargins(12, 4, 8, 4)
         row.addWidget(self._text, 1)
         row.addWidget(self.compare)
         row.addWidget(self.reload)

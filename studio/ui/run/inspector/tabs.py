@@ -115,6 +115,8 @@ class UsageTable(QTableView):
 
 
 _BESIDE_TABS = 72
+_AROUND_TAB = 20
+"""What the style sheet leaves beside the name of a tab, in pixels."""
 """Pixels of what stands beside the tabs and the search: the button that copies, and gaps."""
 
 TABS: tuple[tuple[Tab, str], ...] = (
@@ -164,6 +166,7 @@ class Inspector(FollowsTheme, QWidget):
         self._tabs.setExpanding(False)
         self._tabs.setDrawBase(False)
         self._tabs.setUsesScrollButtons(False)
+        self._tabs.setElideMode(Qt.TextElideMode.ElideRight)
         self._tabs.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._tabs.setAccessibleName(self.tr("Sides of the step"))
         for _, name in TABS:
@@ -265,8 +268,9 @@ class Inspector(FollowsTheme, QWidget):
         self._tabs.blockSignals(False)
         self._stack.setCurrentIndex(_index(tab))
         self._only_changes.setVisible(tab == "messages")
-        self._fit_search()
         self._copy.setVisible(tab in self._texts or tab == "answer")
+        self._fit_tabs()
+        self._fit_search()
 
     def _show_legend(self) -> None:
         view, theme = self._view, theme_in_use()
@@ -291,8 +295,23 @@ class Inspector(FollowsTheme, QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show the legend where there is room."""
         super().resizeEvent(event)
+        self._fit_tabs()
         self._fit_search()
         self._fit_legend()
+
+    def _fit_tabs(self) -> None:
+        """Tabs stand closer together before a name of theirs is cut."""
+        bar, metrics = self._tabs, self._tabs.fontMetrics()
+        names = [bar.tabText(at) for at in range(bar.count()) if bar.isTabVisible(at)]
+        needed = sum(metrics.horizontalAdvance(name) + _AROUND_TAB for name in names)
+        beside = (self._copy, self._only_changes)
+        taken = sum(each.sizeHint().width() + 8 for each in beside if not each.isHidden())
+        is_tight = needed + taken + 16 > self.width()
+        if bar.property("tight") is not is_tight:
+            bar.setProperty("tight", is_tight)
+            bar.style().unpolish(bar)
+            bar.style().polish(bar)
+            bar.updateGeometry()
 
     def _fit_search(self) -> None:
         """The field gives way to the tabs where both do not fit, until it is asked for (Ctrl+F)."""

@@ -56,7 +56,7 @@ class ActionBar(FollowsTheme, QWidget):
         """What has the keyboard since the bar had it and went away."""
         self._title = QLabel()
         self._title.setProperty("title", "true")
-        self._title.setContentsMargins(0, 6, 10, 6)
+        self._title.setContentsMargins(0, 4, 8, 4)
         self._detail = QLabel()
         self._detail.setWordWrap(True)
         self._detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -72,7 +72,7 @@ class ActionBar(FollowsTheme, QWidget):
         self._flash.setCurrentTime(_FLASH_MS)
         self._flash.valueChanged.connect(self._on_flash)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 6, 8, 6)
+        layout.setContentsMargins(16, 4, 8, 4)
         layout.setSpacing(2)
         layout.addWidget(self._buttons)
         layout.addWidget(self._detail)

@@ -36,7 +36,7 @@ class HttpRequestView(QWidget):
         self.text.setAccessibleName(self._title.text())
         self.text.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         column = QVBoxLayout(self)
-        column.setContentsMargins(16, 4, 8, 6)
+        column.setContentsMargins(16, 4, 8, 4)
         column.setSpacing(2)
         column.addWidget(self._title)
         column.addWidget(self.text)

@@ -72,7 +72,7 @@ class RunningCalls(QWidget):
         self.rows: dict[int, RunningCall] = {}
         """The calls, by their rows in the step."""
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(16, 6, 8, 6)
+        self._column.setContentsMargins(16, 4, 8, 4)
         self._column.setSpacing(4)
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MS)

@@ -9,6 +9,7 @@ from studio.application.run.text import Block, Piece
 from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.theme import LIGHT
+from tests.support.themes import wear
 
 
 def _view(step: int, text: str) -> InspectorView:
@@ -49,3 +50,21 @@ def test_in_a_narrow_pane_the_search_gives_way_to_the_tabs_until_it_is_asked_for
     inspector.find_words("")
     inspector.resize(1000, 300)
     assert inspector._search.isVisible()
+
+
+def test_the_names_of_the_tabs_are_whole_where_the_pane_is_narrow(qtbot: QtBot) -> None:
+    """*Watch* and *Usage* were cut beside a timeline at 1280 pixels."""
+    wear(LIGHT)
+    inspector = Inspector()
+    qtbot.addWidget(inspector)
+    inspector.show_inspector(_view(1, "text"))
+    inspector.show()
+    widths = {}
+    for width in (1000, 380):
+        inspector.resize(width, 300)
+        bar = inspector._tabs
+        qtbot.waitUntil(lambda bar=bar: bar.width() >= bar.sizeHint().width())
+        widths[width] = bar.sizeHint().width()
+    assert widths[380] < widths[1000]
+    inspector.resize(1000, 300)
+    qtbot.waitUntil(lambda: inspector._tabs.sizeHint().width() == widths[1000])
