@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -311,7 +311,7 @@ class Inspector(FollowsTheme, QWidget):
             bar.setProperty("tight", is_tight)
             bar.style().unpolish(bar)
             bar.style().polish(bar)
-            bar.updateGeometry()
+            QCoreApplication.sendEvent(bar, QEvent(QEvent.Type.StyleChange))  # it measures anew
 
     def _fit_search(self) -> None:
         """The field gives way to the tabs where both do not fit, until it is asked for (Ctrl+F)."""

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.inspector.tabs import Inspection, InspectorView
@@ -55,10 +55,11 @@ def test_in_a_narrow_pane_the_search_gives_way_to_the_tabs_until_it_is_asked_for
 def test_the_names_of_the_tabs_are_whole_where_the_pane_is_narrow(qtbot: QtBot) -> None:
     """*Watch* and *Usage* were cut beside a timeline at 1280 pixels."""
     wear(LIGHT)
-    inspector = Inspector()
-    qtbot.addWidget(inspector)
+    host = QWidget()  # a splitter gives it less than it would like to have
+    qtbot.addWidget(host)
+    inspector = Inspector(host)
     inspector.show_inspector(_view(1, "text"))
-    inspector.show()
+    host.show()
     widths = {}
     for width in (1000, 380):
         inspector.resize(width, 300)
