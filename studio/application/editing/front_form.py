@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from studio.application.editing.front_items import FrontFormError
+from studio.application.editing.front_items import FrontFormError, adds_only, changes_only
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import (
@@ -18,7 +18,6 @@ from studio.core.prompty.edit.edits import (
     set_value,
     write_scalar,
 )
-from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.front.schema import Key, keys_below
 from studio.core.prompty.yaml.places import KeyPath
 from studio.core.text.problem import TextEdit
@@ -100,19 +99,20 @@ def set_front(document: PromptDocument, field: FrontField, typed: str) -> tuple[
         typed: what the user typed; empty takes the key out.
 
     Raises:
-        FrontFormError: it is no value of this kind.
+        FrontFormError: it is no value of this kind, or the YAML around it would say something else.
     """
     entry = document.entry(*field.path)
     if not typed.strip():
         if entry is None:
             return ()
         taken = remove_entry(document, entry)
-        return taken or set_value(document, field.path, "null")
+        gone = taken or set_value(document, field.path, "null")
+        return changes_only(document, gone, field.path, None)
     value = read_value(field, typed)
     if entry is not None and value == field.value:
         return ()
     written = flow_value(value) if isinstance(value, list | Mapping) else write_scalar(value)
-    return keeping_dialect(document, set_value(document, field.path, written))
+    return changes_only(document, set_value(document, field.path, written), field.path, value)
 
 
 def read_value(field: FrontField, typed: str) -> Json:
@@ -163,7 +163,7 @@ def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
     if document.input(name) is not None:
         said = translate("FrontForm", "There is an input {name!r} already.")
         raise FrontFormError(said.format(name=name))
-    return keeping_dialect(document, declare_input(document, name))
+    return adds_only(document, declare_input(document, name), ("inputs",))
 
 
 def rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit, ...]:

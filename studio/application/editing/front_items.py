@@ -6,7 +6,7 @@ The edits are read back before they are given out: what else the front matter sa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from studio.application.words import translate
@@ -132,6 +132,60 @@ def _start(entry: FrontMatterEntry) -> int:
     return entry.value.start if isinstance(entry.path[-1], int) else entry.key.start
 
 
+def changes_only(
+    document: PromptDocument, edits: tuple[TextEdit, ...], path: KeyPath, wanted: Json
+) -> tuple[TextEdit, ...]:
+    """The edits, where the front matter then says what is wanted at a key and else what it said.
+
+    An anchor says the same at several places, a block scalar ends where its last line does: what
+    a form would change beside what is shown in its field, it leaves to the text.
+
+    Raises:
+        FrontFormError: something else would change.
+    """
+    kept = keeping_dialect(document, edits)
+    after = parse(apply_edits(document.source.text, kept)).data
+    expected = {each: value for each, value in _leaves(document.data) if each[: len(path)] != path}
+    expected.update(_leaves(wanted, path))
+    known = {*document.data, path[0]}  # what keeps the dialect may come in besides
+    if {each: value for each, value in _leaves(after) if each[0] in known} == expected:
+        return kept
+    raise _of_its_own(path)
+
+
+def adds_only(
+    document: PromptDocument, edits: tuple[TextEdit, ...], path: KeyPath
+) -> tuple[TextEdit, ...]:
+    """The edits, where the front matter then still says all that it said, and something more.
+
+    Raises:
+        FrontFormError: something would be another, or nothing would be new.
+    """
+    kept = keeping_dialect(document, edits)
+    after = dict(_leaves(parse(apply_edits(document.source.text, kept)).data))
+    before = dict(_leaves(document.data))
+    if len(after) > len(before) and before.items() <= after.items():
+        return kept
+    raise _of_its_own(path)
+
+
+def _of_its_own(path: KeyPath) -> FrontFormError:
+    said = translate("FrontForm", "{key} is written in a form of its own: change it in the text.")
+    return FrontFormError(said.format(key=".".join(map(str, path))))
+
+
+def _leaves(value: Json, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Json]]:
+    """Each value that holds no others, with its keys; nothing for what says nothing."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _leaves(item, (*path, at))
+    elif value is not None:
+        yield path, value
+
+
 def _checked(
     document: PromptDocument, edits: tuple[TextEdit, ...], path: KeyPath, wanted: Json
 ) -> tuple[TextEdit, ...]:
@@ -143,5 +197,4 @@ def _checked(
         others = {key: value for key, value in after.items() if key in before}
         if after.get(str(path[0])) == wanted and others == before:
             return kept
-    said = translate("FrontForm", "{key} is written in a form of its own: change it in the text.")
-    raise FrontFormError(said.format(key=path[0]))
+    raise _of_its_own(path[:1])

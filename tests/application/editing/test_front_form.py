@@ -126,3 +126,71 @@ def test_lists_of_inputs_and_short_forms() -> None:
     )
     short = "---\nmodel: gpt-4o\n---\nuser:\nHi\n"
     assert changed(short, ("model",), "gpt-5") == short.replace("gpt-4o", "gpt-5")
+
+
+@pytest.mark.parametrize(
+    ("front", "path", "typed", "expected"),
+    [
+        (  # the anchor stands where the first key would
+            "model: &m\n  id: g # keep\n", ("model", "provider"), "openai",
+            "model: &m\n  id: g # keep\n  provider: openai\n",
+        ),
+        (
+            "model:\n  id: g\n  options: &o # c\n    temperature: 0.5\n",
+            ("model", "options", "seed"), "7",
+            "model:\n  id: g\n  options: &o # c\n    temperature: 0.5\n    seed: 7\n",
+        ),
+        (
+            "model: !!map {id: g}\n", ("model", "provider"), "openai",
+            "model: !!map {id: g, provider: openai}\n",
+        ),
+        (  # a comment before the bracket is no place for a key
+            "model: {\n  id: g # keep\n}\n", ("model", "provider"), "openai",
+            "model: {\n  id: g, provider: openai # keep\n}\n",
+        ),
+        (
+            "model: {\n  id: g, # keep\n}\n", ("model", "provider"), "openai",
+            "model: {\n  id: g, provider: openai # keep\n}\n",
+        ),
+        (
+            "model: {id: }\n", ("model", "provider"), "openai",
+            "model: {id: , provider: openai }\n",
+        ),
+    ],
+)  # fmt: skip
+def test_a_key_comes_in_beside_anchors_tags_and_comments(
+    front: str, path: tuple[str, ...], typed: str, expected: str
+) -> None:
+    for newline in ("\n", "\r\n"):
+        text = f"---\n{front}---\nuser:\nHi\n".replace("\n", newline)
+        after = f"---\n{expected}---\nuser:\nHi\n".replace("\n", newline)
+        assert changed(text, path, typed) == after
+        assert field_of(after, *path).value is not None
+
+
+@pytest.mark.parametrize(
+    ("front", "path", "typed"),
+    [
+        ("inputs:\n  a: &a\n    kind: string\n    default: x\n  b: *a\n",
+         ("inputs", "a", "default"), "y"),  # b says it too
+        ("inputs:\n  a: &a\n    kind: string\n    default: x\n  b: *a\n",
+         ("inputs", "b", "description"), "y"),  # b would lose its kind and default
+        ("inputs:\n  a:\n    kind: string\n    description: >+\n      keep\n\n",
+         ("inputs", "a", "sample"), "y"),  # the blank line belongs to the description
+    ],
+)  # fmt: skip
+def test_what_would_change_something_else_is_left_to_the_text(
+    front: str, path: tuple[str, ...], typed: str
+) -> None:
+    text = f"---\n{front}---\nuser:\nHi {{{{ a }}}}\n"
+    with pytest.raises(FrontFormError, match="change it in the text"):
+        changed(text, path, typed)
+
+
+def test_an_input_is_added_before_a_comment_in_brackets() -> None:
+    front = "inputs: {\n  a: {kind: string},   # one\n  b: {kind: integer}   # two\n}\n"
+    text = f"---\n{front}---\nuser:\n"
+    after = apply_edits(text, add_input(parse(text), "c"))
+    assert "# one" in after
+    assert "# two" in after
+    assert parse(after).input("c") is not None

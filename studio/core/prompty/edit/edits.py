@@ -16,6 +16,8 @@ from studio.core.text.values import Json
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _PLAIN_IN_FLOW = re.compile(r"[A-Za-z_][\w./+-]*(?: [\w./+-]+)*")
+_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*(?:\s+(?:#[^\n]*\n\s*)*|\Z))+")
+_COMMA = re.compile(r"(?:\s|#[^\n]*\n)*,")
 _PLAIN = re.compile(r"[A-Za-z_/.~][\w ./~+\-]*")
 
 
@@ -117,22 +119,44 @@ def insert_below(
         indented = [f"{path[-1]}:", *(f"  {line}" for line in lines)]
         return insert_below(document, path[:-1], indented, f"{path[-1]}: {{{flow}}}")
     text = document.source.text
-    value = text[entry.value.start : entry.value.end]
+    start = _after_properties(text, entry.value)
+    value = text[start : entry.value.end]
     if value.startswith(("{", "[")) and value.endswith(("}", "]")) and len(value) > 1:
-        inner = value[1:-1].strip()
-        at = entry.value.start + len(value[:-1].rstrip())
-        comma = "" if not inner else " " if inner.endswith(",") else ", "
-        return (TextEdit(Span(at, at), comma + flow),)
+        return (_into_flow(document, path, Span(start, entry.value.end), flow),)
     if value.startswith(("{", "[")) or (value and not _children(document, path)):
-        return (TextEdit(entry.value, newline + newline.join(_indent(lines, entry, document))),)
+        written = newline + newline.join(_indent(lines, entry, document))
+        return (TextEdit(Span(start, entry.value.end), written),)
     if not value:
-        at = _end_of_line(text, _after_colon(document, entry))
+        at = _end_of_line(text, max(start, _after_colon(document, entry)))
         block = _indent(lines, entry, document)
     else:
-        column = _column(text, entry.value.start)
+        column = _column(text, start)
         at = _end_of_line(text, entry.value.end)
         block = [" " * column + line for line in lines]
     return (TextEdit(Span(at, at), newline + newline.join(block)),)
+
+
+def _after_properties(text: str, value: Span) -> int:
+    """Where a value begins behind its anchor, its tag and comments beside them."""
+    found = _PROPERTIES.match(text, value.start, value.end)
+    return found.end() if found else value.start
+
+
+def _into_flow(document: PromptDocument, path: KeyPath, value: Span, flow: str) -> TextEdit:
+    """Add a child in brackets behind the last one: a comment may stand before the bracket."""
+    text, last = document.source.text, value.end - 1
+    ends = [
+        max(each.value.end, _after_colon(document, each))
+        for each in document.entries
+        if each.path[:-1] == path
+    ]
+    if not ends:
+        return TextEdit(Span(value.start + 1, value.start + 1), flow)
+    at = max(ends)
+    comma = _COMMA.match(text, at, last)
+    at = comma.end() if comma else at
+    gap = " " if comma else " , " if text[at - 1] == ":" else ", "  # `a:,` would be a text
+    return TextEdit(Span(at, at), gap + flow)
 
 
 def remove_entry(document: PromptDocument, entry: FrontMatterEntry) -> tuple[TextEdit, ...]:

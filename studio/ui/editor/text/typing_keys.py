@@ -83,7 +83,7 @@ class TypingKeys:
         selected = cursor.selectedText().replace("\u2029", "\n")
         block = cursor.document().findBlock(cursor.selectionStart())
         state = self._editor.highlighter.state_before(block)
-        before, after = ("", "") if selected else _around(cursor)
+        before, after = _around(cursor)
         typed = on_character(
             char,
             before,
@@ -134,6 +134,11 @@ def _do(typed: TypedEdit | None, cursor: QTextCursor) -> bool:
         cursor.movePosition(move.Right, keep, typed.erase + typed.overwrite)
     cursor.insertText(typed.insert)
     cursor.movePosition(move.Left, QTextCursor.MoveMode.MoveAnchor, typed.back)
+    if typed.select:
+        end, last = cursor.position(), len(typed.insert) - typed.back
+        chosen = typed.insert[last - typed.select : last]
+        cursor.setPosition(end - len(chosen.encode("utf-16-le")) // 2)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
     cursor.endEditBlock()
     return True
 

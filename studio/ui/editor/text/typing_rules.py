@@ -30,6 +30,9 @@ class TypedEdit:
     erase: int = 0
     """How many characters before the caret go away first."""
 
+    select: int = 0
+    """How many characters before the caret, once it went back, are selected then."""
+
 
 def on_character(
     char: str, before: str, after: str, *, selected: str = "", yaml: bool, expressions: bool = True
@@ -40,27 +43,28 @@ def on_character(
         char: the character typed.
         before: the line up to the caret.
         after: the line from the caret on.
-        selected: the selected text, which a pair is put around.
+        selected: the selected text, which a pair is put around; it stays selected, so that a second
+            brace makes an expression of it and the next character takes its place.
         yaml: whether the line is front matter or another YAML part.
         expressions: whether `{{` opens an expression here; not in format strings.
     """
-    if selected and char in PAIRS and "\n" not in selected:
-        return TypedEdit(char + selected + PAIRS[char])
+    if selected:
+        if char in PAIRS and "\n" not in selected:
+            opens = expressions and before.endswith("{") and after.startswith("}")
+            return _put_around(char, selected, is_expression=opens)
+        before = after = ""
     if after.startswith(char) and char in ")]}\"'`" and _is_open(char, before):
         return TypedEdit(char, overwrite=1)
-    if expressions and char in " %#}":
-        within = _inside_braces(char, before, after)
-        if within is not None:
-            return within
+    within = _inside_braces(char, before, after) if expressions and char in " %#}" else None
+    if within is not None:
+        return within
     if expressions and char not in " }%#-+" and _is_space_typed_over(before, after):
         pair = PAIRS.get(char, "")
         return TypedEdit(f"{char}{pair} ", back=len(pair) + 1)
-    if expressions and char in "%#" and before.endswith("{") and after.startswith("}"):
-        return TypedEdit(f"{char}  {char}", back=2)
-    braces = before.endswith("{") and after.startswith("}") and not before.endswith("{{")
-    if expressions and char == "{" and braces:
-        # Two opened braces are an expression: `{{ | }}`; the second closing one comes with it.
-        return TypedEdit("{  }", back=2)
+    if expressions and char in "%#{" and before.endswith("{") and after.startswith("}"):
+        opened = _second_of_two(char, before)
+        if opened is not None:
+            return opened
     if char not in PAIRS:
         return None
     if after and not after[0].isspace() and after[0] not in ")]},:;.\"'`":
@@ -70,6 +74,21 @@ def on_character(
     if char in "\"'`" and before and (before[-1].isalnum() or before[-1] in "\"'`\\"):
         return None
     return TypedEdit(char + PAIRS[char], back=1)
+
+
+def _second_of_two(char: str, before: str) -> TypedEdit | None:
+    """What opens an expression, a tag or a comment; its second closing character comes with it."""
+    if char != "{":
+        return TypedEdit(f"{char}  {char}", back=2)
+    return None if before.endswith("{{") else TypedEdit("{  }", back=2)
+
+
+def _put_around(char: str, selected: str, *, is_expression: bool) -> TypedEdit:
+    """A pair around what is selected, which stays selected; a second brace makes an expression."""
+    gap = " " if char == "{" and is_expression else ""
+    return TypedEdit(
+        f"{char}{gap}{selected}{gap}{PAIRS[char]}", back=1 + len(gap), select=len(selected)
+    )
 
 
 def on_return(before: str, after: str, *, yaml: bool) -> TypedEdit | None:

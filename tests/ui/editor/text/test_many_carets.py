@@ -91,7 +91,10 @@ def keys(*pressed: tuple[Qt.Key, Qt.KeyboardModifier] | str) -> Callable[[Prompt
 PLAIN = Qt.KeyboardModifier.NoModifier
 CASES = {
     "a pair is closed": ("a | b |", keys("("), "a (|) b (|)"),
-    "a pair is put around": ("<one> <two>", keys("("), "(one)| (two)|"),
+    "a pair is put around": ("<one> <two>", keys("("), "(<one>) (<two>)"),
+    "and typed on in it": ("<one> <two>", keys("(a"), "(a|) (a|)"),
+    "a selection becomes an expression": (
+        "<one> <t👩‍🚀>", keys("{{"), "{{ <one> }} {{ <t👩‍🚀> }}"),
     "braces open an expression": ("| and |", keys("{{"), "{{ | }} and {{ | }}"),
     "a closing bracket is typed over": ("| and |", keys("(x)"), "(x)| and (x)|"),
     "an empty pair goes as one": (
