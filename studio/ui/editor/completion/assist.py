@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
@@ -46,7 +46,7 @@ class EditorAssist(QObject):
         self._soon.setInterval(_TYPED_DELAY_MS)
         self._soon.timeout.connect(self._on_typed)
         editor.viewport().installEventFilter(self)
-        editor.installEventFilter(self)
+        editor.take_offer = self._take_at_once
         editor.character_typed.connect(self._soon.start)
 
     @cached_property
@@ -106,8 +106,7 @@ class EditorAssist(QObject):
 
     def _take_at_once(self, event: QKeyEvent) -> bool:
         """Tab right behind a typed word: the word's offer was not shown yet."""
-        is_tab = event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab
-        if not is_tab or not self._soon.isActive():
+        if not self._soon.isActive():
             return False
         self._soon.stop()
         self._on_typed()
@@ -255,9 +254,7 @@ class EditorAssist(QObject):
     # -- hover ----------------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Tell about what is under the mouse; take what Tab asks for before it is offered."""
-        if watched is self._editor:
-            return isinstance(event, QKeyEvent) and self._take_at_once(event)
+        """Tell about what is under the mouse."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = self.hover_text(event.pos())
             if text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QListWidget, QListWidgetItem, QVBoxLayout
 
 from studio.application.editing.completion_items import CompletionItem, CompletionList
@@ -60,7 +60,6 @@ class CompletionPopup(QFrame):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._list.currentItemChanged.connect(self._on_current)
         self._list.itemClicked.connect(self._take)
-        editor.installEventFilter(self)
         editor.verticalScrollBar().valueChanged.connect(self.hide)
         self.hide()
 
@@ -127,6 +126,16 @@ class CompletionPopup(QFrame):
         self.hide()
         if chosen is not None and offered is not None:
             self.chosen.emit(chosen.data(_ITEM), offered.span)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take the editor's keys while the list is open: a filter costs something at each event."""
+        super().showEvent(event)
+        self._editor.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Leave the keys to the editor."""
+        super().hideEvent(event)
+        self._editor.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keys while the list is open; it closes when the editor loses the keyboard."""

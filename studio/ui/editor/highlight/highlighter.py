@@ -53,6 +53,10 @@ class Highlighter(QSyntaxHighlighter):
         """In lines to go on from. No `QTextBlock`s: lines may go away in between."""
         self._unread_from: int | None = None
         self._changed_to = -1
+        self._is_own = False
+        """Whether the next line is the one that was typed in: it is never put off, however busy the
+        machine is.
+        """
         self._stop_at = sys.maxsize
         self._first_done, self._last_done = sys.maxsize, -1
         self._held = False
@@ -160,8 +164,9 @@ class Highlighter(QSyntaxHighlighter):
         if self._loading:
             return
         block = self.currentBlock()
-        late = perf_counter() > self._deadline or block.blockNumber() > self._stop_at
-        if self._held or late:
+        is_own, self._is_own = self._is_own, False
+        late = not is_own and perf_counter() > self._deadline
+        if self._held or late or block.blockNumber() > self._stop_at:
             self._put_off(block)
             return
         # Its tables take longer to load than a window to paint.
@@ -209,6 +214,7 @@ class Highlighter(QSyntaxHighlighter):
     def _begin(self, position: int, removed: int, added: int) -> None:
         self._deadline = perf_counter() + _SLICE_SECONDS
         self._changed_to = position + added
+        self._is_own = True
         if self._timer.isActive():
             self._timer.start(_REST_MS)
 

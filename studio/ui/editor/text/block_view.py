@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPoint, QRect, QRectF
 from PySide6.QtGui import QTextBlock, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
@@ -15,10 +15,21 @@ class BlockView(QPlainTextEdit):
     _left_room = 0
     _right_room = 0
 
-    def visible_blocks(self) -> Iterator[tuple[QTextBlock, float, float]]:
-        """The lines on the screen, with top and height in the viewport."""
-        block = self.firstVisibleBlock()
-        bottom = self.viewport().height()
+    def visible_blocks(
+        self, part: QRect | None = None
+    ) -> Iterator[tuple[QTextBlock, float, float]]:
+        """The lines on the screen, with top and height in the viewport.
+
+        Args:
+            part: the part of the viewport that counts; all of it where None.
+        """
+        if part is None:
+            block, bottom = self.firstVisibleBlock(), self.viewport().height()
+        else:
+            block = self.cursorForPosition(QPoint(0, part.top())).block()
+            bottom = min(part.bottom(), self.viewport().height())
+            while not block.isVisible() and block.previous().isValid():
+                block = block.previous()
         top = self.geometry_of(block).top()
         while block.isValid() and top <= bottom:
             height = self.blockBoundingRect(block).height()

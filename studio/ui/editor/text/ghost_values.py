@@ -68,19 +68,16 @@ class GhostValues(QObject):
 
     def paint(self, dirty: QRect) -> None:
         """Paint what stands behind the lines on the screen."""
-        theme = theme_in_use()
-        if not self._values and not self._fixes:
-            return
-        painter: QPainter | None = None
         caret = self._view.textCursor().blockNumber()
-        for block, top, height in self._view.visible_blocks():
-            if top > dirty.bottom():
-                break
-            if top + height < dirty.top():
-                continue
+        values = self._values if self._is_shown else {}
+        if not values and caret not in self._fixes:
+            return
+        theme = theme_in_use()
+        painter: QPainter | None = None
+        for block, top, _ in self._view.visible_blocks(dirty):
             line = block.blockNumber()
             fix = self._fixes.get(line, "") if line == caret else ""
-            text = fix or (self._values.get(line, "") if self._is_shown else "")
+            text = fix or values.get(line, "")
             if not text:
                 continue
             if painter is None:

@@ -124,12 +124,8 @@ class Gutter(QWidget):
         caret = self._editor.textCursor().blockNumber()
         breakpoints = self._breakpoints()
         text_height = float(self._editor.fontMetrics().height()) + 2
-        dirty_top, dirty_bottom = event.rect().top(), event.rect().bottom()
-        for block, top, height in self._editor.visible_blocks():
-            if top > dirty_bottom:
-                break
-            if top + height < dirty_top:
-                continue  # a key changes one line: the others stay as they are painted
+        # A key changes one line: the others stay as they are painted.
+        for block, top, height in self._editor.visible_blocks(event.rect()):
             line = block.blockNumber()
             self._paint_line(
                 painter,

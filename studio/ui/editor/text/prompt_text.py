@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QTextCursor, QTextDocument
+from PySide6.QtGui import QTextCursor, QTextDocument, QTextOption
 from PySide6.QtWidgets import QPlainTextDocumentLayout
 
 from studio.core.text.common import common_start
@@ -18,6 +18,8 @@ from studio.ui.editor.text import marks
 from studio.ui.editor.text.block_view import BlockView
 from studio.ui.editor.text.fold_state import Folding
 from studio.ui.style.theme import mono_font
+
+_NO_WRAP = QTextOption.WrapMode.NoWrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,65 +131,54 @@ class TextMirror(QObject):
         return new if new.to_utf16(len(new)) == length else None
 
 
-class LineUpdate(QObject):
-    """Stands between a document's layout and the painting of the editors that show it.
+class LineLayout(QPlainTextDocumentLayout):
+    """Lays out and paints one line where a key changed one line.
 
     A highlighter that colours a line reports it as "so many characters removed and as many added";
-    Qt adds the two up, takes the change for one of several lines, and paints the whole viewport at
-    each key (`QPlainTextDocumentLayout::documentChanged`). Here the layout is silent while a
-    change within one line runs, and what is needed is asked for afterwards.
+    Qt adds the two up and takes the change for one of several lines: it lays the next ones out anew
+    (13 % of a key) and paints the whole viewport. Here it is told which line it was.
     """
 
-    all_changed = Signal()  # every line below may stand elsewhere or have other colours
+    all_changed = Signal()  # every line below may stand elsewhere
     rows_changed = Signal()  # a line takes more rows or fewer: the caret may be out of sight
 
-    def __init__(self, document: QTextDocument, parent: QObject) -> None:
-        super().__init__(parent)
-        self._document = document
-        self._blocks = self._document.blockCount()
-        self._line = 0
-        self._rows = 0
-        self._state_after = 0
-        self._silent = False
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._blocks = document.blockCount()
+        self._is_edit = False
+        """Whether what Qt reports next is a change of the text, not of colours or folds alone."""
         self.is_one_line = False
         """Whether what is asked to be painted right now is a line that kept its rows."""
-        self._document.contentsChange.connect(self._on_change)
-        self._document.contentsChanged.connect(self._on_changed)
+        document.contentsChange.connect(self._on_change)
 
-    def _on_change(self, position: int, removed: int, added: int) -> None:
-        """Comes before the highlighter's own slot and before the layout hears of it."""
-        blocks, before = self._document.blockCount(), self._blocks
-        self._blocks = blocks
-        line = self._document.findBlock(position)
-        if blocks != before or line != self._document.findBlock(position + added):
-            return
-        self._line = line.blockNumber()
-        self._state_after = line.userState()
-        self._silent = True
-        self._document.documentLayout().blockSignals(True)
+    def _on_change(self, _position: int, _removed: int, _added: int) -> None:
+        self._is_edit = True
 
-    def _on_changed(self) -> None:
-        if not self._silent:
+    def documentChanged(self, position: int, removed: int, added: int) -> None:  # noqa: N802
+        """Comes after the highlighter's own slot: what is added holds every line it colored."""
+        document = self.document()
+        is_edit, self._is_edit = self._is_edit, False
+        before, self._blocks = self._blocks, document.blockCount()
+        line = document.findBlock(position)
+        if not is_edit or before != self._blocks or not line.contains(position + max(0, added - 1)):
+            super().documentChanged(position, removed, added)
             return
-        self._silent = False
-        layout = self._document.documentLayout()
-        line = self._document.findBlockByNumber(self._line)
-        if line.isValid():
-            layout.blockBoundingRect(line)  # counts its rows, which its colours undid
-        layout.blockSignals(False)
-        rows, before = self._document.lineCount(), self._rows
-        self._rows = rows
-        if line.isValid() and rows == before:
-            if line.userState() == self._state_after:
-                self.is_one_line = True
-                layout.updateBlock.emit(line)
-                self.is_one_line = False
-            else:
-                self.all_changed.emit()  # the lines below have other colours too
+        size = self.documentSize()
+        self.blockSignals(True)  # else the scroll bars are painted as a long line grows
+        line.clearLayout()
+        self.blockBoundingRect(line)  # lays it out
+        self.blockSignals(False)
+        now = self.documentSize()
+        if now.height() != size.height():
+            self.documentSizeChanged.emit(now)
+            self.all_changed.emit()
+            self.rows_changed.emit()
             return
-        layout.documentSizeChanged.emit(layout.documentSize())
-        self.all_changed.emit()
-        self.rows_changed.emit()
+        if now.width() != size.width() and document.defaultTextOption().wrapMode() == _NO_WRAP:
+            self.documentSizeChanged.emit(now)
+        self.is_one_line = True
+        self.updateBlock.emit(line)
+        self.is_one_line = False
 
 
 class PromptText(QObject):
@@ -196,11 +187,11 @@ class PromptText(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.document = QTextDocument(self)
-        self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
+        self.lines = LineLayout(self.document)
+        self.document.setDocumentLayout(self.lines)
         self.document.setDefaultFont(mono_font())
         self._views: list[BlockView] = []
         self.mirror = TextMirror(self.document, self)
-        self.lines = LineUpdate(self.document, self)
         self.highlighter = Highlighter(self.document)
         self.highlighter.recounted.connect(self.mirror.recount)
         self.folding = Folding(self.document, self)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMimeData, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QInputMethodEvent,
+    QInputMethodQueryEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -32,7 +34,12 @@ if TYPE_CHECKING:
     from studio.ui.editor.text.snippet_session import SnippetSession
     from studio.ui.editor.text.typing_keys import TypingKeys
 
-_RECTANGLES = (QRectF, QRect)
+_RECTANGLES = (
+    Qt.InputMethodQuery.ImCursorRectangle,
+    Qt.InputMethodQuery.ImAnchorRectangle,
+    Qt.InputMethodQuery.ImInputItemClipRectangle,
+)
+_ANY_RECTANGLE = _RECTANGLES[0] | _RECTANGLES[1] | _RECTANGLES[2]
 _COLUMN = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier
 _COMMANDS = (
     Qt.KeyboardModifier.ControlModifier
@@ -52,6 +59,8 @@ class TextInput(PromptView):
     """Takes files and pictures, where someone set it."""
     snippet: SnippetSession | None = None
     """The snippet that is being filled, once there was one."""
+    take_offer: Callable[[QKeyEvent], bool] | None = None
+    """Takes a Tab right behind a word whose completions are about to be offered."""
 
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         super().__init__(parent, prompt)
@@ -62,22 +71,44 @@ class TextInput(PromptView):
         self.structure = StructureSelection(self)
         self._column: QTextCursor | None = None
         """Where a selection of columns began, while the mouse is held."""
+        # Not `event`, nor `inputMethodQuery`: each would go through Python a dozen times with a
+        # key, there and back, which took a fifth of the time until the key was painted.
+        self.installEventFilter(self)
 
-    def event(self, event: QEvent) -> bool:
-        """Leave the keys of the window's actions to the window.
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Leave the keys of the window's actions to the window; tell input methods right places.
 
         The text widget claims keys by the habits of the desktop: on X11 Ctrl+D deletes, Ctrl+K
         deletes to the line's end and Ctrl+U the line, which nobody expects of an editor.
         """
+        if watched is not self:
+            return super().eventFilter(watched, event)
+        if isinstance(event, QInputMethodQueryEvent):
+            return self._tell_places(event)
         if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
             and event.modifiers() & _COMMANDS
             and self._is_of_window(event)
         ):
             event.ignore()
+            return True
+        return False
+
+    def _tell_places(self, event: QInputMethodQueryEvent) -> bool:
+        """Places count from the widget's corner; Qt forgets the gutter left of the viewport.
+
+        Without this the list of an input method opens as far left of the caret as the gutter is
+        wide.
+        """
+        if not event.queries() & _ANY_RECTANGLE:
             return False
-        return super().event(event)
+        self.event(event)
+        for each in _RECTANGLES:
+            place = event.value(each)
+            if isinstance(place, QRectF | QRect):
+                event.setValue(each, place.translated(self.viewport().pos()))
+        return True
 
     def _is_of_window(self, event: QKeyEvent) -> bool:
         pressed = QKeySequence(event.keyCombination())
@@ -90,18 +121,24 @@ class TextInput(PromptView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Let the snippet, the carets and the typing rules see the key first."""
-        if self._takes_standard(event):
+        text = event.text()
+        types = bool(text) and text.isprintable() and not is_command(event)
+        if not types and (self._takes_offer(event) or self._takes_standard(event)):
             return
         filled = self.snippet is not None and self.snippet.press(event)
-        if not filled and not self._indents(event) and not self._caret_keys.press(event):
-            if self._goes_home(event) or self._keys.press(event):
+        indents = not filled and not types and self._indents(event)
+        if not filled and not indents and not self._caret_keys.press(event):
+            if (not types and self._goes_home(event)) or self._keys.press(event):
                 self.ensureCursorVisible()
             else:
                 super().keyPressEvent(event)
-        text = event.text()
-        writes = bool(text) and (text.isprintable() or event.key() == Qt.Key.Key_Backspace)
-        if writes and not is_command(event):
+        erases = bool(text) and event.key() == Qt.Key.Key_Backspace and not is_command(event)
+        if types or erases:
             self.character_typed.emit()
+
+    def _takes_offer(self, event: QKeyEvent) -> bool:
+        is_tab = event.key() == Qt.Key.Key_Tab
+        return is_tab and self.take_offer is not None and self.take_offer(event)
 
     def _type_rule(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
         return self._keys.write(event, cursor)
@@ -152,19 +189,6 @@ class TextInput(PromptView):
         self.carets.edit(lambda cursor: cursor.insertText(written))
         if event.preeditString():
             super().inputMethodEvent(QInputMethodEvent(event.preeditString(), event.attributes()))
-
-    def inputMethodQuery(  # type: ignore[override] # Qt asks by the first of two forms
-        self, query: Qt.InputMethodQuery
-    ) -> object:
-        """Places count from the widget's corner; Qt forgets the gutter left of the viewport.
-
-        Without this the list of an input method opens as far left of the caret as the gutter is
-        wide.
-        """
-        value = super().inputMethodQuery(query)
-        if isinstance(value, _RECTANGLES):
-            return value.translated(self.viewport().pos())
-        return value
 
     def cut(self) -> None:
         """Cut what the carets select; the line where nothing is selected."""

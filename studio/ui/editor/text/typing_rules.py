@@ -8,6 +8,7 @@ from dataclasses import dataclass
 PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
 """An opening character and the one that is put in after it."""
 
+_OPENING = {PAIRS[each]: each for each in "([{"}
 _LIST = re.compile(
     r"(?P<indent>\s*)(?P<mark>[-*+]|(?P<number>\d+)(?P<dot>[.)]))(?P<gap>\s+)(?P<rest>.*)$"
 )
@@ -159,16 +160,14 @@ def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
 
     Looks at most 20,000 characters far, so that a long text costs a key press nothing.
     """
-    closing = {")": "(", "]": "[", "}": "{"}
-    opening = {value: key for key, value in closing.items()}
     for at in (position - 1, position):
         if not 0 <= at < len(text):
             continue
         char = text[at]
-        if char in opening:
-            step, stop, other = 1, min(len(text), at + 20_000), opening[char]
-        elif char in closing:
-            step, stop, other = -1, max(-1, at - 20_000), closing[char]
+        if char in "([{":
+            step, stop, other = 1, min(len(text), at + 20_000), PAIRS[char]
+        elif char in _OPENING:
+            step, stop, other = -1, max(-1, at - 20_000), _OPENING[char]
         else:
             continue
         depth = 0

@@ -91,7 +91,6 @@ class PromptEditor(FollowsTheme, TextInput):
         self.document().contentsChanged.connect(self.ghosts.follow_edit)
         self.mark_bar.rangeChanged.connect(self._scroll_past_end)
         self.mark_bar.valueChanged.connect(self.sticky.follow)
-        self.cursorPositionChanged.connect(self.sticky.follow)
         self.sticky.request_line.connect(lambda line: self.go_to_line(line + 1))
         self.blockCountChanged.connect(self._fit_gutter)
         self.updateRequest.connect(self._on_update)
@@ -260,7 +259,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.ghosts.paint(event.rect())
         if len(self.carets):
             self.carets.paint()
-        if self.folding.is_closed(0) and self.parsed is not None:
+        if self.folding.is_any_closed and self.folding.is_closed(0) and self.parsed is not None:
             self._front.paint(event.rect(), self.parsed)
 
     def _lowest_line(self) -> int:
@@ -287,6 +286,7 @@ class PromptEditor(FollowsTheme, TextInput):
     def _on_caret(self) -> None:
         if self._is_going:
             return  # another editor of the same text moved the caret
+        self.sticky.follow()
         if not self.textCursor().block().isVisible():
             self.folding.show_line(self.textCursor().blockNumber())
         left = self.marks.follow_caret()

@@ -8,6 +8,7 @@ from PySide6.QtGui import QPaintEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from studio.ui.editor.highlight import highlighter
 from studio.ui.editor.text.gutter import Gutter
 from studio.ui.editor.text.view import PromptEditor
 
@@ -81,6 +82,18 @@ def test_a_key_paints_its_line_only(editor: PromptEditor, qtbot: QtBot) -> None:
     assert painted_height(editor, qtbot, "a") < 3 * row
 
 
+def test_the_typed_line_is_colored_at_once_however_busy_the_machine_is(
+    editor: PromptEditor, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def press() -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(highlighter, "_SLICE_SECONDS", -1.0)  # spent before it began
+            qtbot.keyClick(editor, Qt.Key.Key_A)
+
+    seen = painted_until_quiet(editor, qtbot, editor.viewport(), press)
+    assert max(rect.height() for rect in seen) < 3 * editor.fontMetrics().height()
+
+
 def test_a_line_that_grows_a_row_moves_the_others(editor: PromptEditor, qtbot: QtBot) -> None:
     bottom = editor.geometry_of(editor.textCursor().block().next()).top()
     assert painted_height(editor, qtbot, " word" * 20) > 300
@@ -99,6 +112,23 @@ def test_typing_at_the_end_keeps_the_caret_in_view(editor: PromptEditor, qtbot: 
     assert editor.text().endswith("word " * 60)
     editor.undo()
     assert editor.viewport().rect().intersects(editor.cursorRect())
+
+
+def test_a_long_line_that_is_not_wrapped_goes_along_with_the_caret(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
+    editor.set_wrapped(False)
+    qtbot.keyClicks(editor, "word " * 30)
+    assert editor.horizontalScrollBar().maximum() > 0
+    assert editor.viewport().rect().contains(editor.cursorRect().center())
+
+
+def test_a_key_lays_out_its_line_and_no_other(editor: PromptEditor, qtbot: QtBot) -> None:
+    below = editor.textCursor().block().next()
+    assert below.layout().lineCount() == 1
+    qtbot.keyClick(editor, Qt.Key.Key_A)
+    assert editor.textCursor().block().layout().lineCount() == 1
+    assert below.layout().lineCount() == 1  # nothing was painted since
 
 
 def gutter_painted(editor: PromptEditor, qtbot: QtBot, key: Qt.Key) -> list[QRect]:
