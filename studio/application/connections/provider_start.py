@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -41,6 +42,11 @@ _NO_CHAT = (
     "sora", "veo-", "speech", "lyria", "aqa",
 )  # fmt: skip
 _CHAT_METHODS = ("generateContent", "completion")
+_ASSIGNED = re.compile(
+    r"(?:export\s+|set\s+|\$env:)?\w*(?:key|token|secret)\s*(?:=|:\s)\s*", re.IGNORECASE
+)
+"""`export OPENAI_API_KEY=`, and `api_key: ` of a YAML file."""
+_QUOTES = "\"'`“”„‘’«»,;"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,8 @@ def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] |
         wrong = problems_of(replace(start.connection, base_url=address), ()).get("base_url")
         if wrong:
             return "address", wrong
+    if "key" in start.asks and (wrong := _key_problem(answers.key)):
+        return "key", wrong
     has_key = answers.key.strip() or start.variable or start.is_known
     if "key" in start.asks and not has_key and start.id != "compatible":
         return "key", _tr("Paste a key first.")
@@ -116,6 +124,23 @@ def missing(start: ProviderStart, answers: ProviderAnswers) -> tuple[Ask, str] |
             "Enter the name of your deployment first: Azure calls a model by it."
         )
     return None
+
+
+def tidied_key(text: str) -> str:
+    """A key as it is pasted, without what stood around it: quotes, `Bearer`, a variable's name."""
+    key = text.strip()
+    named = _ASSIGNED.match(key)
+    if named is not None and named.end() < len(key):
+        key = key[named.end() :]
+    key = key.strip().strip(_QUOTES).strip()
+    return key[7:].strip() if key[:7].lower() == "bearer " else key
+
+
+def _key_problem(key: str) -> str:
+    """What a text shows to be no key of any provider; empty where nothing speaks against it."""
+    if any(not "!" <= char <= "~" for char in key):
+        return _tr("This is no key: keys have no blanks, and no letters such as ü. Copy it again.")
+    return ""
 
 
 def connection_of(start: ProviderStart, answers: ProviderAnswers) -> Connection:

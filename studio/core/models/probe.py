@@ -51,6 +51,9 @@ class Probe:
     seconds: float = 0.0
     """How long it took."""
 
+    lists: bool = True
+    """Whether it lists its models; where it does not, the id of one has to be typed."""
+
 
 async def probe(
     connection: Connection, secrets: SecretStore, embedded: EmbeddedServer | None = None
@@ -84,7 +87,7 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
     except ModelError as error:
         if error.kind not in _NO_LIST:
             raise
-        return await _ask_one_token(connection, key, start)
+        return await _ask_one_token(connection, key, start, error)
     finally:
         await client.close()
     models = tuple(sorted({str(item["id"]) for item in listed}))
@@ -96,19 +99,44 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
     return Probe(True, message, hint, models, listed, seconds)
 
 
-async def _ask_one_token(connection: Connection, key: KeySource, start: float) -> Probe:
+def _without_list(connection: Connection, refused: ModelError, start: float) -> Probe:
+    """What is said of a server that does not list its models, while no id of one is known."""
+    seconds = time.monotonic() - start
+    typed = "Type the id of a model and test again: it is then asked for one token."
+    ends = ": it usually ends in /v1" if connection.kind in ("compatible", "openai") else ""
+    if refused.kind == "bad-reply":
+        message = (
+            f"{connection.name} answers, but not as a model server does: a web page or another "
+            f"program stands at {shown_address(connection)}."
+        )
+        hint = (
+            f"Check the address{ends}. A network with a sign-in page answers so too. If the server "
+            "only lists no models, type the id of one and test again."
+        )
+        return Probe(False, message, hint, seconds=seconds, lists=False)
+    if refused.kind == "forbidden":
+        return Probe(False, refused.message, typed, seconds=seconds, lists=False)
+    message = f"{connection.name} is there, but does not list its models."
+    hint = f"{typed} If nothing answers then, check the address{ends}."
+    return Probe(False, message, hint, seconds=seconds, lists=False)
+
+
+async def _ask_one_token(
+    connection: Connection, key: KeySource, start: float, refused: ModelError
+) -> Probe:
     """Try a server that does not list its models by the shortest request that there is.
+
+    Args:
+        connection: the connection.
+        key: its key.
+        start: when the trial began.
+        refused: how it answered when it was asked for its list.
 
     Raises:
         ModelError: it does not answer that either.
     """
     if not connection.model:
-        return Probe(
-            False,
-            f"{connection.name} is there, but does not list its models.",
-            "Type the id of a model and test again: it is then asked for one token.",
-            seconds=time.monotonic() - start,
-        )
+        return _without_list(connection, refused, start)
     model = RemoteModel(replace(connection, retries=0), connection.model, key)
     most = _FEWEST_TOKENS[connection.api]
     request = ModelRequest((Message("user", (TextPart("Hi"),)),), options={"maxOutputTokens": most})

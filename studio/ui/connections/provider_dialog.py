@@ -118,7 +118,8 @@ class ProviderDialog(QDialog):
             trial = replace(trial, probe=replace(probe, hint=step or self.tr("Choose a model.")))
             self.fields.show_models(offered_models(probe), start.connection.model)
         elif probe is not None:
-            self.fields.show_models((), "", may_be_typed=start.id == "compatible")
+            may_be_typed = start.id == "compatible" or not probe.lists
+            self.fields.show_models((), "", may_be_typed=may_be_typed)
         self.trial.show_trial(trial)
         self._show_ready()
 

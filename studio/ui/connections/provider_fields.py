@@ -15,7 +15,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.connections.provider_start import Ask, ProviderAnswers, ProviderStart
+from studio.application.connections.provider_start import (
+    Ask,
+    ProviderAnswers,
+    ProviderStart,
+    tidied_key,
+)
 
 
 class ProviderFields(QWidget):
@@ -94,7 +99,7 @@ class ProviderFields(QWidget):
         model = (self.deployment if is_azure else self.model).text().strip()
         if not is_azure and self._listed and model not in self._listed:
             model = ""  # words that the list is filtered by
-        return ProviderAnswers(self.address.text().strip(), self.key.text().strip(), model)
+        return ProviderAnswers(self.address.text().strip(), tidied_key(self.key.text()), model)
 
     def say(self, text: str) -> None:
         """Say what is missing; empty for nothing."""

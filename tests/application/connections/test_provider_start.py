@@ -12,6 +12,7 @@ from studio.application.connections.provider_start import (
     next_step,
     offered_models,
     provider_starts,
+    tidied_key,
     with_provider,
 )
 from studio.core.models.connection_file import Connections
@@ -133,3 +134,28 @@ def test_each_dead_end_has_its_next_step() -> None:
     assert "type the id" in next_step(start("openai"), Probe(True, "answers"))
     assert next_step(start("openai"), Probe(True, "answers", "", ("m",))) == ""
     assert next_step(start("openai"), Probe(False, "refused", "Check the key.")) == ""
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "sk-abc_12=", "  sk-abc_12=\n", '"sk-abc_12="', "„sk-abc_12=“", "Bearer sk-abc_12=",
+        "OPENAI_API_KEY=sk-abc_12=", 'export OPENAI_API_KEY="sk-abc_12="', "api_key: sk-abc_12=,",
+        "$env:OPENAI_API_KEY = 'sk-abc_12='",
+    ],
+)  # fmt: skip
+def test_a_key_is_taken_out_of_what_was_pasted_with_it(pasted: str) -> None:
+    assert tidied_key(pasted) == "sk-abc_12="
+
+
+@pytest.mark.parametrize("key", ["id:secret", "c2VjcmV0LWtleQ==", "my-key="])
+def test_a_key_with_signs_in_it_stays(key: str) -> None:
+    assert tidied_key(key) == key
+
+
+@pytest.mark.parametrize("key", ["two words", "schl\u00fcssel", "sk-\u200babc"])
+def test_what_is_no_key_is_not_tried(key: str) -> None:
+    found = missing(start("openai"), ProviderAnswers("", key, ""))
+    assert found is not None
+    assert found[0] == "key"
+    assert "no key" in found[1]

@@ -70,6 +70,21 @@ async def test_without_a_list_and_a_model_it_says_what_is_missing(
     assert len(server.requests) == 1
 
 
+async def test_a_page_and_a_refusal_are_said_as_what_they_are(
+    server: ChatServer, connection: Connection
+) -> None:
+    draft = replace(connection, model="")
+    server.list_answer = json_body("<html>Sign in</html>", kind="text/html")
+    found = await probe(draft, SECRETS)
+    assert "not as a model server does" in found.message
+    assert server.url in found.message
+    assert "usually ends in /v1" in found.hint
+    server.list_answer = failure(403, "Country not supported")
+    found = await probe(draft, SECRETS)
+    assert "Country not supported" in found.message
+    assert (found.works, found.lists) == (False, False)
+
+
 async def test_what_the_short_request_fails_at_is_said(
     server: ChatServer, connection: Connection
 ) -> None:
