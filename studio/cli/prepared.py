@@ -20,12 +20,15 @@ from studio.core.tools.registry import SourceStatus
 from studio.core.tools.trust.store import TrustStore
 
 
-def report_sources(sources: Iterable[SourceStatus]) -> None:
+def report_sources(document: PromptDocument, sources: Iterable[SourceStatus]) -> None:
     """Write to standard error what is wrong with the sources of a prompt's tools."""
+    path = document.source.path
     for status in sources:
         is_well = status.state == "ready" and not status.message
         if not is_well and status.state != "available":  # such as a server that it does not name
             way = " (--trust allows it)" if status.state == "waiting" else ""
+            if path is not None and status.state == "untrusted" and status.folder == path.parent:
+                way = " (--trust trusts the folder, now and from then on)"
             print(f"prompt-studio: {status.label}: {status.message}{way}", file=sys.stderr)
 
 
@@ -56,5 +59,5 @@ def offered_tools(document: PromptDocument, trust: TrustStore) -> tuple[ToolSpec
         return None
     connections = read_connections(user_paths().config / "connections.toml")
     registry = asyncio.run(registry_of(document, trust, connections, secret_store()))
-    report_sources(registry.sources)
+    report_sources(document, registry.sources)
     return registry.specs

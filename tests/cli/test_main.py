@@ -329,7 +329,7 @@ def test_tools_of_an_untrusted_folder_do_not_run(
     prompt = str(tmp_path / "react-agent.prompty")
     assert run_command(["run", prompt, "-i", "question=x"]) == FINE
     printed = capsys.readouterr()
-    assert "not trusted" in printed.err
+    assert "not trusted, so nothing of it is run (--trust trusts the folder" in printed.err
     assert "Observation: 42" not in printed.out
     assert run_command(["run", prompt, "-i", "question=x", "--trust"]) == FINE
     assert "Observation: 42" in capsys.readouterr().out
@@ -367,3 +367,13 @@ def test_without_a_display_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch)
     assert ended.returncode == USAGE
     assert "--screenshot" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "messages", "request", "export"])
+def test_a_python_file_is_not_taken_for_a_prompt(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tools.py"
+    path.write_text("def look() -> str:\n    return 'here'\n", encoding="utf-8")
+    assert run_command([command, str(path)]) == USAGE
+    assert "is no prompt (Python); `tools list` shows the tools in it" in capsys.readouterr().err

@@ -101,7 +101,7 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
         registry = await tools.load(document, prepared.messages.tools)
         if options.trust:
             registry = tools.allow_tools()
-        report_sources(registry.sources)
+        report_sources(document, registry.sources)
         _report_changes(registry, asks=run_options.approve == "ask")
         _check_tools(order.breaks, [tool.name for tool in registry.specs])
         toolbox = tools.toolbox(prepared.inputs)

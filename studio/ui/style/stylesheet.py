@@ -53,6 +53,9 @@ QToolButton:hover { background: $raised; border-color: $border; }
 QToolButton:pressed, QToolButton:checked { background: $selection; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:disabled { color: $muted; }
+QToolButton[primary="true"]:enabled:hover, QToolButton[primary="true"]:enabled:pressed {
+    background: $accent; border-color: $text; }
+QToolButton[primary="true"]:enabled:focus { border-color: $text; }
 QToolButton[popupMode="1"] { padding-right: 18px; }
 QToolButton[popupMode="2"] { padding-right: 18px; }
 QToolButton::menu-indicator { image: url("$arrow_down"); subcontrol-position: right center;

@@ -4,7 +4,7 @@ import gc
 import re
 
 import pytest
-from PySide6.QtCore import QEvent, QFile, QFileInfo, QObject, QSize
+from PySide6.QtCore import QEvent, QFile, QFileInfo, QObject, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QProgressBar,
     QPushButton,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -298,3 +299,18 @@ def test_licences_ship_with_fonts_and_icons() -> None:
     for name in ("Inter", "JetBrainsMono"):
         text = resource("fonts", f"{name}-LICENSE.txt").read_text(encoding="utf-8")
         assert "SIL OPEN FONT LICENSE" in text
+
+
+@THEMES
+@pytest.mark.parametrize("kind", [QToolButton, QPushButton])
+def test_the_main_button_keeps_its_color_under_the_mouse(
+    theme: Theme, kind: type[QToolButton] | type[QPushButton], qtbot: QtBot
+) -> None:
+    wear(theme)
+    button = kind()
+    qtbot.addWidget(button)
+    button.setProperty("primary", True)
+    button.resize(80, 30)
+    button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    button.ensurePolished()
+    assert button.grab().toImage().pixelColor(40, 15).name() == theme.accent
