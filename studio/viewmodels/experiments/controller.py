@@ -34,6 +34,7 @@ from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
 from studio.viewmodels.experiments.answers import ResultAnswers, ShownResult
+from studio.viewmodels.experiments.dialog_task import failure_words
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 from studio.viewmodels.experiments.shown_cell import ShownCell, shown_cell
 from studio.viewmodels.experiments.started_run import FollowedRun, StartedRun
@@ -278,8 +279,7 @@ class ExperimentController(QObject):
             ExperimentError, LedgerError, ModelError, ToolSourceError, WorkersError,
             DetachedRunError,
         ) as error:  # fmt: skip
-            hint = error.hint if isinstance(error, ModelError) else ""
-            self.failed.emit(f"{error} {hint}".strip())
+            self.failed.emit(failure_words(error))
             said = ""
         self._has_ended = True
         while self._run is not None and self._run.arrived:

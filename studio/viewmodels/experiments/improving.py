@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import CancelledError, Future
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,6 +34,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.experiments.dialog_task import DialogTask
 
 _ERRORS = (ExperimentError, ImproveError, LedgerError, ModelError, ToolSourceError, OSError)
 
@@ -59,7 +59,9 @@ class ImproveController(QObject):
         self._background = background
         self._services = services
         self._search: SectionSearch | None = None
-        self._work: Future[Improvement] | Future[tuple[ProposedText, ...]] | None = None
+        self._task = DialogTask(background, _ERRORS, self)
+        self._task.running_changed.connect(self.running_changed)
+        self._task.failed.connect(self.failed)
 
     @property
     def variants(self) -> list[str]:
@@ -87,15 +89,17 @@ class ImproveController(QObject):
     @property
     def is_running(self) -> bool:
         """Whether something is asked."""
-        return self._work is not None
+        return self._task.is_running
 
     def search(self, variant: str, provider: str, choices: ImproveChoices) -> None:
         """Search a better text."""
-        self._begin(self._searched(variant, provider, choices), self._on_ended)
+        self._task.start(self._searched(variant, provider, choices), self.ended.emit)
 
     def propose(self, variant: str, provider: str, section: str, count: int, wish: str) -> None:
         """Ask for some texts to be looked at."""
-        self._begin(self._proposed(variant, provider, section, count, wish), self._on_proposed)
+        self._task.start(
+            self._proposed(variant, provider, section, count, wish), self.proposed.emit
+        )
 
     def add_variants(self, variant: str, section: str, texts: list[str]) -> None:
         """Write texts into the experiment as variants."""
@@ -114,14 +118,12 @@ class ImproveController(QObject):
         """Ask for no more; what a search has under way may end."""
         if self._search is not None:
             self._background.start(self._stopped())
-        elif self._work is not None:
-            self._work.cancel()
+        else:
+            self._task.cancel()
 
     def close(self) -> None:
         """Stop what is under way; nobody is told any more."""
-        work, self._work = self._work, None
-        if work is not None:
-            work.cancel()
+        self._task.close()
 
     # On the loop's thread -------------------------------------------------------------------------
 
@@ -172,38 +174,3 @@ class ImproveController(QObject):
 
     def _variant(self, name: str) -> PlannedVariant | None:
         return next((each for each in self.plan.variants if each.name == name), None)
-
-    # In the window's thread -----------------------------------------------------------------------
-
-    def _begin(self, work: object, done: object) -> None:
-        if self._work is not None:
-            return
-        self._work = self._background.start(work, done)  # type: ignore[arg-type]
-        self.running_changed.emit(True)
-
-    def _on_ended(self, ended: Future[Improvement]) -> None:
-        found = self._result(ended)
-        if isinstance(found, Improvement):
-            self.ended.emit(found)
-
-    def _on_proposed(self, ended: Future[tuple[ProposedText, ...]]) -> None:
-        found = self._result(ended)
-        if isinstance(found, tuple):
-            self.proposed.emit(found)
-
-    def _result(
-        self, ended: Future[Improvement] | Future[tuple[ProposedText, ...]]
-    ) -> Improvement | tuple[ProposedText, ...] | None:
-        """What came of it; None where it failed, which is told."""
-        if self._work is None:
-            return None  # the dialog is closed
-        self._work = None
-        self.running_changed.emit(False)
-        try:
-            return ended.result()
-        except CancelledError:
-            return None
-        except _ERRORS as error:
-            hint = error.hint if isinstance(error, ModelError) else ""
-            self.failed.emit(f"{error} {hint}".strip())
-            return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import CancelledError, Future
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -21,6 +20,7 @@ from studio.application.experiments.plan import ExperimentPlan, ExperimentServic
 from studio.application.experiments.prompts import ExperimentError
 from studio.core.models.base import ModelError
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.experiments.dialog_task import DialogTask
 
 
 class InventedRowsController(QObject):
@@ -39,9 +39,10 @@ class InventedRowsController(QObject):
         self.path = path
         self._plan = plan
         self._document = plan.variants[0].document
-        self._background = background
         self._services = services
-        self._work: Future[GeneratedRows] | None = None
+        self._task = DialogTask(background, (ExperimentError, ModelError), self)
+        self._task.running_changed.connect(self.running_changed)
+        self._task.failed.connect(self.failed)
 
     @property
     def connections(self) -> list[str]:
@@ -60,12 +61,9 @@ class InventedRowsController(QObject):
 
     def ask(self, provider: str, kinds: Sequence[str], count: int, about: str) -> None:
         """Ask for rows of each kind."""
-        if self._work is not None:
-            return
         earlier = tuple(dict(row.case.variables) for row in self._plan.rows)
         asked = RowRequest(tuple(kinds), count, about, earlier)
-        self._work = self._background.start(self._asked(provider, asked), self._on_ended)
-        self.running_changed.emit(True)
+        self._task.start(self._asked(provider, asked), self.generated.emit)
 
     def add(self, rows: Sequence[GeneratedRow]) -> None:
         """Write rows."""
@@ -79,24 +77,9 @@ class InventedRowsController(QObject):
 
     def close(self) -> None:
         """Stop what is under way; nobody is told any more."""
-        work, self._work = self._work, None
-        if work is not None:
-            work.cancel()
+        self._task.close()
 
     async def _asked(self, provider: str, asked: RowRequest) -> GeneratedRows:
         trusted = self._plan.folder.trusted
         choice = generator_choice(self._document, provider, self._services, trusted=trusted)
         return await generate_rows(self._document, choice, self._services, asked, trusted=trusted)
-
-    def _on_ended(self, ended: Future[GeneratedRows]) -> None:
-        if self._work is None:
-            return  # the dialog is closed
-        self._work = None
-        self.running_changed.emit(False)
-        try:
-            self.generated.emit(ended.result())
-        except CancelledError:
-            return
-        except (ExperimentError, ModelError) as error:
-            hint = error.hint if isinstance(error, ModelError) else ""
-            self.failed.emit(f"{error} {hint}".strip())
