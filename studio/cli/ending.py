@@ -1,8 +1,11 @@
-"""How the program ends when its output has nowhere to go: without a traceback."""
+"""How the program ends when its output has nowhere to go, or cannot be said there: in words."""
 
 from __future__ import annotations
 
+import codecs
 import errno
+import io
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -20,6 +23,7 @@ def ended(run: Callable[[], int]) -> int:
     if sys.stdout is None or sys.stderr is None:  # `>&-`, or a program without a console
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - held to the end
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    _escape_what_is_not_in(sys.stdout)
     code = FINE
     try:
         try:
@@ -40,6 +44,21 @@ def ended(run: Callable[[], int]) -> int:
         print(f"prompt-studio: cannot write: {error.strerror}", file=sys.stderr)
         return PROBLEMS
     return code
+
+
+def _escape_what_is_not_in(output: object) -> None:
+    """Write what an output's encoding has no sign for (ASCII, Windows' 1252) as JSON escapes it."""
+    if not isinstance(output, io.TextIOWrapper):
+        return
+    if output.errors == "strict" or codecs.lookup(output.encoding).name != "utf-8":
+        codecs.register_error("escaped", _escaped)
+        output.reconfigure(errors="escaped")
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def _discard() -> None:

@@ -17,13 +17,21 @@ from studio.cli.exit_codes import COMMANDS, FINE, PROBLEMS, USAGE, UsageError
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one command; returns its exit code."""
+    """Run one command; returns its exit code.
+
+    A file or folder that the system refuses, which no command expects, is named with the reason.
+    """
     options = _parser(arguments[0] if arguments else "").parse_args(arguments)
     options.command_line = tuple(arguments)  # for one that starts itself again
     try:
         result: int = options.action(options)
     except UsageError as error:
         print(f"prompt-studio: {error}", file=sys.stderr)
+        return USAGE
+    except OSError as error:
+        if error.filename is None:
+            raise  # of the output; `ended` says so
+        print(f"prompt-studio: {error.filename}: {error.strerror}", file=sys.stderr)
         return USAGE
     return result
 

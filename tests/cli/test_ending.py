@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from studio.__main__ import main
-from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from tests.support import patience
 
 FULL = Path("/dev/full")
@@ -53,6 +54,33 @@ def test_what_was_found_counts_though_the_reader_has_gone(
     with io.TextIOWrapper(raw, "utf-8", write_through=unbuffered) as output:
         monkeypatch.setattr(sys, "stdout", output)
         assert main(["check", str(path)]) == PROBLEMS
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
+def test_what_an_output_has_no_sign_for_is_escaped_as_in_json(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, encoding: str
+) -> None:
+    path = tmp_path / "a.prompty"
+    path.write_text("user:\nGrüß 世界 🌍\n", encoding="utf-8")
+    for more in ([], ["--json"]):
+        raw = io.BytesIO()
+        with io.TextIOWrapper(raw, encoding) as output:
+            monkeypatch.setattr(sys, "stdout", output)
+            assert main(["messages", str(path), *more]) == FINE
+            told = raw.getvalue().decode(encoding)
+        if more:
+            assert "Grüß 世界 🌍" in json.dumps(json.loads(told), ensure_ascii=False)
+        else:
+            assert r"\u4e16\u754c \ud83c\udf0d" in told
+
+
+def test_a_name_that_the_system_refuses_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "a" * 5000 + ".prompty"
+    for command in ("check", "fmt", "tools list", "experiment list"):
+        assert main([*command.split(), name]) == USAGE
+        told = capsys.readouterr().err
+        assert told.startswith("prompt-studio: ")
+        assert "Traceback" not in told
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
