@@ -39,7 +39,7 @@ def window_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--new-window", action="store_true", help="do not hand the files to a studio that runs"
     )
-    parser.add_argument("--theme", choices=("light", "dark", "system"), help="colours, this time")
+    parser.add_argument("--theme", choices=("light", "dark", "system"), help="theme of this start")
     parser.add_argument(
         "--size", type=_size, default=(1440, 900), metavar="WxH", help="of the screenshot"
     )
