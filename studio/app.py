@@ -88,7 +88,7 @@ class Studio(QObject):
         """Make the window; `run` shows it.
 
         Args:
-            theme: colours instead of those of the settings.
+            theme: colors instead of those of the settings.
             is_safe: usual settings, nothing restored, no tools, no folder trusted (`--safe`).
             alone: a window of its own (`--new-window`, a picture): nothing is restored in it, and
                 no later start hands files to it.

@@ -234,7 +234,7 @@ def _merge(found: Iterator[tuple[int, _TokenType, str]], length: int) -> Iterato
 
 
 def _overlay(tokens: list[Token], text: str, template: Template) -> list[Token]:
-    """Cut the template's expressions out of other tokens and colour them as what they are."""
+    """Cut the template's expressions out of other tokens and color them as what they are."""
     if "{" not in text:
         return tokens
     found: list[Token] = []

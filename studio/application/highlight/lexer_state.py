@@ -1,6 +1,6 @@
 """What the lexer says of a line, and what it must know of the lines before.
 
-Apart from the lexer, whose tables take long to load: the window shows a text before it has colours.
+Apart from the lexer, whose tables take long to load: the window shows a text before it has colors.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class HistoryRow:
     """Texts, one for each column."""
 
     tone: RowTone
-    """How it ended, for a colour beside the words."""
+    """How it ended, for a color beside the words."""
 
     keys: tuple[SortKey, ...] = ()
     """What each column is sorted by."""

@@ -70,7 +70,7 @@ class CardData:
     """Whether the model's own tokenizer counted them."""
 
     colors: Mapping[str, int] = field(default_factory=dict)
-    """Input name → its number, by which the theme picks a colour."""
+    """Input name → its number, by which the theme picks a color."""
 
     warnings: tuple[Problem, ...] = ()
     """Problems about values in this message."""

@@ -13,7 +13,7 @@ Style: TypeAlias = Literal[
     "plain", "muted", "strong", "key", "string", "number", "word", "thought", "label", "tool",
     "args", "answer", "reasoning", "ignored", "changed",
 ]  # fmt: skip
-"""What a run of characters is; the theme gives it a colour."""
+"""What a run of characters is; the theme gives it a color."""
 
 BlockKind: TypeAlias = Literal[
     "role", "title", "body", "added", "removed", "gone", "same", "warning", "error", "note", "rule",
@@ -45,7 +45,7 @@ class Block:
     """Its text; a newline inside starts another line of the same kind."""
 
     role: str = ""
-    """For a `role` heading: whose colour it has."""
+    """For a `role` heading: whose color it has."""
 
     @property
     def text(self) -> str:
@@ -69,7 +69,7 @@ def title(text: str, note: str = "") -> Block:
 
 
 def json_block(value: Json) -> Block:
-    """A value as indented, coloured JSON; long lists are kept whole."""
+    """A value as indented, colored JSON; long lists are kept whole."""
     return Block("body", tuple(_join(_json_pieces(value, ""))))
 
 

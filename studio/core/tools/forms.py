@@ -30,7 +30,7 @@ class ToolForm:
     """Exactly what is seen."""
 
     language: str
-    """`json` or `markdown`, for colouring."""
+    """`json` or `markdown`, for coloring."""
 
     remark: str = ""
     """What keeps this tool from being seen so, or seen at all; empty where nothing does."""

@@ -232,7 +232,7 @@ class MainWindow(QMainWindow):
         self._show_problems()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take other colours everywhere."""
+        """Take other colors everywhere."""
         apply_theme(_application(), theme, self._fonts)
 
     # -- slots ----------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ STOPS: tuple[TourStep, ...] = (
         QT_TRANSLATE_NOOP(
             "Tour",
             "The exact messages at every keystroke; Request shows the body that is sent. Click a "
-            "coloured value to see where it comes from.",
+            "colored value to see where it comes from.",
         ),
     ),
     TourStep(

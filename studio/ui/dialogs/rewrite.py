@@ -32,7 +32,7 @@ class RewriteDialog(QDialog):
 
         Args:
             document: the prompt as it stands in the editor.
-            theme: its colours.
+            theme: its colors.
             parent: the window.
         """
         super().__init__(parent)

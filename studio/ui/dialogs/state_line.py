@@ -11,11 +11,11 @@ from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 StateTone: TypeAlias = Literal["error", "warning", "success", "muted"]
-"""Which of the theme's colours a picture has."""
+"""Which of the theme's colors a picture has."""
 
 
 class StateLine(FollowsTheme, QWidget):
-    """Keeps what it says in the colours of the theme."""
+    """Keeps what it says in the colors of the theme."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The table of rows and variants: repeats as dots, states by shape and colour."""
+"""The table of rows and variants: repeats as dots, states by shape and color."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> No
         painter: with antialiasing.
         at: upper left corner of a square of 9 pixels.
         dot: what is drawn.
-        theme: its colours.
+        theme: its colors.
     """
     box = QRectF(at.x(), at.y(), _DOT, _DOT)
     painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -88,7 +88,7 @@ class _Drawings(QStyledItemDelegate):
     def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """The drawing of a file or folder, in the theme's colours."""
+        """The drawing of a file or folder, in the theme's colors."""
         super().initStyleOption(option, index)
         model = index.model()
         if not isinstance(model, QFileSystemModel):

@@ -27,7 +27,7 @@ _ORDER = (
 
 
 class _EndDelegate(QStyledItemDelegate):
-    """Colours the end of a run; its words say the same."""
+    """Colors the end of a run; its words say the same."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -35,7 +35,7 @@ class _EndDelegate(QStyledItemDelegate):
     def initStyleOption(
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        """Set the text's colour."""
+        """Set the text's color."""
         theme = theme_in_use()
         super().initStyleOption(option, index)
         tones = {

@@ -129,7 +129,7 @@ class FieldRow(QWidget):
             self._tell_state()
 
     def set_color(self, color: str) -> None:
-        """The colour that the preview gives this input's values."""
+        """The color that the preview gives this input's values."""
         if color:
             self._dot.setPixmap(_dot(color))
 

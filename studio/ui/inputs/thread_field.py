@@ -85,7 +85,7 @@ class _Turn(QWidget):
         return {**self._message, "role": self.role.currentText(), "content": content}
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The stripe in the role's colour, as on the cards of the preview."""
+        """The stripe in the role's color, as on the cards of the preview."""
         color = QColor(role_color(theme_in_use(), self.role.currentText()))
         QPainter(self).fillRect(2, 4, 3, self.height() - 8, color)
 

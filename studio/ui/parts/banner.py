@@ -80,7 +80,7 @@ class Banner(QWidget):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A breath of the tone's colour, with a bar of it at the left."""
+        """A breath of the tone's color, with a bar of it at the left."""
         painter = QPainter(self)
         color = color_of(self._tone)
         share = 0.22 if self.hasFocus() else 0.12

@@ -1,4 +1,4 @@
-"""A read-only view of JSON (or of other source text), coloured."""
+"""A read-only view of JSON (or of other source text), colored."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _LONGEST_LINE = 20_000
 
 
 class JsonHighlighter(QSyntaxHighlighter):
-    """Colours keys, strings, numbers and words; a line stands for itself in JSON."""
+    """Colors keys, strings, numbers and words; a line stands for itself in JSON."""
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self.is_json = True
-        """Whether the text is JSON; words of a sentence have no colours."""
+        """Whether the text is JSON; words of a sentence have no colors."""
         self._formats: dict[str, QTextCharFormat] = {}
         self.recolor()
 
@@ -57,7 +57,7 @@ class JsonHighlighter(QSyntaxHighlighter):
         self.rehighlight()
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line."""
+        """Color one line."""
         if len(text) > _LONGEST_LINE or not self.is_json:
             return
         for match in _TOKEN.finditer(text):

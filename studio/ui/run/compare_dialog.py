@@ -66,7 +66,7 @@ class CompareModel(RowTable[int]):
         return int(side) if role == ALIGNMENT else None
 
     def cell(self, row: int, column: int, role: int) -> object:
-        """A card's words, their colour, or what a screen reader says of the mark."""
+        """A card's words, their color, or what a screen reader says of the mark."""
         if self._comparison is None:
             return None
         held = self._comparison.rows[row]

@@ -141,7 +141,7 @@ class RunPane(FollowsTheme, QWidget):
 
     @property
     def theme(self) -> Theme:
-        """The colours it is painted in."""
+        """The colors it is painted in."""
         return theme_in_use()
 
     def recolor(self) -> None:

@@ -1,4 +1,4 @@
-"""Colours and fonts that panes derive from the theme."""
+"""Colors and fonts that panes derive from the theme."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def blend(color: str, ground: str, share: float) -> str:
 
 
 def input_color(theme: Theme, number: int | None) -> str:
-    """The colour of the input with that number, round and round; muted for none."""
+    """The color of the input with that number, round and round; muted for none."""
     return theme.muted if number is None else theme.inputs[number % len(theme.inputs)]
 
 
 def role_color(theme: Theme, role: str) -> str:
-    """The colour of a role's name and stripe."""
+    """The color of a role's name and stripe."""
     return theme.roles.get(role, theme.muted)
 
 

@@ -25,7 +25,7 @@ def _renderer(name: str, color: str) -> QSvgRenderer:
 
 
 class _Tinted(QIconEngine):
-    """Draws one icon in the palette's text colour, or in a colour of its own."""
+    """Draws one icon in the palette's text color, or in a color of its own."""
 
     def __init__(self, name: str, color: str | None) -> None:
         super().__init__()

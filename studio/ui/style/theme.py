@@ -1,6 +1,6 @@
-"""Colours and fonts of the window, as values, and the one place that applies them to Qt.
+"""Colors and fonts of the window, as values, and the one place that applies them to Qt.
 
-Colours meet WCAG AA against the surface that they are used on; a test holds that.
+Colors meet WCAG AA against the surface that they are used on; a test holds that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ThemeChoice: TypeAlias = Literal["light", "dark", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """One set of colours, all as `#rrggbb`."""
+    """One set of colors, all as `#rrggbb`."""
 
     name: ThemeName
     """Which of the two."""
@@ -75,13 +75,13 @@ class Theme:
     """Things that went well."""
 
     roles: Mapping[str, str]
-    """Colour of each role (system, developer, user, assistant, tool); the name is written too."""
+    """Color of each role (system, developer, user, assistant, tool); the name is written too."""
 
     inputs: tuple[str, ...]
-    """Colours for the values of inputs, taken in the order of declaration, round and round."""
+    """Colors for the values of inputs, taken in the order of declaration, round and round."""
 
     syntax: Mapping[str, str]
-    """Colour by token style name of the editor's lexer."""
+    """Color by token style name of the editor's lexer."""
 
 
 LIGHT = Theme(
@@ -195,7 +195,7 @@ _MONO_POINTS = 10.0
 
 
 _LATER_FACES = ("Inter-Bold", "Inter-Italic", "JetBrainsMono-Bold")
-"""Faces of Markdown and of coloured text: neither is in a window's first picture."""
+"""Faces of Markdown and of colored text: neither is in a window's first picture."""
 
 
 @cache

@@ -85,7 +85,7 @@ class ToolsBar(QWidget):
         self.filter.setDown(only != "all")
         for action in self.filter.menu().actions():
             action.setChecked(action.data() == only)
-        # Coloured while it keeps tools from sight.
+        # Colored while it keeps tools from sight.
         self.filter.setIcon(icon("filter") if only == "all" else icon("funnel", "accent"))
         self.changed.emit()
 

@@ -74,7 +74,7 @@ class ChangeNote(FollowsTheme, QWidget):
         return self.tr("Its source did not have it before. It asks before its first call.")
 
     def _paint(self) -> None:
-        """Colour what went and what came."""
+        """Color what went and what came."""
         theme = theme_in_use()
         colors = {"-": theme.error, "+": theme.success}
         block = self.difference.document().begin()

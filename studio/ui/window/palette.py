@@ -203,7 +203,7 @@ class _Rows(QStyledItemDelegate):
         return QSize(200, _ROW)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: object) -> None:
-        """The text, then the detail in a quieter colour."""
+        """The text, then the detail in a quieter color."""
         super().paint(painter, option, index)  # type: ignore[arg-type]
         choice: PaletteItem = index.data(Qt.ItemDataRole.UserRole)  # type: ignore[attr-defined]
         if not choice.detail:

@@ -45,7 +45,7 @@ class IdleCollector(QObject):
 
         Args:
             window: gets keys and mouse first (a `QWindow`). Not the application: a filter there is
-                asked about every event of every widget, 26,000 for a change of colours.
+                asked about every event of every widget, 26,000 for a change of colors.
         """
         self._was_enabled = gc.isenabled()
         gc.freeze()

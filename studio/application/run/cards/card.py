@@ -16,7 +16,7 @@ CardKind: TypeAlias = Literal[
 """What a card tells of; `prompt` is the first card of each step and heads it."""
 
 CardPhase: TypeAlias = Literal["past", "live", "paused", "error", "done"]
-"""How it is painted; the kind and the words say the same without colour."""
+"""How it is painted; the kind and the words say the same without color."""
 
 Tab: TypeAlias = Literal["messages", "request", "reply", "tool", "answer", "usage", "watch"]
 """A tab of the inspector."""

@@ -1,4 +1,4 @@
-"""The inspector's Reply tab as a value: the raw reply, coloured by what was read as what."""
+"""The inspector's Reply tab as a value: the raw reply, colored by what was read as what."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def read_pieces(text: str, spans: tuple[ReadSpan, ...]) -> tuple[Piece, ...]:
         done = end
     rest = text[done:]
     if pieces and rest and not rest.strip():
-        # Blanks have no colour; left apart, they would keep a text that grows from being appended.
+        # Blanks have no color; left apart, they would keep a text that grows from being appended.
         pieces[-1] = Piece(pieces[-1].text + rest, pieces[-1].style)
     elif rest:
         pieces.append(Piece(rest, "muted" if spans else "plain"))

@@ -18,7 +18,7 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
 
 _READ_WHILE_STREAMING = 8_000
-"""Characters up to which a growing reply is read again for its colours. Beyond, all of it is drawn
+"""Characters up to which a growing reply is read again for its colors. Beyond, all of it is drawn
 once more without them: 20,000 characters at once took 45 ms (bench_stream)."""
 
 
@@ -60,7 +60,7 @@ def sources_for(model: ChatModel | None) -> InspectionSources:
 
 
 def reading_for_display(state: RunState, reply: Reply | None) -> Reading | None:
-    """What a reply reads as so far, for its colours only; the run reads it again when it is whole.
+    """What a reply reads as so far, for its colors only; the run reads it again when it is whole.
 
     The result does not depend on how the text was chunked, so nothing is lost by reading anew.
     """

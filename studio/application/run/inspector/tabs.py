@@ -132,7 +132,7 @@ class InspectorView:
     """One quiet line above the text."""
 
     legend: tuple[tuple[str, Style], ...] = ()
-    """Names of the colours in a reply."""
+    """Names of the colors in a reply."""
 
     first_change: int = -1
     """Block to scroll to; -1 for the top."""

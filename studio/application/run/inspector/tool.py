@@ -115,7 +115,7 @@ def _cut_blocks(call: Call) -> list[Block]:
 
 
 def observation_block(text: str) -> Block:
-    """An observation: as coloured JSON where it is JSON, else as the text it is."""
+    """An observation: as colored JSON where it is JSON, else as the text it is."""
     if len(text) < _LONGEST and text.lstrip()[:1] in ("{", "["):
         try:
             return json_block(parse_json(text))

@@ -1,4 +1,4 @@
-"""Colours the text with the pure lexer, in slices where the text is long."""
+"""Colors the text with the pure lexer, in slices where the text is long."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 _SLICE_SECONDS = 0.006
 _REST_MS = 60
-"""Lines that nobody sees are coloured on once the keys have rested for so long."""
+"""Lines that nobody sees are colored on once the keys have rested for so long."""
 _LONG_LINES = 2_000
-"""From here on a text that is loaded has its visible lines coloured first."""
+"""From here on a text that is loaded has its visible lines colored first."""
 _UNKNOWN = -1  # Qt's word for a block that was never highlighted
 _BODY = State(zone="body")  # the best guess for a line whose lines before are not read yet
 
@@ -35,12 +35,12 @@ _BODY = State(zone="body")  # the best guess for a line whose lines before are n
 class Highlighter(QSyntaxHighlighter):
     """Runs `lex_line` over blocks.
 
-    A change that makes many lines look different (an opened fence) or a long new text is coloured
+    A change that makes many lines look different (an opened fence) or a long new text is colored
     for a few milliseconds at once and goes on when the window has nothing else to do, so that no
     key press waits for it.
     """
 
-    colored = Signal(int, int)  # first and last line, from 0, coloured in the background
+    colored = Signal(int, int)  # first and last line, from 0, colored in the background
     recounted = Signal(int, int)  # the document's revision before and after, its text being as is
 
     def __init__(self, document: QTextDocument) -> None:
@@ -76,11 +76,11 @@ class Highlighter(QSyntaxHighlighter):
 
     @property
     def is_done(self) -> bool:
-        """Whether every line is coloured."""
+        """Whether every line is colored."""
         return not self._pending and self._unread_from is None
 
     def is_done_to(self, line: int) -> bool:
-        """Whether every line up to one, counted from 0, is coloured."""
+        """Whether every line up to one, counted from 0, is colored."""
         if self._unread_from is not None and self._unread_from <= line:
             return False
         return all(place.block().blockNumber() > line for place in self._pending)
@@ -104,7 +104,7 @@ class Highlighter(QSyntaxHighlighter):
         self._first = state
 
     def load(self, text: str) -> None:
-        """Put a new text into the document; a long one is coloured from its first paint on.
+        """Put a new text into the document; a long one is colored from its first paint on.
 
         Qt asks for every line of it while the text is set. To put each of them off by itself took
         three quarters of the time that opening 50,000 lines does.
@@ -122,17 +122,17 @@ class Highlighter(QSyntaxHighlighter):
                     self._timer.start(0)
 
     def hold(self) -> None:
-        """Leave the text without colours until `release`: the window is about to be painted."""
+        """Leave the text without colors until `release`: the window is about to be painted."""
         self._held = True
 
     def release(self) -> None:
-        """Colour what was left."""
+        """Color what was left."""
         if self._held:
             self._held = False
             self._go_on()
 
     def pause(self) -> None:
-        """Stop colouring in the background until the text changes or is shown again."""
+        """Stop coloring in the background until the text changes or is shown again."""
         self._timer.stop()
 
     def state_before(self, block: QTextBlock) -> State:
@@ -144,7 +144,7 @@ class Highlighter(QSyntaxHighlighter):
         return self._states[number] if number != _UNKNOWN else _BODY
 
     def show_range(self, first: QTextBlock, last: QTextBlock) -> None:
-        """Colour the visible lines at once, wherever the slices are."""
+        """Color the visible lines at once, wherever the slices are."""
         if self._held:
             return
         block = first
@@ -160,7 +160,7 @@ class Highlighter(QSyntaxHighlighter):
         self.recounted.emit(revision, self.document().revision())
 
     def highlightBlock(self, text: str) -> None:
-        """Colour one line, while the budget of this change lasts."""
+        """Color one line, while the budget of this change lasts."""
         if self._loading:
             return
         block = self.currentBlock()
@@ -196,11 +196,11 @@ class Highlighter(QSyntaxHighlighter):
             self.setFormat(start, end - start, made)
 
     def _put_off(self, block: QTextBlock) -> None:
-        """Leave a line for a later slice, with the colours that it has."""
+        """Leave a line for a later slice, with the colors that it has."""
         for each in block.layout().formats():  # Qt takes them away before it asks for new ones
             self.setFormat(each.start, each.length, each.format)
         if block.position() <= self._changed_to:
-            # Qt took the line's colours away, as it does in the whole range of a change.
+            # Qt took the line's colors away, as it does in the whole range of a change.
             self.setCurrentBlockState(_UNKNOWN)
             number = block.blockNumber()
             if self._unread_from is None or number < self._unread_from:
@@ -219,7 +219,7 @@ class Highlighter(QSyntaxHighlighter):
             self._timer.start(_REST_MS)
 
     def _go_on(self) -> None:
-        """Colour for one slice: where a walk was cut off, then lines that nobody has read yet."""
+        """Color for one slice: where a walk was cut off, then lines that nobody has read yet."""
         self._deadline = perf_counter() + _SLICE_SECONDS
         self._changed_to = -1
         self._first_done, self._last_done = sys.maxsize, -1
@@ -248,7 +248,7 @@ class Highlighter(QSyntaxHighlighter):
         return first
 
     def _first_unread(self) -> QTextBlock | None:
-        """A line that a walk did not come to, because it met lines coloured before their turn."""
+        """A line that a walk did not come to, because it met lines colored before their turn."""
         if self._unread_from is None:
             return None
         block = self.document().findBlockByNumber(self._unread_from)

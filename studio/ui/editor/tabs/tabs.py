@@ -394,11 +394,11 @@ class EditorTabs(QStackedWidget):
                 page.editor.show_breakpoints(frozenset())
 
     def hold(self) -> None:
-        """Show texts without their colours, and do not read them, until `release`: paint first."""
+        """Show texts without their colors, and do not read them, until `release`: paint first."""
         self._holds = True
 
     def release(self) -> None:
-        """Colour and read the texts shown."""
+        """Color and read the texts shown."""
         self._holds = False
         for page in self.pages():
             page.editor.highlighter.release()

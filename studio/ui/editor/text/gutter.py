@@ -68,7 +68,7 @@ class Gutter(QWidget):
 
         Args:
             editor: what it stands beside.
-            theme: its colours.
+            theme: its colors.
             breakpoints: the lines, from 0, that a run stops before.
         """
         super().__init__(editor)
@@ -197,7 +197,7 @@ class Gutter(QWidget):
         painter.drawPixmap(QPointF(_MARKS / 2 - 8, middle - 8), bulb)
 
     def _paint_severity(self, painter: QPainter, severity: Severity, middle: float) -> None:
-        """A shape for each severity, so that it is never told by colour alone."""
+        """A shape for each severity, so that it is never told by color alone."""
         theme = theme_in_use()
         color = {
             Severity.ERROR: theme.error,

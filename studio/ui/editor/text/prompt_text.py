@@ -1,4 +1,4 @@
-"""A prompt's text, as every editor that shows it shares it: lines, colours, folds and undo."""
+"""A prompt's text, as every editor that shows it shares it: lines, colors, folds and undo."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class TextMirror(QObject):
         return text
 
     def recount(self, before: int, after: int) -> None:
-        """The document counted its revision on while it was coloured, which changes no text."""
+        """The document counted its revision on while it was colored, which changes no text."""
         if self._revision == before:
             self._revision = after
 
@@ -134,7 +134,7 @@ class TextMirror(QObject):
 class LineLayout(QPlainTextDocumentLayout):
     """Lays out and paints one line where a key changed one line.
 
-    A highlighter that colours a line reports it as "so many characters removed and as many added";
+    A highlighter that colors a line reports it as "so many characters removed and as many added";
     Qt adds the two up and takes the change for one of several lines: it lays the next ones out anew
     (13 % of a key) and paints the whole viewport. Here it is told which line it was.
     """
@@ -146,7 +146,7 @@ class LineLayout(QPlainTextDocumentLayout):
         super().__init__(document)
         self._blocks = document.blockCount()
         self._is_edit = False
-        """Whether what Qt reports next is a change of the text, not of colours or folds alone."""
+        """Whether what Qt reports next is a change of the text, not of colors or folds alone."""
         self.is_one_line = False
         """Whether what is asked to be painted right now is a line that kept its rows."""
         document.contentsChange.connect(self._on_change)

@@ -31,7 +31,7 @@ class PromptView(BlockView):
         """Make it.
 
         Args:
-            theme: its colours.
+            theme: its colors.
             parent: the widget it is in.
             prompt: the text of another view, to show it here too; a new one where None.
         """
@@ -42,7 +42,7 @@ class PromptView(BlockView):
 
     @property
     def highlighter(self) -> Highlighter:
-        """What colours the text."""
+        """What colors the text."""
         return self.prompt.highlighter
 
     @property

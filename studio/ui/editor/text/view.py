@@ -55,7 +55,7 @@ class PromptEditor(FollowsTheme, TextInput):
         """Make it.
 
         Args:
-            theme: its colours.
+            theme: its colors.
             parent: the widget it is in.
             prompt: the text of another editor, to show it here too; a new one where None.
         """
@@ -250,7 +250,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.prompt.fit_views()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Colour what is visible before it is painted."""
+        """Color what is visible before it is painted."""
         if not self.highlighter.is_done and not self.highlighter.is_done_to(self._lowest_line()):
             blocks = [block for block, _, _ in self.visible_blocks()]
             if blocks:

@@ -269,7 +269,7 @@ class MessageCard(FollowsTheme, QWidget):
             super().keyPressEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The card's ground, border and the stripe in the role's colour."""
+        """The card's ground, border and the stripe in the role's color."""
         theme = theme_in_use()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -41,10 +41,10 @@ class ValueStyle:
     """How one value is written in HTML."""
 
     color: str
-    """Colour of its text, `#rrggbb`."""
+    """Color of its text, `#rrggbb`."""
 
     tint: str
-    """Colour behind it, `#rrggbb`."""
+    """Color behind it, `#rrggbb`."""
 
 
 def value_anchor(index: int) -> str:

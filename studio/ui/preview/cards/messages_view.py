@@ -40,7 +40,7 @@ class _Veil(QWidget):
         self.hide()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the ground's colour, half through."""
+        """Paint the ground's color, half through."""
         ground = QColor(self.color)
         ground.setAlphaF(0.55)
         QPainter(self).fillRect(self.rect(), ground)

@@ -1,4 +1,4 @@
-"""One stretch of a message's text: Markdown or raw, values coloured, every place clickable."""
+"""One stretch of a message's text: Markdown or raw, values colored, every place clickable."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TextBody(QTextBrowser):
     """Shows text without fetching anything: no file, no network, no link is followed."""
 
     place_clicked = Signal(Span)  # the source of what was clicked
-    input_clicked = Signal(str)  # input name: a coloured value, with Ctrl held
+    input_clicked = Signal(str)  # input name: a colored value, with Ctrl held
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class TextBody(QTextBrowser):
     def show_runs(
         self, runs: Sequence[TextRun], colors: dict[str, int], theme: Theme, *, raw: bool
     ) -> None:
-        """Show a text; `colors` gives the number of each input's colour."""
+        """Show a text; `colors` gives the number of each input's color."""
         self._runs, self._colors = tuple(runs), dict(colors)
         self._later = None
         self._raw = raw or sum(len(run.text) for run in runs) > MARKDOWN_LIMIT

@@ -55,7 +55,7 @@ class DiagramDrawing:
     """What is shown."""
 
     theme: Theme
-    """In which colours."""
+    """In which colors."""
 
     font: QFont
     """In which writing; nodes are a little stronger."""

@@ -139,7 +139,7 @@ _EMPTY: dict[Tab, str] = {
     ),
     "reply": QT_TRANSLATE_NOOP(
         "Inspector",
-        "The model's reply appears here as it is written, coloured by what it is read as.",
+        "The model's reply appears here as it is written, colored by what it is read as.",
     ),
     "tool": QT_TRANSLATE_NOOP(
         "Inspector", "This step has called no tool. Arguments, result and error stream appear here."

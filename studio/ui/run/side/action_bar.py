@@ -35,7 +35,7 @@ _MOST_BUTTONS = 5
 """More offers than this go into a menu at the end."""
 
 _USUAL, _FLASH = 0.08, 0.45
-"""How much of its tone colours the bar: usually, and at the height of a flash."""
+"""How much of its tone colors the bar: usually, and at the height of a flash."""
 
 _FLASH_MS = 700
 
@@ -149,7 +149,7 @@ class ActionBar(FollowsTheme, QWidget):
         self._buttons.setMinimumHeight(self._flow.heightForWidth(self._buttons.width()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A breath of the accent (or of the error colour), with a stripe at the left."""
+        """A breath of the accent (or of the error color), with a stripe at the left."""
         theme = theme_in_use()
         painter = QPainter(self)
         tone = self._tone()
