@@ -143,7 +143,6 @@ class _Walker:
         if elsewhere is not None:
             yield elsewhere
             return
-        beside = {e.path[-1] for e in self.document.entries if e.path[:-1] == path[:-1]}
         names = {key.lower(): key for key in _TABLES[shape]}
         near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
         near = [names[each] for each in near]
@@ -152,7 +151,7 @@ class _Walker:
         fixes: tuple[Fix, ...] = ()
         if near:
             message = f"The key {name!r} is not known{where}; did you mean {near[0]!r}?"
-        if near and near[0] in beside:
+        if near and self.places.key(*path[:-1], near[0]) is not None:
             message = f"The key {name!r} is not known{where}, and {near[0]!r} is there already."
         elif near:
             fixes = (Fix(f"Change to {near[0]!r}", (TextEdit(place, near[0]),)),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value
@@ -22,26 +22,29 @@ _SURE = (
 )
 """Forms that nobody means as text, with the name of an input in them."""
 _LIKELY = (
-    re.compile(r"(?<![{$%\w])\{" + _NAME + r"\}(?!\})"),
-    re.compile(r"\$\{([A-Za-z_]\w*)\}"),
-    re.compile(r"(?<![\w$])\$([A-Za-z_]\w*)(?![\w(])"),
-    re.compile(r"(?<![\w%])%([A-Za-z_]\w*)%(?!\w)"),
-    re.compile(r"<([A-Za-z_]\w*)>"),
-    re.compile(r"(?<![\w!\]\[])\[([A-Za-z_]\w*)\](?![\[(:\]])"),
+    (re.compile(r"\{" + _NAME + r"\}(?!\})"), re.compile(r"[{$%\w]")),
+    (re.compile(r"\$\{([A-Za-z_]\w*)\}"), None),
+    (re.compile(r"\$([A-Za-z_]\w*)(?![\w(])"), re.compile(r"[\w$]")),
+    (re.compile(r"%([A-Za-z_]\w*)%(?!\w)"), re.compile(r"[\w%]")),
+    (re.compile(r"<([A-Za-z_]\w*)>"), None),
+    (re.compile(r"\[([A-Za-z_]\w*)\](?![\[(:\]])"), re.compile(r"[\w!\]\[]")),
 )
-"""Forms that may be text, and are none where nothing else puts in the value of that input."""
+"""Forms that may be text, and are none where nothing else puts in the value of that input; each
+with what does not stand before it, which is looked at last: a look behind first is slow."""
 _SPLIT_TAG = re.compile(
     r"\{[ \t]+%-?[ \t]*(?P<tag>(?:if|elif|else|endif|for|endfor|set|macro|endmacro)\b[^%{}\n]*?)"
     r"[ \t]*-?%[ \t]*\}"
 )
 
 
-def check_placeholders(document: PromptDocument) -> Iterator[Problem]:
+def check_placeholders(
+    document: PromptDocument, placeholders: Iterable[tuple[str, re.Match[str]]]
+) -> Iterator[Problem]:
     """`{ question }` with the name of an input: text, where the value is meant."""
     if document.template.format == "fstring" or meant_as_fstring(document) is not None:
         return
     offset = document.body.start
-    for item, found in placeholders_of(document):
+    for item, found in placeholders:
         place = Span(*found.span()).shift(offset)
         right = f"{{{{ {item} }}}}"
         message = f"{found[0]!r} is text here; two braces put in the value: {right}."
@@ -67,11 +70,17 @@ def placeholders_of(document: PromptDocument) -> Iterator[tuple[str, re.Match[st
     body = document.source.slice(document.body)
     unused = declared - {variable.name for variable in document.variables}
     found = [each for form in _SURE for each in form.finditer(body) if each[1] in declared]
-    for form in _LIKELY if unused else ():
+    for form, never_before in _LIKELY if unused else ():
         found += [
             each
             for each in form.finditer(body)
-            if each[1] in unused and f"</{each[1]}>" not in body and not _is_in(each, found)
+            if each[1] in unused
+            and (
+                never_before is None
+                or not never_before.fullmatch(body[each.start() - 1 : each.start()])
+            )
+            and f"</{each[1]}>" not in body
+            and not _is_in(each, found)
         ]
     found.sort(key=lambda each: each.start())
     for each in found:

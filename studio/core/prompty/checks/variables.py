@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import islice
 
 from studio.core.prompty.checks.placeholders import (
@@ -26,10 +26,11 @@ _MOST_NAMES = 30
 def check_variables(document: PromptDocument) -> Iterator[Problem]:
     """Undeclared variables, unused inputs, and a body that is meant as a format string."""
     yield from _undeclared(document)
-    yield from _unused(document)
+    placeholders = list(placeholders_of(document))
+    yield from _unused(document, {name for name, _ in placeholders})
     yield from _meant_as_fstring(document)
     yield from _escaped_fences(document)
-    yield from check_placeholders(document)
+    yield from check_placeholders(document, placeholders)
 
 
 def _escaped_fences(document: PromptDocument) -> Iterator[Problem]:
@@ -74,7 +75,7 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
         yield Problem("undeclared-variable", Severity.WARNING, message, spans[0], tuple(fixes))
 
 
-def _unused(document: PromptDocument) -> Iterator[Problem]:
+def _unused(document: PromptDocument, told: Set[str]) -> Iterator[Problem]:
     if any(problem.code.startswith("template-") for problem in document.problems):
         return  # what the template uses is not known
     used = {variable.name for variable in document.variables}
@@ -83,7 +84,7 @@ def _unused(document: PromptDocument) -> Iterator[Problem]:
         used |= {*QUESTION_NAMES}  # the run puts the question into the conversation
     for tool in document.tools:
         used |= set(tool.bindings.values())
-    used |= {name for name, _ in placeholders_of(document)}  # told at its place
+    used |= told  # at its place
     declared = [item.name for item in document.inputs if item.name not in used]
     for name in islice(used - {item.name for item in document.inputs}, _MOST_NAMES):
         used |= set(difflib.get_close_matches(name, declared, n=1, cutoff=0.75))  # told there too
