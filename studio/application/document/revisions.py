@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from studio.application.comparison import changed_lines
 from studio.application.document.files import FileError, decode, read_file
+from studio.core.search_files import files_of
 
 _SECONDS = 10
 _MOST_REVISIONS = 100
@@ -141,6 +142,19 @@ class EarlierTexts:
         for old in kept[: max(0, len(kept) + 1 - _MOST_KEPT)]:
             with contextlib.suppress(OSError):
                 old.unlink()
+
+    def follow(self, old: Path, new: Path) -> None:
+        """A file or folder has another name: what was kept is found under that one.
+
+        Raises:
+            OSError: it cannot be moved.
+        """
+        below = files_of(new) if new.is_dir() else (new,)
+        for each in below:
+            place = self._place(old / each.relative_to(new) if each != new else old)
+            target = self._place(each)
+            if place.is_dir() and not target.exists():
+                place.rename(target)
 
     def of(self, path: Path) -> tuple[Revision, ...]:
         """The texts kept of a file, the newest first."""

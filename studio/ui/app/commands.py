@@ -91,6 +91,10 @@ class Commands(QObject):
     def _compare_saved(self, page: EditorPage) -> None:
         self.comparisons.with_saved(page)
 
+    def follow_rename(self, old: Path, new: Path) -> None:
+        """A file or folder was renamed in Files."""
+        self.comparisons.follow_rename(old, new)
+
     def _keep_earlier(self, path: Path, text: str) -> None:
         self.comparisons.keep(path, text)
 

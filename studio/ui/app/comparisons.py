@@ -140,8 +140,15 @@ class Comparisons(QObject):
 
     def keep(self, path: Path, text: str) -> None:
         """Keep a text that was saved over."""
+        self._try(partial(self._kept.keep, path, text))
+
+    def follow_rename(self, old: Path, new: Path) -> None:
+        """Find what was kept of a file or folder under its new name."""
+        self._try(partial(self._kept.follow, old, new))
+
+    def _try(self, act: Callable[[], None]) -> None:
         try:
-            self._kept.keep(path, text)
+            act()
         except OSError as error:
             self._window.services.messages.say(
                 Notification(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from studio.application.document.file_states import FileState, file_states
@@ -36,6 +36,8 @@ _WORST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 class FilesCoordinator(QObject):
     """Does with files what the tree is asked for; open texts go along."""
+
+    renamed = Signal(Path, Path)  # a file or folder, and where it is now
 
     def __init__(self, window: WindowParts) -> None:
         super().__init__(window.widget)
@@ -125,6 +127,7 @@ class FilesCoordinator(QObject):
         except FileError as error:
             self._window.services.messages.error(str(error), error.hint, str(path))
             return
+        self.renamed.emit(path, new)
         self._window.files.expect(new)
         for page in dict.fromkeys(pages.values()):
             own = page.controller.path

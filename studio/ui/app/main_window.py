@@ -137,6 +137,7 @@ class MainWindow(QMainWindow):
 
     def _wire(self) -> None:
         """Every connection between the parts, on one page."""
+        self._files_coordinator.renamed.connect(self.commands.follow_rename)
         tabs, messages = self.tabs, self.services.messages
         tabs.current_changed.connect(self._on_page)
         tabs.parsed.connect(self._on_parsed)

@@ -93,3 +93,17 @@ def test_texts_that_were_saved_over_are_kept_thirty_times(tmp_path: Path) -> Non
     assert "text 39" in (kept.text(found[0]) or "")
     assert "text 10" in (kept.text(found[-1]) or "")
     assert kept.of(tmp_path / "b.prompty") == ()
+
+
+def test_kept_texts_follow_a_file_and_a_folder_to_their_new_names(tmp_path: Path) -> None:
+    kept = EarlierTexts(tmp_path / "earlier")
+    old, new = tmp_path / "in", tmp_path / "out"
+    (new / "deep").mkdir(parents=True)
+    for name in ("a.prompty", "deep/b.prompty"):
+        kept.keep(old / name, f"{name}\n")
+        (new / name).write_text("now", encoding="utf-8")
+    kept.follow(old, new)
+    assert [kept.text(each) for each in kept.of(new / "deep/b.prompty")] == ["deep/b.prompty\n"]
+    kept.follow(new / "a.prompty", new / "c.prompty")
+    assert [kept.text(each) for each in kept.of(new / "c.prompty")] == ["a.prompty\n"]
+    assert kept.of(old / "a.prompty") == ()

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QListWidget, QTextBrowser
 from pytestqt.qtbot import QtBot
 
+from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.comparison import ComparisonDialog
 
@@ -79,6 +80,27 @@ def test_a_text_that_was_saved_over_is_offered(
     assert isinstance(view, QTextBrowser)
     assert "Go to Rome now." in view.toPlainText()
     dialog.close()
+
+
+def test_what_was_kept_goes_along_with_a_new_name(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    open_prompt(window, tmp_path, qtbot)
+    page = window.tabs.current
+    assert page is not None
+    QTest.keyClicks(page.editor, "x")
+    assert window.tabs.save()
+    files = window.findChild(FilesCoordinator)
+    assert files is not None
+    assert page.controller.path is not None
+    files.rename(page.controller.path, "journey.prompty")
+    window.actions_by_id["prompt.compare"].trigger()
+    palette = window.commands.chooser.palette
+    qtbot.waitUntil(palette.isVisible)
+    rows = palette.findChild(QListWidget)
+    assert rows is not None
+    assert rows.item(1).text().startswith("Saved ")
+    palette.close()
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
