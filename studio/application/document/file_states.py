@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from studio.application.document.revisions import run_git
-
 FileState: TypeAlias = Literal["M", "A", "U"]
 """Git's usual letters: modified, added to the index, untracked."""
 
@@ -23,6 +21,8 @@ def file_states(folder: Path) -> Mapping[Path, FileState]:
 
     Not `git status`: that runs the filters that a repository sets up, which may be any program.
     """
+    from studio.application.document.revisions import run_git  # not before the first paint
+
     listed = run_git(folder, "ls-files", "--stage", "-z")
     if listed is None:
         return {}

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from studio.application.document.files import FileError, read_file, write_file
-from studio.application.inputs.sets import sets_path
 from studio.application.words import translate
 from studio.core.search_files import files_below
 from studio.core.text.problem import TextEdit, apply_edits
@@ -143,6 +142,8 @@ def rename(path: Path, new: Path) -> None:
         path.rename(new)
     except OSError as error:
         raise _failed(path, error) from error
+    from studio.application.inputs.sets import sets_path  # not before the window's first paint
+
     sets, target = sets_path(path), sets_path(new)
     if new.is_file() and sets.is_file() and not target.exists():
         sets.rename(target)

@@ -12,7 +12,6 @@ from PySide6.QtGui import QHelpEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
 from studio.application.editing.editor_context import NOTHING, EditorContext
-from studio.core.prompty.edit.keep_dialect import difference, keeping_dialect
 from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
 from studio.core.text.source import SourceText
@@ -146,6 +145,9 @@ class EditorAssist(QObject):
         """Write the parser kind down where the completed key changes how the body is read."""
         if before is None or not before.source.slice(before.body).strip():
             return
+        # The rules of YAML take longer to load than the rest of the window.
+        from studio.core.prompty.edit.keep_dialect import difference, keeping_dialect
+
         kept = keeping_dialect(before, edits)
         if kept and kept is not edits:
             whole = apply_edits(before.source.text, kept)
