@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
-from PySide6.QtWidgets import QDockWidget, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
 
 from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.style.icons import icon
@@ -81,3 +89,28 @@ class DockHead(QWidget):
 
     def _float(self) -> None:
         self._dock.setFloating(True)
+
+
+class OwnHead(QWidget):
+    """Stands for the head of a pane whose first row says what it is; takes no room."""
+
+    request_maximize = Signal()
+
+    def watch(self, pane: QWidget) -> None:
+        """A double click on the pane's first row asks for what one on other heads does."""
+        direct = Qt.FindChildOption.FindDirectChildrenOnly
+        for each in (pane, *pane.findChildren(QTabBar, options=direct)):
+            each.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Find the double clicks in the first row that no button of it takes."""
+        if (
+            event.type() == QEvent.Type.MouseButtonDblClick
+            and isinstance(event, QMouseEvent)
+            and isinstance(watched, QWidget)
+            and event.button() == Qt.MouseButton.LeftButton
+            and event.position().y() < _HEIGHT
+        ):
+            self.request_maximize.emit()
+            return True
+        return super().eventFilter(watched, event)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QToolBar, QW
 from shiboken6 import isValid
 
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.window.dock_head import DockHead
+from studio.ui.window.dock_head import DockHead, OwnHead
 
 _VERSION = 1
 _NARROW = 1100
@@ -128,12 +128,12 @@ class Docks(QObject):
             dock.visibilityChanged.connect(self._on_moved)
             dock.toggleViewAction().triggered.connect(partial(self._on_toggled, name))
             self._docks[name] = dock
-            self._put(name, pane)
-            head = QWidget(dock) if name in _OWN_HEAD else DockHead(dock, title)
+            head = OwnHead(dock) if name in _OWN_HEAD else DockHead(dock, title)
+            head.request_maximize.connect(partial(self.maximize, name))
             if isinstance(head, DockHead):
-                head.request_maximize.connect(partial(self.maximize, name))
                 head.request_close.connect(partial(self.hide, name))
             self._heads[name] = head
+            self._put(name, pane)
             dock.setTitleBarWidget(head)
             # Only known so far: `restore` or, when the window has its size, `reset` places it.
             self._window.addDockWidget(area, dock)
@@ -142,6 +142,9 @@ class Docks(QObject):
         if name == "run":
             pane.setMinimumWidth(_LEAST_RUN)
         self._docks[name].setWidget(pane)
+        head = self._heads[name]
+        if isinstance(head, OwnHead):
+            head.watch(pane)
 
     def __getitem__(self, name: str) -> QDockWidget:
         return self._docks[name]

@@ -386,3 +386,20 @@ def test_a_side_pane_beside_a_run_leaves_the_text_its_room(
         qtbot.waitUntil(lambda: overlapping(bench.window) == [])
     docks.toggle_side()
     qtbot.waitUntil(lambda: pane.width() == alone)
+
+
+@pytest.mark.parametrize("name", ["inputs", "preview", "files"])
+def test_a_double_click_on_the_first_row_of_a_pane_maximizes_it(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path, name: str
+) -> None:
+    """Those with a row of their own as those with a head above it."""
+    page = opened(bench, qtbot, tmp_path, (1440, 900))
+    docks = bench.window.docks
+    dock = docks[name]
+    at = QPoint(dock.width() // 2, 12)
+    row = dock.childAt(at)
+    assert row is not None
+    for is_alone in (True, False):
+        QTest.mouseDClick(row, Qt.MouseButton.LeftButton, pos=row.mapFrom(dock, at))
+        assert docks.is_shown(name)
+        assert page.editor.isVisible() != is_alone

@@ -34,14 +34,17 @@ class Naming(QObject):
         super().__init__(editor)
         self._editor = editor
 
-    def go_to_definition(self) -> None:
+    def go_to_definition(self, *, tells: bool = True) -> None:
         """Go to where the input or tool at the caret is declared; from there, to its first use.
 
         On a reference to a file, open the file.
-        """
-        self._editor.reading.when_read(self._go)
 
-    def _go(self, document: PromptDocument) -> None:
+        Args:
+            tells: whether to say so where there is none.
+        """
+        self._editor.reading.when_read(lambda document: self._go(document, tells=tells))
+
+    def _go(self, document: PromptDocument, *, tells: bool) -> None:
         caret = self._editor.caret()
         is_experiment = document.is_experiment
         file = experiments.file_at(document, caret) if is_experiment else file_at(document, caret)
@@ -53,14 +56,14 @@ class Naming(QObject):
             declared = experiments.declaration_of(document, found[0]) if found else None
             if declared is not None and declared[0].source.path is not None:
                 self.request_open.emit(declared[0].source.path)
-            else:
+            elif tells:
                 self._editor.tell(self.tr("Nothing is declared under this name."))
             return
         place = definition(document, caret)
-        if place is None:
+        if place is not None:
+            self._editor.reveal(place)
+        elif tells:
             self._editor.tell(self.tr("Nothing is declared under this name."))
-            return
-        self._editor.reveal(place)
 
     def rename(self) -> None:
         """Ask for a new name of the input or tool at the caret."""

@@ -147,6 +147,7 @@ class EditorPage(QWidget):
         self.editor.jumping.connect(self.jumping)
         self.editor.caret_moved.connect(self.crumbs.follow)
         self.editor.request_fixes.connect(self.assist.show_fixes)
+        self.editor.request_definition.connect(lambda: self.names.go_to_definition(tells=False))
         self.crumbs.request_open.connect(self.request_open)
         self.title_changed.connect(self._name_file)
         self.controller.parsed.connect(self._on_parsed)

@@ -81,8 +81,12 @@ class PromptView(BlockView):
         """The caret's offset."""
         return self.source().from_utf16(self.textCursor().position())
 
+    def leave_carets(self) -> None:
+        """Someone puts the caret elsewhere: what is typed next is for that place alone."""
+
     def set_caret(self, offset: int) -> None:
         """Put the caret there; the view stays as it is where it can."""
+        self.leave_carets()
         cursor = self.textCursor()
         cursor.setPosition(self.source().to_utf16(offset))
         self.setTextCursor(cursor)
@@ -97,6 +101,7 @@ class PromptView(BlockView):
             take_keyboard: whether the next key is for the text; else the keyboard stays where it
                 is.
         """
+        self.leave_carets()
         cursor = marks.cursor_for(self.document(), self.source(), span)
         self.folding.show_line(self.document().findBlock(cursor.selectionStart()).blockNumber())
         if not select:
@@ -121,6 +126,7 @@ class PromptView(BlockView):
 
     def go_to_line(self, line: int, column: int = 1) -> None:
         """Show a line, counted from 1."""
+        self.leave_carets()
         block = self.document().findBlockByNumber(max(0, min(line - 1, self.blockCount() - 1)))
         self.folding.show_line(block.blockNumber())
         self._tell_jump(block.position())

@@ -60,6 +60,7 @@ class StructureSelection:
             self._view.ensureCursorVisible()
 
     def _select(self, span: Span) -> None:
+        self._view.leave_carets()
         source, cursor = self._view.source(), self._view.textCursor()
         cursor.setPosition(source.to_utf16(span.start))
         cursor.setPosition(source.to_utf16(span.end), _KEEP)

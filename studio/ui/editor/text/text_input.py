@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QMimeData, QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QGuiApplication,
     QInputMethodEvent,
     QInputMethodQueryEvent,
     QKeyEvent,
@@ -52,6 +53,7 @@ class TextInput(PromptView):
     """Asks the snippet that is being filled, the typing rules and the taker of media first."""
 
     character_typed = Signal()  # a key wrote or erased a character
+    request_definition = Signal()  # of what was clicked with Ctrl
     request_zoom = Signal(int)  # steps, with the wheel
 
     _keys: TypingKeys
@@ -125,6 +127,8 @@ class TextInput(PromptView):
         types = bool(text) and text.isprintable() and not is_command(event)
         if not types and (self._takes_offer(event) or self._takes_standard(event)):
             return
+        if self._scrolls(event):
+            return
         filled = self.snippet is not None and self.snippet.press(event)
         indents = not filled and not types and self._indents(event)
         if not filled and not indents and not self._caret_keys.press(event):
@@ -142,6 +146,16 @@ class TextInput(PromptView):
 
     def _type_rule(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
         return self._keys.write(event, cursor)
+
+    def _scrolls(self, event: QKeyEvent) -> bool:
+        """Ctrl with Up or Down scrolls by a line, and the caret stays."""
+        by = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()))
+        held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if by is None or held != Qt.KeyboardModifier.ControlModifier:
+            return False
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + by)
+        return True
 
     def _takes_standard(self, event: QKeyEvent) -> bool:
         """The desktop's other keys for the clipboard (Shift+Insert) do what the usual ones do."""
@@ -200,9 +214,24 @@ class TextInput(PromptView):
         self._clipboard.copy()
 
     def paste(self) -> None:
-        """Paste at every caret; whole lines above that of the caret."""
-        if not self.isReadOnly() and not self._clipboard.paste():
+        """Paste at every caret; whole lines above that of the caret; files and pictures at one."""
+        if self.isReadOnly():
+            return
+        data = QGuiApplication.clipboard().mimeData()
+        if self.media is not None and data is not None and self.media.wants(data):
+            self.carets.drop()
             super().paste()
+        elif not self._clipboard.paste():
+            super().paste()
+
+    def selectAll(self) -> None:  # noqa: N802 - overrides Qt
+        """Select the text whole, with one caret."""
+        self.carets.drop()
+        super().selectAll()
+
+    def leave_carets(self) -> None:
+        """What is typed next is for the one place alone that the caret is put to."""
+        self.carets.drop()
 
     def load(self, text: str) -> None:
         """Begin with a text: no undo leads before it."""
@@ -260,11 +289,15 @@ class TextInput(PromptView):
         super().mouseMoveEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """The end of a drag."""
+        """The end of a drag; a click with Ctrl asks for the definition."""
         if self._column is not None:
             self._column = None
             return
         super().mouseReleaseEvent(event)
+        with_control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        if is_left and with_control and not self.textCursor().hasSelection():
+            self.request_definition.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Files and pictures too, not only text."""

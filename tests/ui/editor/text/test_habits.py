@@ -157,3 +157,32 @@ def test_go_to_a_line_and_column_in_the_palette(page: EditorPage, qtbot: QtBot) 
     assert page.editor.hasFocus()
     cursor = page.editor.textCursor()
     assert (cursor.blockNumber(), cursor.positionInBlock()) == (49, 2)
+
+
+def test_ctrl_and_a_click_go_to_the_definition(window: MainWindow, qtbot: QtBot) -> None:
+    text = "---\ninputs:\n  city:\n    kind: string\n---\nuser:\nIn {{ city }} or not\n"
+    editor = window.tabs.new(text).editor
+    qtbot.waitUntil(lambda: editor.parsed is not None and editor.parsed.source.text == text)
+
+    def click(at: int) -> None:
+        cursor = editor.textCursor()
+        cursor.setPosition(at)
+        spot = editor.cursorRect(cursor).center()
+        QTest.mouseClick(editor.viewport(), Qt.MouseButton.LeftButton, CONTROL, spot)
+
+    editor.folding.unfold_all()
+    click(text.index("or not"))
+    assert editor.caret() == text.index("or not")  # nothing is declared there, and nothing is said
+    click(text.index("city }}") + 2)
+    qtbot.waitUntil(lambda: editor.caret() == text.index("city:"))
+
+
+def test_ctrl_and_an_arrow_scroll_and_leave_the_caret(page: EditorPage) -> None:
+    page.editor.go_to_line(1)
+    bar = page.editor.verticalScrollBar()
+    before = bar.value()
+    QTest.keyClick(page.editor, Qt.Key.Key_Down, CONTROL)
+    assert bar.value() == before + 1
+    assert page.editor.textCursor().blockNumber() == 0
+    QTest.keyClick(page.editor, Qt.Key.Key_Up, CONTROL)
+    assert bar.value() == before

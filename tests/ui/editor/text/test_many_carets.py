@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QKeyEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
+from studio.core.text.span import Span
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.text.view import PromptEditor
 
@@ -365,3 +367,38 @@ def test_a_step_where_nothing_changed_is_no_part_of_the_one_before(editor: Promp
     assert editor.text() == "xa"
     editor.undo()
     assert editor.text() == "a"
+
+
+@pytest.mark.parametrize(
+    "go",
+    [
+        lambda editor: editor.go_to_line(3),
+        lambda editor: editor.reveal(Span(4, 5)),
+        lambda editor: editor.set_caret(4),
+        lambda editor: editor.show_place(4),
+        lambda editor: editor.selectAll(),
+        lambda editor: editor.structure.grow(),
+    ],
+)
+def test_a_jump_leaves_one_caret(editor: PromptEditor, go: Callable[[PromptEditor], None]) -> None:
+    """Those left behind would write where nobody looks."""
+    load(editor, "|a\n|b\nc")
+    go(editor)
+    assert len(editor.carets) == 0
+
+
+def test_files_are_put_in_at_one_caret(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "a.png").write_bytes(b"")
+    prompt = tmp_path / "one.prompty"
+    prompt.write_text("---\ntemplate:\n  parser: {kind: section}\n---\nuser[]:\nx x\n")
+    page = window.tabs.open(prompt)
+    assert page is not None
+    qtbot.waitUntil(lambda: page.document is not None)
+    page.editor.set_caret(page.editor.text().index("x x"))
+    page.editor.carets.add_all()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "a.png"))])
+    QGuiApplication.clipboard().setMimeData(data)
+    page.editor.paste()
+    assert page.editor.text().count("a.png") == 1
+    assert "file:" not in page.editor.text()
