@@ -48,7 +48,7 @@ model:
 user:
 Hi
 """
-_ROWS = 60_000
+_ROWS = 12_000
 _ANOTHER = "model:\n  connection:\n    kind: reference\n    name: Embedded model\n"
 
 

@@ -6,9 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+_TOO_FEW = 4
+"""Letters, with the ellipsis: a word of which fewer are left says nothing."""
+
 
 class ElidedLabel(QLabel):
-    """A label that gives way: cut with an ellipsis, whole in its tooltip."""
+    """A label that gives way: cut with an ellipsis, or not there; whole in its tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,4 +37,6 @@ class ElidedLabel(QLabel):
 
     def _elide(self) -> None:
         metrics = QFontMetrics(self.font())
-        self.setText(metrics.elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width()))
+        shown = metrics.elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
+        is_cut = shown != self._whole
+        self.setText("" if is_cut and len(shown) <= _TOO_FEW else shown)

@@ -13,7 +13,8 @@ from studio.ui.style.palette import IMAGES, SHEET_ROLES
 _DIALOG = 36
 """Least width of a question, in points of its text: one of three words would have a window too
 narrow for the title and the buttons that the desktop puts around it."""
-# A rule on a combo or spin box takes its arrows away, so that the sheet draws them, too.
+# Spin boxes are left to Fusion: with a rule of their own their text starts on their border
+# (measured).
 _SHEET = Template("""
 QInputDialog QLabel, QMessageBox QLabel#qt_msgbox_label { min-width: ${dialog}px; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
@@ -77,32 +78,23 @@ QPushButton[primary="true"]:disabled { background: $raised; color: $muted; borde
 QPushButton[flat="true"] { background: transparent; border-color: transparent; }
 QPushButton[flat="true"]:hover { background: $raised; }
 QPushButton[flat="true"]:focus { border-color: $accent; }
-QLineEdit { background: $surface; border: 1px solid $border; border-radius: 5px; padding: 5px 7px;
+QLineEdit { background: $surface; border: 1px solid $border; border-radius: 5px; padding: 4px 7px;
     selection-background-color: $selection; selection-color: $text; }
-QLineEdit:focus { border: 2px solid $accent; padding: 4px 6px; }
+QLineEdit:focus { border: 2px solid $accent; padding: 3px 6px; }
 QLineEdit:disabled { background: $window; color: $muted; }
-QComboBox, QAbstractSpinBox { background: $surface; border: 1px solid $border; border-radius: 5px;
-    padding: 5px 7px; selection-background-color: $selection; selection-color: $text; }
-QComboBox { combobox-popup: 0; padding-right: 4px; }
+QComboBox { background: $surface; border: 1px solid $border; border-radius: 5px;
+    padding: 4px 4px 4px 9px; selection-background-color: $selection; selection-color: $text;
+    combobox-popup: 0; }
 QComboBox:hover:!editable { background: $raised; }
-QComboBox:focus, QComboBox:on, QAbstractSpinBox:focus { border: 2px solid $accent;
-    padding: 4px 6px; }
-QComboBox:focus, QComboBox:on { padding-right: 3px; }
-QComboBox:disabled, QAbstractSpinBox:disabled { background: $window; color: $muted; }
-QComboBox QLineEdit, QComboBox QLineEdit:focus { border: 0; padding: 0; background: transparent; }
-QAbstractSpinBox QLineEdit, QAbstractSpinBox QLineEdit:focus { border: 0; padding: 0 6px;
-    background: transparent; }
+QComboBox:focus, QComboBox:on { border: 2px solid $accent; padding: 3px 3px 3px 8px; }
+QComboBox:editable { padding-left: 7px; }
+QComboBox:editable:focus, QComboBox:editable:on { padding-left: 6px; }
+QAbstractSpinBox { min-height: 22px; }
+QComboBox:disabled { background: $window; color: $muted; }
 QComboBox::drop-down { border: 0; width: 20px; }
 QComboBox::down-arrow { image: url("$arrow_down"); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: $surface; border: 1px solid $border; padding: 3px; }
 QComboBox QAbstractItemView::item { padding: 4px 6px; border-radius: 4px; }
-QAbstractSpinBox::up-button { subcontrol-position: top right; border: 0; width: 18px;
-    margin: 2px 2px 0 0; }
-QAbstractSpinBox::down-button { subcontrol-position: bottom right; border: 0; width: 18px;
-    margin: 0 2px 2px 0; }
-QAbstractSpinBox::up-button:hover, QAbstractSpinBox::down-button:hover { background: $raised; }
-QAbstractSpinBox::up-arrow { image: url("$arrow_up"); width: 10px; height: 10px; }
-QAbstractSpinBox::down-arrow { image: url("$arrow_down"); width: 10px; height: 10px; }
 QPlainTextEdit, QTextEdit, QTextBrowser { selection-background-color: $selection;
     selection-color: $text; }
 QListView, QTreeView, QTableView { background: $surface; border: 0; outline: 0; }
@@ -208,5 +200,4 @@ def stylesheet(points: float) -> str:
         close=f"{IMAGES}:close.svg",
         float=f"{IMAGES}:float.svg",
         arrow_down=f"{IMAGES}:arrow-down.svg",
-        arrow_up=f"{IMAGES}:arrow-up.svg",
     )

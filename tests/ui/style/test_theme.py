@@ -18,12 +18,15 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
+    QComboBox,
+    QHBoxLayout,
     QInputDialog,
     QLabel,
     QLineEdit,
     QMessageBox,
     QProgressBar,
     QPushButton,
+    QSpinBox,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -196,6 +199,24 @@ def test_the_shortest_question_has_room_for_a_desktops_title(
         each.show()
         title = each.fontMetrics().horizontalAdvance(box.windowTitle())
         assert each.width() >= title + 140  # a mark at the left, and three buttons
+
+
+def test_what_stands_in_a_row_is_of_one_height(qtbot: QtBot) -> None:
+    wear(LIGHT)
+    row = QWidget()
+    box = QHBoxLayout(row)
+    choice, typed = QComboBox(), QComboBox()
+    choice.addItem("one")
+    typed.setEditable(True)
+    parts = (QPushButton("press"), QLineEdit("text"), choice, typed, QSpinBox())
+    for each in parts:
+        box.addWidget(each)
+    qtbot.addWidget(row)
+    row.show()
+    assert {each.height() for each in parts} == {28}
+    for each in parts:
+        each.setFocus()
+        assert each.height() == 28
 
 
 def test_theme_choice(qapp: QApplication) -> None:
