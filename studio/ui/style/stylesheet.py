@@ -106,6 +106,8 @@ QTableView[padded="true"]::item { padding: 0 8px; }
 QHeaderView { background: $window; }
 QHeaderView::section { background: $window; color: $muted; border: 0; padding: 5px 8px;
     border-bottom: 1px solid $border; }
+QHeaderView::up-arrow { image: url("$arrow_up"); width: 12px; height: 12px; }
+QHeaderView::down-arrow { image: url("$arrow_down"); width: 12px; height: 12px; }
 QTabWidget::pane { border: 0; border-top: 1px solid $border; }
 QTabBar { background: $window; qproperty-drawBase: 0; }
 QTabBar::tab { background: transparent; color: $muted; padding: 6px 10px; border: 0;
@@ -200,4 +202,5 @@ def stylesheet(points: float) -> str:
         close=f"{IMAGES}:close.svg",
         float=f"{IMAGES}:float.svg",
         arrow_down=f"{IMAGES}:arrow-down.svg",
+        arrow_up=f"{IMAGES}:arrow-up.svg",
     )
