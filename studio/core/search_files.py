@@ -118,6 +118,20 @@ def innermost(path: Path, roots: Iterable[Path]) -> Path | None:
     return max(holding, key=lambda root: len(root.parts), default=None)
 
 
+def real_files_below(roots: Sequence[Path]) -> Iterator[Path]:
+    """The text files below some folders; a link to one of them is not given: each text once."""
+    found = list(files_below(roots))
+    links = {path for path in found if path.is_symlink()}
+    seen = {path.resolve() for path in found if path not in links} if links else set()
+    for path in found:
+        if path in links:
+            real = path.resolve()
+            if real in seen:
+                continue
+            seen.add(real)
+        yield path
+
+
 def below(path: Path, root: Path, roots: Sequence[Path]) -> str:
     """A path as it is said below its folder, with the folder's name where there are several."""
     inside = path.relative_to(root).as_posix() if path != root else ""
@@ -143,7 +157,7 @@ def search(
     found: list[SearchMatch] = []
     if not query.text:
         return ()
-    for path in files_below(roots):
+    for path in real_files_below(roots):
         text = texts.get(path.resolve()) if texts else None
         found += _in_file(path, text, pattern, query.most - len(found))
         if len(found) >= query.most:

@@ -57,3 +57,12 @@ def test_folders_that_lie_in_one_another_give_each_file_once(tmp_path: Path) -> 
     assert innermost(tmp_path / "a.md", roots) is None
     assert below(inner / "a.md", inner, roots) == "inner/a.md"
     assert below(inner / "a.md", inner, [inner]) == "a.md"
+
+
+def test_a_link_to_a_file_that_is_searched_is_not_searched_again(folder: Path) -> None:
+    before = places(folder, Query("weather"))
+    (folder / "0-link.prompty").symlink_to(folder / "a.prompty")
+    assert places(folder, Query("weather")) == before
+    (folder / "to-skipped.md").symlink_to(folder / "node_modules" / "c.md")
+    (folder / "to-skipped-2.md").symlink_to(folder / "node_modules" / "c.md")
+    assert len(places(folder, Query("weather"))) == len(before) + 1

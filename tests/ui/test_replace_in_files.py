@@ -94,3 +94,17 @@ def test_unsaved_text_is_what_is_found(window: MainWindow, folder: Path, qtbot: 
     dialog.show()
     qtbot.waitUntil(lambda: dialog.count.text() == "1 place in 1 file")
     dialog.close()
+
+
+def test_an_open_file_is_replaced_in_its_editor_by_whatever_path_the_folder_has(
+    window: MainWindow, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(folder)
+    page = window.tabs.open(folder / "a.prompty")
+    assert page is not None
+    done = FileReplacer(window.tabs).replace(
+        (tmp_path / "link" / "a.prompty",), Query("city"), "town"
+    )
+    assert (done.places, done.files) == (2, 1)
+    assert page.editor.text() == "user:\ntown and town\n"
+    assert "city" in (folder / "a.prompty").read_text(encoding="utf-8")

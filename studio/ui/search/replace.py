@@ -59,7 +59,7 @@ class FileReplacer:
         return Replaced(places, files, tuple(failed))
 
     def _in_one(self, path: Path, pages: Mapping[Path, EditorPage], query: Query, new: str) -> int:
-        page = pages.get(path)
+        page = pages.get(path.resolve())
         if page is not None:
             edits = replaced(page.editor.text(), query, new)
             page.editor.apply_edits(edits)
