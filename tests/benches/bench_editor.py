@@ -1,9 +1,11 @@
 """The editor against a bare QPlainTextEdit with the same text: keys, opening and memory.
 
-Both run in a process of their own, one after the other. A key is timed from its press until the
-widget has been painted; between keys the event loop runs as it does between a person's keys, so
-that parsing and colouring in the background take part. Some pauses are as long as the studio waits
-for before it reads a long text: the keys after them are typed while it reads.
+Both run in a process of their own, in turn. A key is timed from its press until the widget has been
+painted, by the clock and in time that the window's thread worked. The ratio is that of the medians
+of the latter: what else runs on the machine makes a key wait, and does not count. Between keys the
+event loop runs as it does between a person's keys, so that parsing and colouring in the background
+take part. Some pauses are as long as the studio waits for before it reads a long text: the keys
+after them are typed while it reads.
 
 The caret stands near the beginning, where a key has the most text after it.
 """
@@ -33,9 +35,10 @@ REST_EVERY = 12
 SETTLE_SECONDS = 20.0
 """The longest that is waited until an opened text has its colours and was read."""
 EDITS = 1_000
-KEY_P95_TARGET_MS = 16.0
-KEY_RATIO_TARGET = 3.0
-"""At 5,000 lines."""
+KEY_P95_TARGETS_MS = {200: 8.0, 5_000: 8.0, 50_000: 16.0}
+"""A key until it is painted, by the lines of the text."""
+KEY_RATIO_TARGET = 2.5
+"""The median key at 5,000 lines, in time of the window's thread."""
 OPEN_RATIO_TARGET = 3.0
 """At 50,000 lines."""
 MEMORY_TARGET_MB = 8.0
@@ -153,17 +156,18 @@ def child(kind: str, lines: int, edits: int) -> None:
         editor.moveCursor(QTextCursor.MoveOperation.EndOfLine)
         editor.setFocus()
         settle(0.2)
-        keys = []
+        keys, work = [], []
         pauses = random.Random(4)
         for number in range(KEYS[kind]):
             if collector is not None:
                 collector.touch()
-            began = time.perf_counter()
+            began, worked = time.perf_counter(), time.thread_time()
             watch.painted = False
             QTest.keyClick(editor, "abcde fgh "[number % 10])
             while not watch.painted:
                 app.processEvents()
             keys.append(time.perf_counter() - began)
+            work.append(time.thread_time() - worked)
             rests = number % REST_EVERY == REST_EVERY - 1
             settle(pauses.uniform(*(REST_SECONDS if rests else PAUSES_SECONDS)))
         grown = []
@@ -180,7 +184,7 @@ def child(kind: str, lines: int, edits: int) -> None:
                 grown.append(resident_mb() - before)
         if kind != "bare":
             page.close_document()  # type: ignore[attr-defined]
-    print(json.dumps({"open": opened, "keys": keys, "grown": grown}), flush=True)
+    print(json.dumps({"open": opened, "keys": keys, "work": work, "grown": grown}), flush=True)
     os._exit(0)
 
 
@@ -213,30 +217,35 @@ def compare(lines: int) -> list[str]:
     for round_ in range(ROUNDS[lines]):
         bare.append(run("bare", lines))
         mine.append(run("studio", lines, EDITS if lines == 5_000 and not round_ else 0))
-    keys = {
-        name: [key * 1000 for each in runs for key in each["keys"]]  # type: ignore[attr-defined]
-        for name, runs in (("bare", bare), ("studio", mine))
-    }
+    keys, work = (
+        {
+            name: [key * 1000 for each in runs for key in each[measured]]  # type: ignore[attr-defined]
+            for name, runs in (("bare", bare), ("studio", mine))
+        }
+        for measured in ("keys", "work")
+    )
     medians = {name: statistics.median(values) for name, values in keys.items()}
+    works = {name: statistics.median(values) for name, values in work.items()}
     slow = {name: p95(values) for name, values in keys.items()}
-    ratio = medians["studio"] / medians["bare"]
+    ratio, p95_target = works["studio"] / works["bare"], KEY_P95_TARGETS_MS[lines]
     opens = [float(each["open"]) * 1000 for each in bare]  # type: ignore[arg-type]
     ours = [float(each["open"]) * 1000 for each in mine]  # type: ignore[arg-type]
     opened = statistics.median(ours) / statistics.median(opens)
     print(
         f"{lines:>6} lines: key median {medians['studio']:.2f} ms (bare {medians['bare']:.2f}), "
+        f"of the window's thread {works['studio']:.2f} ms (bare {works['bare']:.2f}), "
         f"ratio {ratio:.2f}"
         + (f" (target <= {KEY_RATIO_TARGET:g})" if lines == 5_000 else "")
         + f"; p95 {slow['studio']:.2f} ms (bare {slow['bare']:.2f}; "
-        f"target <= {KEY_P95_TARGET_MS:g} ms)"
+        f"target <= {p95_target:g} ms)"
     )
     print(
         f"       open {statistics.median(ours):.0f} ms (bare {statistics.median(opens):.0f}), "
         f"ratio {opened:.2f}" + (f" (target <= {OPEN_RATIO_TARGET:g})" if lines == 50_000 else "")
     )
     missed = []
-    if slow["studio"] > KEY_P95_TARGET_MS:
-        missed.append(f"p95 at {lines} lines over {KEY_P95_TARGET_MS:g} ms")
+    if slow["studio"] > p95_target:
+        missed.append(f"p95 at {lines} lines over {p95_target:g} ms")
     if lines == 5_000:
         if ratio > KEY_RATIO_TARGET:
             missed.append("key ratio at 5,000 lines")
