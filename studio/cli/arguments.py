@@ -126,7 +126,7 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[
     values: dict[str, Json] = {}
     if options.inputs is not None:
         try:
-            loaded = parse_json(options.inputs.read_text(encoding="utf-8"))
+            loaded = parse_json(read_text(options.inputs))
         except (OSError, ValueError) as error:
             raise UsageError(f"{options.inputs}: {error}") from None
         if not isinstance(loaded, dict):

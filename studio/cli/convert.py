@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from studio.cli.arguments import named_files, refuse_other_file
+from studio.cli.arguments import named_files, read_text, refuse_other_file
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.export.write import write_atomically
@@ -132,15 +132,7 @@ def _load_exactly(path: Path) -> PromptDocument:
         UsageError: it cannot be read, is not UTF-8, or is no prompt.
     """
     refuse_other_file(path)
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(
-            f"{path}: byte {error.start} is not UTF-8; save it as UTF-8 first"
-        ) from None
-    return parse(text, path.resolve())
+    return parse(read_text(path), path.resolve())
 
 
 def _write(path: Path, text: str) -> None:

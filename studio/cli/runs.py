@@ -85,8 +85,11 @@ def _acts(
                 return act(options, store)
         except BrokenPipeError:
             raise  # of the output, not of a file
-        except (StoreError, JournalError, OSError) as error:
+        except (StoreError, JournalError) as error:
             print(f"prompt-studio: {error}", file=sys.stderr)
+            return PROBLEMS
+        except OSError as error:
+            print(f"prompt-studio: {error.filename}: {error.strerror}", file=sys.stderr)
             return PROBLEMS
 
     parser.set_defaults(action=action)

@@ -112,6 +112,16 @@ def test_a_run_is_replayed_without_model_and_tools(
     assert "not the recorded one" in capsys.readouterr().err
 
 
+def test_a_cassette_that_cannot_be_written_is_told_before_anything_is_sent(
+    user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, CALL, ANSWER)
+    assert run_command([*RUN, "--record", str(tmp_path)]) == USAGE
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith(f"prompt-studio: --record {tmp_path}: ")
+
+
 def test_a_cassette_answers_as_recorded(
     user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -113,5 +113,16 @@ def open_named(
 
 
 def recorded(model: ChatModel, record: Path | None, answerers: Answerers) -> ChatModel:
-    """The model, its replies written into a file where one is named."""
-    return model if record is None else RecordingModel(model, record, answerers.secrets.masker)
+    """The model, its replies written into a file where one is named.
+
+    Raises:
+        UsageError: the file cannot be written; nothing was sent yet.
+    """
+    if record is None:
+        return model
+    try:
+        record.parent.mkdir(parents=True, exist_ok=True)
+        record.open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise UsageError(f"--record {record}: {error.strerror}") from None
+    return RecordingModel(model, record, answerers.secrets.masker)

@@ -23,11 +23,15 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
     """Write bytes.
 
     The new content goes to a file beside the old one, reaches the disk, and then takes its place;
-    a link stays a link, and the file's permissions stay.
+    a link stays a link, and the file's permissions stay. What is no file (/dev/stdout, a pipe, a
+    device) has no place to be taken: it is written to.
 
     Raises:
         OSError: it cannot be written; the old file is as it was.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        path.write_bytes(content)
+        return
     target = path.resolve()
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

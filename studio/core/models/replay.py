@@ -123,9 +123,16 @@ class RecordingModel(WrappingModel[ChatModel]):
             },
             ensure_ascii=False,
         )
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+        except OSError as refused:
+            raise ModelError(
+                "unwritten",
+                f"The reply came, and could not be recorded: {self._path}: {refused.strerror}.",
+                "Record into another file, or without.",
+            ) from refused
 
 
 class ReplayModel:

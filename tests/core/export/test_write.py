@@ -6,11 +6,13 @@ import os
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from studio.core.export.write import write_atomically
+from tests.support import patience
 
 _CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -89,3 +91,16 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path) -> None:
     assert done.stdout.strip() == "refused", done.stderr
     assert path.read_text(encoding="utf-8") == "old"
     assert [item.name for item in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes have no names in folders there")
+def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = "x" * 200_000  # more than a pipe holds
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(pipe.read_text, encoding="utf-8")
+        write_atomically(pipe, content)
+        assert read.result(patience.SECONDS) == content
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]

@@ -45,6 +45,14 @@ async def test_the_same_pieces_come_again(tmp_path: Path) -> None:
     assert await deltas_of(replay, asking("one")) == third
 
 
+async def test_a_reply_that_cannot_be_recorded_is_told_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    path = tmp_path / "file" / "recording.jsonl"
+    with pytest.raises(ModelError, match="could not be recorded") as caught:
+        await deltas_of(RecordingModel(ScriptedModel(["one"]), path), asking("one"))
+    assert str(path) in caught.value.message
+
+
 async def test_a_recorded_error_comes_again(tmp_path: Path) -> None:
     path = tmp_path / "recording.jsonl"
     broken = ScriptedTurn(Reply(text="half"), error=ModelError("cut-off", "It broke.", "Again."))
