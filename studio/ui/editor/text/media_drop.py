@@ -70,10 +70,14 @@ class MediaDrop(QObject):
                 self.insert(path)
 
     def insert(self, path: Path) -> None:
-        """Put one file in at the caret, as one step that can be undone."""
+        """Put one file in at the caret, or in place of what is selected."""
         from studio.core.prompty.parse import parse
         from studio.core.prompty.split import in_front_matter
 
+        cursor = self._editor.textCursor()
+        if cursor.hasSelection():  # it would grow over what is put in, for the next key to erase
+            cursor.removeSelectedText()
+            self._editor.setTextCursor(cursor)
         own, text, caret = self._path(), self._editor.text(), self._editor.caret()
         document = self._reading.now() or parse(text, own)
         yaml = in_front_matter(text, caret)
