@@ -23,6 +23,8 @@ def ended(run: Callable[[], int]) -> int:
     if sys.stdout is None or sys.stderr is None:  # `>&-`, or a program without a console
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115 - held to the end
         sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
+    if sys.stdin is None:  # `<&-`: there is nothing to read
+        sys.stdin = io.TextIOWrapper(io.BytesIO(), "utf-8")
     _escape_what_is_not_in(sys.stdout)
     code = FINE
     try:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.__main__ import main
+from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, USAGE
 from studio.cli.main import run_command
 from studio.core.resource_files import resource
 from tests.cli.test_main import script
@@ -120,6 +121,27 @@ def test_a_cassette_that_cannot_be_written_is_told_before_anything_is_sent(
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith(f"prompt-studio: --record {tmp_path}: ")
+
+
+def test_a_run_without_any_input_is_stopped_where_it_would_ask(
+    user_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script(user_home, CALL, ANSWER)
+    monkeypatch.setattr("sys.stdin", None)  # `<&-`
+    assert main([*RUN, "--step"]) == PROBLEMS
+    assert "end of input: stopped" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_leaves_with_130(
+    user_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    script(user_home, CALL, ANSWER)
+    monkeypatch.setattr("studio.cli.run.commands.drive", interrupted)
+    assert main(RUN) == INTERRUPTED
+    assert capsys.readouterr().err == "prompt-studio: stopped\n"
 
 
 def test_a_cassette_answers_as_recorded(

@@ -14,7 +14,7 @@ from studio.application.run.past.again import PastRun
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
-from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UsageError
 from studio.cli.findings import report
 from studio.cli.printer import LiveAnswer, print_end
 from studio.cli.run.drive import PLACES, RunOrder, drive
@@ -133,7 +133,7 @@ def _run(options: argparse.Namespace) -> int:
         return PROBLEMS
     except KeyboardInterrupt:
         print("prompt-studio: stopped", file=sys.stderr)
-        return PROBLEMS
+        return INTERRUPTED
     finally:
         if store is not None:
             store.close()
