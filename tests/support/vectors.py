@@ -67,7 +67,7 @@ def all_read(case: Mapping[str, Any]) -> Iterator[Watched]:
 
     Where what is done inside fails, that is told instead.
     """
-    watched = Watched(case, deep=("input", "expected"))
+    watched = Watched(case, deep=("input", "expected", "expected_fields"))
     yield watched
     unread = watched.unread()
     assert not unread, f"nobody reads {', '.join(unread)}"

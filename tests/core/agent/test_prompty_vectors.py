@@ -169,6 +169,7 @@ def check_trimming(run: VectorRun, given: Watched, expected: Watched) -> None:
 
 def check_events(run: VectorRun, items: list[dict[str, Any]]) -> None:
     """The events in their order; the vectors leave a status out where it does not matter."""
+    assert all(set(item) <= {"type", "data"} for item in items)
     told = agent_events(run.run.events)
     wanted_status = [item for item in items if item["type"] == "status"]
     told = [each for each in told if each["type"] != "status" or each in wanted_status]

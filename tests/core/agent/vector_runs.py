@@ -169,7 +169,7 @@ def wanted(item: Mapping[str, Any]) -> dict[str, Any]:
     assert all(call["type"] == "function" for call in metadata.get("tool_calls") or ())
     content = item["content"]
     if not isinstance(content, str):
-        assert all(part["type"] == "text" for part in content)
+        assert all((set(part), part["type"]) == ({"type", "text"}, "text") for part in content)
         content = "".join(part["text"] for part in content)
     return {
         "role": item["role"],

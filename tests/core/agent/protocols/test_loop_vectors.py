@@ -186,6 +186,7 @@ def check_stated(vector: Watched, reading: Reading) -> None:
         text = wanted.strip() if isinstance(wanted, str) else wanted
         assert got == (wanted if isinstance(wanted, dict) else {"input": text})
     for made, call in zip(reading.calls, expected.get("calls") or (), strict=False):
+        assert set(call) <= {"id", "tool", "args", "result"}
         assert (made.id, made.tool) == (call["id"], call["tool"])
         assert made.arguments == call.get("args", made.arguments)
     assert len(reading.calls) == len(expected.get("calls") or reading.calls)
