@@ -135,6 +135,16 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
         wear(LIGHT)
 
 
+@pytest.fixture(autouse=True)
+def notices_stay(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a notice stay until a test looks at it: five seconds are few on a busy machine."""
+    if "qapp" in request.fixturenames:
+        from studio.ui.window import notices
+
+        seconds = patience.MS // 1000
+        monkeypatch.setattr(notices, "_SECONDS", dict.fromkeys(notices._SECONDS, seconds))
+
+
 class PatientBot(QtBot):
     """Qt's robot with the patience of all tests; its own five seconds are few on a busy machine."""
 
