@@ -26,6 +26,10 @@ A_PARSERS_WORDS = re.compile(
 )
 
 IN_FRONT = [
+    ('"name: a\nmodel: m\n', '"name: a', "never closed", '"name": a\nmodel: m\n'),
+    ("model:{id: m}\n", ":", "a space belongs", "model: {id: m}\n"),
+    ("{% if x %}\nname: a\n", "{% if x %}", "no template", None),
+    ('name: "C:\\Users"\n', None, "backslash twice", None),
     # front matter, place, words, what the fix makes of it (None: the user has to think)
     ("name: a\n  model: x\n", "model: x", "deeper than 'name'", "name: a\nmodel: x\n"),
     ("name:Trip\nmodel:\n  id: m\n", ":", "a space belongs", "name: Trip\nmodel:\n  id: m\n"),
@@ -68,6 +72,11 @@ IN_FRONT = [
 ]  # fmt: skip
 
 IN_BODY = [
+    ("user:\n{% for s stops %}x{% endfor %}\n", "stops", "is missing",
+     "user:\n{% for s in stops %}x{% endfor %}\n"),
+    ("user:\n{% if 3 &gt; 2 %}x{% endif %}\n", "&gt;", "is HTML",
+     "user:\n{% if 3 > 2 %}x{% endif %}\n"),
+    ("user:\n{{ '%d' | format(city) }}\n", None, "wants a number", None),
     # body, place, words, what the fix makes of it
     ("user:\n{{ city->name }}\n", "->", "behind a dot", None),
     ("user:\n{% if city }%x{% endif %}\n", "}", "ends with %}",

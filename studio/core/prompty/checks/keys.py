@@ -136,8 +136,9 @@ class _Walker:
             return
         if self.document.dialect == "legacy":
             return
-        if name.startswith("-"):
-            yield _glued_dash(place)
+        glued = _glued_name(name, shape, place)
+        if glued is not None:
+            yield glued
             return
         elsewhere = self._elsewhere(name, shape, path, place)
         if elsewhere is not None:
@@ -252,12 +253,18 @@ class _Walker:
         return self.places.value(*path) or self.places.nearest(*path)
 
 
-def _glued_dash(place: Span) -> Problem:
-    """`-name: x`."""
-    at = place.start + 1
-    fix = Fix("Put a space behind it", (TextEdit(Span(at, at), " "),))
-    message = "A space belongs behind this dash."
-    return Problem("unknown-key", Severity.WARNING, message, Span(place.start, at), (fix,))
+def _glued_name(name: str, shape: str, place: Span) -> Problem | None:
+    """`-name: x` and `model:{id: x}`."""
+    found = _GLUED.match(name)
+    if name.startswith("-"):
+        sign, what = Span(place.start, place.start + 1), "dash"
+    elif found is not None and found[1] in _TABLES[shape]:
+        sign, what = Span(place.start + found.end() - 1, place.start + found.end()), "colon"
+    else:
+        return None
+    fix = Fix("Put a space behind it", (TextEdit(Span(sign.end, sign.end), " "),))
+    message = f"A space belongs behind this {what}."
+    return Problem("unknown-key", Severity.WARNING, message, sign, (fix,))
 
 
 def _is_reference(value: Json) -> bool:

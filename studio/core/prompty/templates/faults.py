@@ -40,6 +40,8 @@ _OTHER_NAMES = {
     "object": "mapping", "str": "string", "bool": "boolean", "int": "integer",
 }  # fmt: skip
 """Filters and tests of other template languages by what they are here."""
+_NOT_HERE = frozenset(("fromjson", "from_json", "json_loads", "strftime"))
+"""What other programs have and nothing here does, though a name is alike."""
 
 
 def syntax_problem(message: str, span: Span, fixes: tuple[Fix, ...] = ()) -> Problem:
@@ -67,8 +69,8 @@ def unknown_name_problem(
 ) -> Problem:
     """An unknown filter or test, with the nearest known name as a fix."""
     other = _OTHER_NAMES.get(name.lower(), "")
-    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
-    near = [other] if other in known else near
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.7)
+    near = [other] if other in known else [] if name.lower() in _NOT_HERE else near
     if not near:
         return Problem(code, Severity.ERROR, f"There is no {what} named {name!r}.", at)
     return Problem(

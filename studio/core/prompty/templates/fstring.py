@@ -17,6 +17,7 @@ from studio.core.prompty.templates.faults import (
     syntax_problem,
     value_problem,
 )
+from studio.core.prompty.templates.jinja.failures import reason
 from studio.core.prompty.templates.writer import SegmentWriter, merge, plain_text
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.span import Span
@@ -176,7 +177,7 @@ def _put(
     try:
         text = _text(value, field, budget)
     except (ValueError, TypeError, RecursionError) as error:
-        faults.add(value_problem(str(error), field.span))
+        faults.add(value_problem(reason(error), field.span))
         return
     writer.value(text, field.span, source)
 

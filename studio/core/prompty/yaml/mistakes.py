@@ -30,7 +30,8 @@ _TOLD: tuple[tuple[str, str], ...] = (
     ("did not find expected tag URI", "a tag begins with !; put text that begins so in quotes"),
     ("undefined tag handle", "a tag begins with !; put text that begins so in quotes"),
     ("directive", "a line cannot begin with %; put its text in quotes"),
-    ("hexdecimal", "hexadecimal digits belong behind this escape"),
+    ("hexdecimal", "this escape means nothing between double quotes; write the backslash twice, or "
+     "use single quotes"),
     ("mapping keys are not allowed", "a line cannot begin with ?; put its text in quotes"),
     ("document indicator", "--- or ... stands inside of this quoted text"),
 )  # fmt: skip
@@ -48,6 +49,7 @@ _FLOW = re.compile(r"(?::[ ]+|-[ ]+|^[ ]*)[\[{]", re.MULTILINE)
 _QUOTED = {"'": re.compile(r"'(?:[^']|'')*'"), '"': re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)}
 """A whole quoted text, by its quote."""
 
+_QUOTED_KEY = re.compile(r"[\"'][\w.-]+(?=:[ ])")
 _AFTER_QUOTED = re.compile(r"\s*(?:[,\]}:]|\Z|#)")
 """What may stand behind a quoted text between brackets."""
 
@@ -89,6 +91,13 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
         if theirs in what:
             is_text = "colon stands" in ours or "in quotes" in ours
             return YamlMistake(ours, place, _quoted(place, text) if is_text else ())
+    return _otherwise(place, text)
+
+
+def _otherwise(place: Span, text: str) -> YamlMistake:
+    if text.startswith("\t", place.start):
+        fix = Fix("Remove the tab", (TextEdit(Span(place.start, place.start + 1), ""),))
+        return YamlMistake("YAML takes spaces, and here stands a tab", place, (fix,))
     return YamlMistake("this cannot be read as YAML", place)
 
 
@@ -97,7 +106,12 @@ def _open_quote(what: str, place: Span, text: str) -> YamlMistake | None:
     if quote not in ("'", '"') or "unexpected end" not in what:
         return None
     fixes: tuple[Fix, ...] = ()
-    if text.count("\n", place.start) >= 1:
+    key = _QUOTED_KEY.match(text, place.start)
+    before = text[text.rfind("\n", 0, place.start) + 1 : place.start]
+    if key is not None and not before.strip(" -"):
+        fixes = (Fix(f"Close the quote with {quote}",
+                     (TextEdit(Span(key.end(), key.end()), quote),)),)  # fmt: skip
+    elif text.count("\n", place.start) >= 1:
         at = place.start + len(text[place.start : place.end].rstrip())
         fixes = (Fix(f"Close the quote with {quote}", (TextEdit(Span(at, at), quote),)),)
     return YamlMistake(f"this quote {quote} is never closed", place, fixes)
@@ -105,6 +119,9 @@ def _open_quote(what: str, place: Span, text: str) -> YamlMistake | None:
 
 def _odd_start(place: Span, text: str) -> YamlMistake:
     odd = text[place.start : place.start + 1]
+    if odd == "%" and text.startswith("{", place.start - 1):
+        told = "the front matter is no template: {% … %} means nothing here"
+        return YamlMistake(told, Span(place.start - 1, place.end))
     value = text[place.start : place.end].rstrip()
     fix = Fix("Put it in quotes", (TextEdit(Span(place.start, place.start + len(value)),
                                            in_quotes(value)),))  # fmt: skip

@@ -49,6 +49,11 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"type (?P<kind>\w+) doesn't define __(?P<what>\w+)__ method"),
      lambda found: f"{_kind(found['kind'])} cannot be worked out with {found['what']!r}; the "
                    "filters 'int' and 'float' make a number of it"),
+    (re.compile(r"(?:Invalid format specifier|Unknown format code) '(?P<form>.*)' for object of "
+                r"type '(?P<kind>\w+)'"),
+     lambda found: f"{_kind(found['kind'])} cannot be written in the form {found['form']!r}"),
+    (re.compile(r"%\w format: .* is required, not (?P<kind>\w+)"),
+     lambda found: f"a % of this text wants a number, and gets {_kind(found['kind'])}"),
     (re.compile(r"(?:list|tuple|string) index out of range"),
      lambda _: "the list has no item at that place"),
     (re.compile(r"not all arguments converted .*|not enough arguments for format string"),

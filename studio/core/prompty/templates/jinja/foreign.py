@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import unescape
 
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.span import Span
@@ -13,6 +14,7 @@ _CURLY = "“”„‘’"
 _STRAIGHT = str.maketrans("“”„‘’", '"""\'\'')
 _SIGNS = {"&&": "and", "||": "or", "&": "and", "!": "not", "$": "", ";": "", "@": ""}
 """Signs of other languages, and the words that stand for them here; nothing: it is left out."""
+_ENTITY = re.compile(r"&(?:gt|lt|amp|quot|apos|nbsp|#\d{2,4});")
 _COMPARED = re.compile(r"(?:===|!==)")
 _WORDS = {"AND": "and", "OR": "or", "NOT": "not", "And": "and", "Or": "or", "Not": "not",
           "IN": "in", "IS": "is", "ELSE": "else", "IF": "if"}  # fmt: skip
@@ -176,6 +178,11 @@ def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
         straight = source[span.start : end].translate(_STRAIGHT)
         fix = Fix("Write straight quotes", (TextEdit(Span(span.start, end), straight),))
         return Mistake("quotes are straight in a template", span, (fix,))
+    entity = _ENTITY.match(source, span.start)
+    if entity is not None:
+        right, place = unescape(entity[0]), Span(*entity.span())
+        fix = Fix(f"Write {right}", (TextEdit(place, right),))
+        return Mistake(f"{entity[0]} is HTML; here it is written {right}", place, (fix,))
     for sign, word in _SIGNS.items():
         if source.startswith(sign, span.start):
             place = Span(span.start, span.start + len(sign))

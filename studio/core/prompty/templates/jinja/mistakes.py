@@ -19,6 +19,8 @@ _NO_EXPRESSION = re.compile(r"(?:Expected an expression, got|^unexpected) '(?P<f
 _UNBALANCED = re.compile(r"unexpected '(?P<found>.)', expected '(?P<wanted>[)\]}])'")
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 _SPACED_END = re.compile(r"end[ \t]+(?P<block>if|for|set|macro|raw|filter|call|with)\b")
+_ENDS = re.compile(r"[\w.]*[ \t]*(?:[-+]?%\}|\||if\b|recursive\b)")
+"""What follows the source of a loop."""
 _WORDS = {
     "end of print statement": "}}",
     "end of statement block": "%}",
@@ -199,6 +201,9 @@ def _expected(message: str, source: str, span: Span) -> Mistake | None:
             f"{here!r} is a word too many: the tag should end before it, or an operator is missing"
         )
         return Mistake(told, span)
+    if wanted == "in" and _ENDS.match(source, span.end):
+        fix = Fix("Put in before it", (TextEdit(Span(span.start, span.start), "in "),))
+        return Mistake(f"the word 'in' is missing before {here!r}", span, (fix,))
     if wanted.isidentifier() and found["wanted"] not in _WORDS:
         swap = () if source[span.start : span.end] != here else (TextEdit(span, wanted),)
         fixes = (Fix(f"Write {wanted}", swap),) if swap else ()
