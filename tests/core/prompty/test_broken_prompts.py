@@ -207,3 +207,25 @@ def test_placeholders_of_other_programs_are_named_where_nothing_else_puts_the_va
         (problem,) = parse(text).problems
         assert problem.code == "single-braces"
         assert "{{ city }}" in apply_edits(text, problem.fixes[0].edits)
+
+
+@pytest.mark.parametrize(
+    ("body", "place", "words", "fixed"),
+    [
+        ("{{city} x {{#stops}}{{town}}{{/stops}}\n", "{{city", "never closed",
+         "{{city}} x {{#stops}}{{town}}{{/stops}}\n"),
+        ("{{city}} {{#stops x {{town}}{{/stops}}\n", "{{#stops", "never closed",
+         "{{city}} {{#stops}} x {{town}}{{/stops}}\n"),
+        ("{{city}} {{#stops}}{{town}}{{/stop}}\n", "stop", "'stops' is open",
+         "{{city}} {{#stops}}{{town}}{{/stops}}\n"),
+    ],
+)  # fmt: skip
+def test_in_mustache(body: str, place: str, words: str, fixed: str, tmp_path: Path) -> None:
+    front = f"---\n{FRONT}template: {{format: {{kind: mustache}}}}\n---\nuser:\n"
+    document = parse(f"{front}{body}", tmp_path / "a.prompty")
+    told = [each for each in document.problems if each.code == "template-syntax"]
+    assert words in told[0].message
+    assert document.source.slice(told[0].span) == place
+    made = apply_edits(document.source.text, told[0].fixes[0].edits)
+    assert made == f"{front}{fixed}"
+    assert not told_of(made, tmp_path)[1]

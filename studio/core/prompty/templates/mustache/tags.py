@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from studio.core.prompty.templates.faults import UNSUPPORTED, syntax_problem
-from studio.core.text.problem import Problem, Severity
+from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_NAME = re.compile(r"[\w.]*")
 _BLANK_TO_LINE_END = re.compile(r"[ \t]*(?:\r\n|\r|\n|\Z)")
 _STANDALONE = frozenset("#^/!=>")
 
@@ -91,7 +92,8 @@ def read_mustache(
             body.append(section)
             open_.append(section)
         elif piece.sigil == "/":
-            _close(piece.key, span, open_, problems)
+            is_last = f"/{open_[-1].key}" not in source[piece.end :] if open_ else False
+            _close(piece.key, span, open_, problems, name if is_last else None)
         elif piece.sigil == ">":
             message = (
                 f"The partial {piece.key!r} is another template file, and a prompt is one file: it "
@@ -106,9 +108,26 @@ def read_mustache(
     return root, tuple(problems)
 
 
-def _close(key: str, span: Span, open_: list[Section], problems: list[Problem]) -> None:
+def _close(
+    key: str, span: Span, open_: list[Section], problems: list[Problem], name: Span | None
+) -> None:
     if open_ and open_[-1].key == key:
         open_.pop()
+        return
+    """Close a section.
+
+    Args:
+        key: the name that the closing tag has.
+        span: the tag.
+        open_: the open sections, the innermost last.
+        problems: takes what is wrong.
+        name: where the name stands, if nothing else behind it closes the innermost section.
+    """
+    if name is not None and not any(section.key == key for section in open_):
+        wanted = open_.pop().key
+        fix = Fix(f"Change to {wanted!r}", (TextEdit(name, wanted),))
+        message = f"{key!r} is closed here, and {wanted!r} is open"
+        problems.append(syntax_problem(message, name, (fix,)))
         return
     if not any(section.key == key for section in open_):
         problems.append(syntax_problem(f"{key!r} is closed here and was not opened", span))
@@ -129,6 +148,11 @@ def _pieces(source: str, base: int, problems: list[Problem]) -> Iterator[Text | 
             message = f"this tag is never closed by {right!r}"
             problems.append(syntax_problem(message, Span(start, start + len(left)).shift(base)))
             break
+        if tag.sigil not in ("!", "=") and left in tag.key:
+            problems.append(_unclosed(source, tag, right, base))
+            yield from _texts(source, position, start + len(left), base)
+            position = start + len(left)
+            continue
         text_end, next_position = _around(source, tag, position)
         yield from _texts(source, position, text_end, base)
         if tag.sigil == "=":
@@ -142,6 +166,16 @@ def _pieces(source: str, base: int, problems: list[Problem]) -> Iterator[Text | 
         yield tag
         position = next_position
     yield from _texts(source, position, len(source), base)
+
+
+def _unclosed(source: str, tag: _Tag, right: str, base: int) -> Problem:
+    """A tag that goes on into the next one: its end is missing, or a part of it."""
+    word = _NAME.match(source, tag.key_start)
+    end = word.end() if word is not None else tag.key_start
+    half = Span(end, end + (source[end : end + 1] == right[:1]))
+    fix = Fix(f"Close it with {right}", (TextEdit(half.shift(base), right),))
+    message = f"this tag is never closed by {right!r}"
+    return syntax_problem(message, Span(tag.start, end).shift(base), (fix,))
 
 
 def _tag(source: str, start: int, left: str, right: str) -> _Tag | None:
