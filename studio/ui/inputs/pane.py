@@ -36,6 +36,8 @@ from studio.viewmodels.inputs.library import InputLibrary
 _NO_LIMIT = 16_777_215
 """What Qt takes for no largest size."""
 _SUMMARY = 200
+_OF_THE_DOCK = 8
+"""Pixels of a dock's height that its pane does not get (four, measured), in whole steps of four."""
 
 
 class InputsPane(FollowsTheme, QWidget):
@@ -157,6 +159,7 @@ class InputsPane(FollowsTheme, QWidget):
         """Show values, as when another document's come back; tells of the change."""
         self._values = dict(values)
         self.form.set_values(values)
+        self._height_wanted.start()  # fields grow with their text
         if self.json_button.isChecked():
             self.raw.set_value(self.values())
         self._tell()
@@ -212,7 +215,7 @@ class InputsPane(FollowsTheme, QWidget):
             self._height_wanted.start()
 
     def _ask_height(self) -> None:
-        head = self._bar.sizeHint().height()
+        head = self._bar.sizeHint().height() + _OF_THE_DOCK
         if self.fold_button.isChecked():
             self.request_height.emit(head)
         elif self.form.rows:

@@ -56,6 +56,17 @@ def test_without_inputs_the_pane_says_what_to_do(pane: InputsPane) -> None:
     assert pane.empty.isVisible()
 
 
+def test_the_pane_asks_for_the_height_that_its_values_need(qtbot: QtBot, pane: InputsPane) -> None:
+    with qtbot.waitSignal(pane.request_height) as low:
+        pane.set_document(parse(DOC))
+    with qtbot.waitSignal(pane.request_height) as high:
+        pane.set_values({"city": "Lisbon\nPorto\nFaro"})
+    assert high.args[0] > low.args[0] + 16
+    with qtbot.waitSignal(pane.request_height) as empty:
+        pane.set_document(None)
+    assert empty.args[0] > pane.fold_button.height() + pane.empty.heightForWidth(pane.width())
+
+
 def test_typing_gives_only_what_was_typed(qtbot: QtBot, pane: InputsPane) -> None:
     pane.set_document(parse(DOC))
     city = pane.form.rows["city"].editor
