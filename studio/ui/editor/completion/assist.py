@@ -119,7 +119,6 @@ class EditorAssist(QObject):
         if item.closes and text.startswith(item.closes, where.end):
             where = Span(where.start, where.end + len(item.closes))
         if item.snippet:
-            self._editor.carets.drop()  # its places to fill are those of one caret
             self.insert_snippet(item.insert, where)
             return
         document = self._editor.document_now()
@@ -154,12 +153,14 @@ class EditorAssist(QObject):
             self._editor.apply_edits(difference(self._editor.text(), whole))
 
     def insert_snippet(self, body: str, where: Span | None = None) -> None:
-        """Put a snippet in, at the caret or in place of a span, and go to its first place."""
+        """Put a snippet in place of what is selected, or of a span, and go to its first place."""
         if self._editor.isReadOnly():
             return
-        caret = self._editor.caret()
+        cursor, source = self._editor.textCursor(), self._editor.source()
+        ends = cursor.selectionStart(), cursor.selectionEnd()
+        self._editor.carets.drop()  # its places to fill are those of one caret
         document = self._editor.document_now()
-        edit = self._snippets.start(where or Span(caret, caret), body)
+        edit = self._snippets.start(where or Span(*map(source.from_utf16, ends)), body)
         self._keep_dialect(document, (edit,))
         self._editor.setFocus()
 

@@ -402,3 +402,13 @@ def test_files_are_put_in_at_one_caret(window: MainWindow, tmp_path: Path, qtbot
     page.editor.paste()
     assert page.editor.text().endswith("user[]:\n![image](a.png) x\n")
     assert not page.editor.textCursor().hasSelection()  # the next key would erase it
+
+
+def test_a_snippet_takes_the_place_of_what_is_selected(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.tabs.new("user:\n😀 one two\n")
+    qtbot.waitUntil(lambda: page.document is not None)
+    page.editor.set_caret(page.editor.text().index("one"))
+    page.editor.carets.add_next()
+    page.assist.insert_snippet("{{ ${1:name} }}")
+    assert page.editor.text() == "user:\n😀 {{ name }} two\n"
+    assert page.editor.textCursor().selectedText() == "name"
