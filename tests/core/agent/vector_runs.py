@@ -166,7 +166,9 @@ def wanted(item: Mapping[str, Any]) -> dict[str, Any]:
     metadata = item.get("metadata") or {}
     assert set(metadata) <= {"tool_calls", "tool_call_id"}
     assert set(item) <= {"role", "content", "metadata"}
-    assert all(call["type"] == "function" for call in metadata.get("tool_calls") or ())
+    for call in metadata.get("tool_calls") or ():
+        assert (set(call), call["type"]) == ({"id", "type", "function"}, "function")
+        assert set(call["function"]) == {"name", "arguments"}
     content = item["content"]
     if not isinstance(content, str):
         assert all((set(part), part["type"]) == ({"type", "text"}, "text") for part in content)
