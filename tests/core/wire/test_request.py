@@ -121,6 +121,28 @@ def test_a_call_id_that_reads_as_a_number_is_sent_as_text() -> None:
     assert body["messages"][1]["tool_call_id"] == "12323"
 
 
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [
+        ("ephemeral", {"type": "ephemeral"}),
+        ("1h", {"type": "ephemeral", "ttl": "1h"}),
+        ({"type": "ephemeral", "ttl": "5m"}, {"type": "ephemeral", "ttl": "5m"}),
+        (False, None),
+    ],
+)
+def test_the_cache_of_anthropic_ends_with_the_last_block_of_its_message(
+    said: Json, sent: Json
+) -> None:
+    parts = (TextPart("Look: "), MediaPart("image", "data:image/png;base64,aGk="))
+    for message in (
+        Message("user", parts, {"cache_control": said}),
+        Message("tool", (TextPart("found"),), {"tool_call_id": "c1", "cache_control": said}),
+    ):
+        (made,) = _request([message], provider="anthropic").body["messages"]
+        assert made["content"][-1].get("cache_control") == sent
+        assert all("cache_control" not in block for block in made["content"][:-1])
+
+
 def test_empty_text_beside_a_call_is_not_sent_to_anthropic() -> None:
     call = Message("assistant", (TextPart(""), ToolCallPart("1", "f", "{}")))
     result = Message("tool", (ToolResultPart("x"),), {"tool_call_id": "1"})
