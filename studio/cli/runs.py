@@ -36,6 +36,8 @@ from studio.core.runs.timing import fold_with_times
 from studio.core.text.counted import counted
 
 _DAY = 86_400
+_MOST = 2**62
+"""More than there ever are, and what SQLite can count to."""
 _WIDTH = 60
 
 
@@ -103,7 +105,7 @@ def count(text: str) -> int:
     """
     if not (text.isascii() and text.isdecimal()):
         raise argparse.ArgumentTypeError(f"{text!r} is no number of things; write 0, 1, 2 …")
-    return int(text)
+    return min(int(text), _MOST)
 
 
 def _days(text: str) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -96,6 +97,11 @@ def _serve(options: argparse.Namespace) -> int:
     from studio.core.tools.python_server import serve
 
     needs(options.file)
+    try:
+        for pipe in (0, 1):
+            os.fstat(pipe)
+    except OSError:
+        raise UsageError("it is served over standard input and output; one is closed") from None
     rest = [str(options.file)]
     if options.characters is not None:
         rest += ["--characters", str(options.characters)]
