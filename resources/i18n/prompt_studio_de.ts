@@ -161,6 +161,14 @@
       <translation>&amp;Ansicht</translation>
     </message>
     <message>
+      <source>A caret at every match</source>
+      <translation>Eine Schreibmarke an jedem Treffer</translation>
+    </message>
+    <message>
+      <source>A caret at the end of each line</source>
+      <translation>Eine Schreibmarke an jedem Zeilenende</translation>
+    </message>
+    <message>
       <source>A commit, or an earlier text</source>
       <translation>Ein Commit oder ein früherer Text</translation>
     </message>
@@ -333,6 +341,10 @@
       <translation>Alles einklappen</translation>
     </message>
     <message>
+      <source>Fold here</source>
+      <translation>Hier einklappen</translation>
+    </message>
+    <message>
       <source>Fold or unfold here</source>
       <translation>Hier ein- oder ausklappen</translation>
     </message>
@@ -401,6 +413,10 @@
       <translation>Importieren …</translation>
     </message>
     <message>
+      <source>Indent the lines</source>
+      <translation>Zeilen einrücken</translation>
+    </message>
+    <message>
       <source>Inputs and preview</source>
       <translation>Eingaben und Vorschau</translation>
     </message>
@@ -461,6 +477,14 @@
       <translation>Neu aus Vorlage …</translation>
     </message>
     <message>
+      <source>New line above</source>
+      <translation>Neue Zeile darüber</translation>
+    </message>
+    <message>
+      <source>New line below</source>
+      <translation>Neue Zeile darunter</translation>
+    </message>
+    <message>
       <source>New prompt</source>
       <translation>Neuer Prompt</translation>
     </message>
@@ -491,6 +515,10 @@
     <message>
       <source>Open…</source>
       <translation>Öffnen …</translation>
+    </message>
+    <message>
+      <source>Outdent the lines</source>
+      <translation>Zeilen ausrücken</translation>
     </message>
     <message>
       <source>Paste</source>
@@ -645,6 +673,10 @@
       <translation>Seitenleiste</translation>
     </message>
     <message>
+      <source>Skip this match</source>
+      <translation>Diesen Treffer überspringen</translation>
+    </message>
+    <message>
       <source>Smaller text</source>
       <translation>Kleinerer Text</translation>
     </message>
@@ -681,6 +713,10 @@
       <translation>Vor dem nächsten Schritt anhalten</translation>
     </message>
     <message>
+      <source>Take the last caret back</source>
+      <translation>Letzte Schreibmarke zurücknehmen</translation>
+    </message>
+    <message>
       <source>The same prompt, twice</source>
       <translation>Derselbe Prompt zweimal</translation>
     </message>
@@ -715,6 +751,10 @@
     <message>
       <source>Unfold all</source>
       <translation>Alles ausklappen</translation>
+    </message>
+    <message>
+      <source>Unfold here</source>
+      <translation>Hier ausklappen</translation>
     </message>
     <message>
       <source>User guide</source>
@@ -1027,6 +1067,10 @@
   <context>
     <name>CallsDialog</name>
     <message>
+      <source>1 of these calls may change something outside.</source>
+      <translation>1 dieser Aufrufe kann draußen etwas ändern.</translation>
+    </message>
+    <message>
       <source>A call of {tool} for each row; its columns are the arguments</source>
       <translation>Ein Aufruf von {tool} für jede Zeile; ihre Spalten sind die Argumente</translation>
     </message>
@@ -1226,6 +1270,10 @@
     <message>
       <source>1 step</source>
       <translation>1 Schritt</translation>
+    </message>
+    <message>
+      <source>1 token</source>
+      <translation>1 Token</translation>
     </message>
     <message>
       <source>Accept answer</source>
@@ -1459,17 +1507,6 @@
     </message>
   </context>
   <context>
-    <name>Compare</name>
-    <message>
-      <source>&lt;p&gt;The texts are the same.&lt;/p&gt;</source>
-      <translation>&lt;p&gt;Die Texte sind gleich.&lt;/p&gt;</translation>
-    </message>
-    <message>
-      <source>… and more</source>
-      <translation>… und mehr</translation>
-    </message>
-  </context>
-  <context>
     <name>CompareDialog</name>
     <message>
       <source>different</source>
@@ -1501,6 +1538,21 @@
     <message>
       <source>− earlier   + now</source>
       <translation>− früher   + jetzt</translation>
+    </message>
+  </context>
+  <context>
+    <name>ComparisonView</name>
+    <message>
+      <source>Differences</source>
+      <translation>Unterschiede</translation>
+    </message>
+    <message>
+      <source>The rest is not shown.</source>
+      <translation>Der Rest wird nicht gezeigt.</translation>
+    </message>
+    <message>
+      <source>{number:,} lines are the same</source>
+      <translation>{number:,} Zeilen sind gleich</translation>
     </message>
   </context>
   <context>
@@ -1581,12 +1633,12 @@
       <translation>index, first, last, length</translation>
     </message>
     <message>
-      <source>of the loop</source>
-      <translation>der Schleife</translation>
-    </message>
-    <message>
       <source>set in the template</source>
       <translation>in der Vorlage gesetzt</translation>
+    </message>
+    <message>
+      <source>the open section</source>
+      <translation>der offene Abschnitt</translation>
     </message>
     <message>
       <source>{number}k tokens of context</source>
@@ -1711,8 +1763,28 @@
       <translation>Für eine Adresse</translation>
     </message>
     <message>
+      <source>How deep a recursive loop is, from 0.</source>
+      <translation>Wie tief eine rekursive Schleife ist, ab 0.</translation>
+    </message>
+    <message>
+      <source>How deep a recursive loop is, from 1.</source>
+      <translation>Wie tief eine rekursive Schleife ist, ab 1.</translation>
+    </message>
+    <message>
       <source>How many</source>
       <translation>Wie viele</translation>
+    </message>
+    <message>
+      <source>How many items are left behind this one.</source>
+      <translation>Wie viele Einträge nach diesem noch kommen.</translation>
+    </message>
+    <message>
+      <source>How many items are left, this one counted.</source>
+      <translation>Wie viele Einträge noch kommen, dieser mitgezählt.</translation>
+    </message>
+    <message>
+      <source>How many items there are.</source>
+      <translation>Wie viele Einträge es gibt.</translation>
     </message>
     <message>
       <source>How many words</source>
@@ -1791,6 +1863,10 @@
       <translation>Name dessen, der spricht</translation>
     </message>
     <message>
+      <source>One of its values after the other: loop.cycle('odd', 'even').</source>
+      <translation>Einen ihrer Werte nach dem anderen: loop.cycle('odd', 'even').</translation>
+    </message>
+    <message>
       <source>Otherwise</source>
       <translation>Andernfalls</translation>
     </message>
@@ -1839,6 +1915,14 @@
       <translation>Der erste Eintrag</translation>
     </message>
     <message>
+      <source>The item before this one.</source>
+      <translation>Der Eintrag vor diesem.</translation>
+    </message>
+    <message>
+      <source>The item behind this one.</source>
+      <translation>Der Eintrag nach diesem.</translation>
+    </message>
+    <message>
       <source>The items as one text: join(', ')</source>
       <translation>Die Einträge als ein Text: join(', ')</translation>
     </message>
@@ -1857,6 +1941,14 @@
     <message>
       <source>The last item</source>
       <translation>Der letzte Eintrag</translation>
+    </message>
+    <message>
+      <source>The number of the item, from 0.</source>
+      <translation>Die Nummer des Eintrags, ab 0.</translation>
+    </message>
+    <message>
+      <source>The number of the item, from 1.</source>
+      <translation>Die Nummer des Eintrags, ab 1.</translation>
     </message>
     <message>
       <source>The same as question</source>
@@ -1913,6 +2005,18 @@
     <message>
       <source>What the user says</source>
       <translation>Was die Person sagt</translation>
+    </message>
+    <message>
+      <source>Whether a value is another than in the last turn: loop.changed(item.day).</source>
+      <translation>Ob ein Wert ein anderer ist als in der letzten Runde: loop.changed(item.day).</translation>
+    </message>
+    <message>
+      <source>Whether it is the first item.</source>
+      <translation>Ob es der erste Eintrag ist.</translation>
+    </message>
+    <message>
+      <source>Whether it is the last item.</source>
+      <translation>Ob es der letzte Eintrag ist.</translation>
     </message>
     <message>
       <source>Whether it must be given</source>
@@ -2639,10 +2743,6 @@ Und {count} davor.</translation>
       <translation>{title} vergleichen</translation>
     </message>
     <message>
-      <source>Differences</source>
-      <translation>Unterschiede</translation>
-    </message>
-    <message>
       <source>Keep mine</source>
       <translation>Meins behalten</translation>
     </message>
@@ -2653,6 +2753,10 @@ Und {count} davor.</translation>
     <message>
       <source>Take the text on disk; undo leads back to yours</source>
       <translation>Den Text auf der Platte nehmen; Rückgängig führt zu Ihrem zurück</translation>
+    </message>
+    <message>
+      <source>The texts are the same.</source>
+      <translation>Die Texte sind gleich.</translation>
     </message>
     <message>
       <source>− on disk only   + in the editor only</source>
@@ -3072,12 +3176,12 @@ Und {count} davor.</translation>
       <translation>{connection} gab im Batch keine Antwort.</translation>
     </message>
     <message>
-      <source>{connection}: a batch of {count} requests was sent ({id}).</source>
-      <translation>{connection}: ein Batch mit {count} Anfragen wurde gesendet ({id}).</translation>
+      <source>{connection}: a batch was sent ({id}); its requests: {count}.</source>
+      <translation>{connection}: ein Batch wurde gesendet ({id}); seine Anfragen: {count}.</translation>
     </message>
     <message>
-      <source>{connection}: {id} is over ({status}), {count} requests have no answer.</source>
-      <translation>{connection}: {id} ist beendet ({status}), {count} Anfragen haben keine Antwort.</translation>
+      <source>{connection}: {id} is over ({status}); without an answer: {count}.</source>
+      <translation>{connection}: {id} ist beendet ({status}); ohne Antwort: {count}.</translation>
     </message>
     <message>
       <source>{said} It is asked again in the next batch.</source>
@@ -3121,6 +3225,10 @@ Und {count} davor.</translation>
     <message>
       <source>{half:.2g} s, 95 % within {most:.2g} s</source>
       <translation>{half:.2g} s, 95 % innerhalb von {most:.2g} s</translation>
+    </message>
+    <message>
+      <source>{share} of 1 row</source>
+      <translation>{share} von 1 Zeile</translation>
     </message>
     <message>
       <source>{share} of {rows} rows</source>
@@ -3197,16 +3305,16 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentController</name>
     <message>
-      <source>The cell has no answer.</source>
-      <translation>Die Zelle hat keine Antwort.</translation>
-    </message>
-    <message>
-      <source>The expected answer of row {row} is written to {name}.</source>
-      <translation>Die erwartete Antwort der Zeile {row} steht jetzt in {name}.</translation>
+      <source>1 tool call was refused: it asks for approval. Answer the tools by `mocks:` in the file.</source>
+      <translation>1 Werkzeugaufruf wurde abgelehnt: Er verlangt eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
     </message>
     <message>
       <source>The experiment has changed: these are the {count} rows that did not pass, asked as it is now.</source>
       <translation>Das Experiment hat sich geändert: Das sind die {count} Zeilen, die nicht bestanden, gefragt nach seinem jetzigen Stand.</translation>
+    </message>
+    <message>
+      <source>The experiment has changed: this is the row that did not pass, asked as it is now.</source>
+      <translation>Das Experiment hat sich geändert: Das ist die Zeile, die nicht bestand, gefragt nach seinem jetzigen Stand.</translation>
     </message>
     <message>
       <source>The process that ran it is gone. Run goes on with what it had.</source>
@@ -3221,20 +3329,16 @@ Und {count} davor.</translation>
       <translation>Das Ergebnis wurde nach {name} geschrieben.</translation>
     </message>
     <message>
+      <source>To be sent: {sent}. Equal to earlier requests, at no cost: {equal}.</source>
+      <translation>Zu senden: {sent}. Gleich wie frühere Anfragen, ohne Kosten: {equal}.</translation>
+    </message>
+    <message>
       <source>What was sent in batches is still answered and paid for. Run in batches again to read it.</source>
       <translation>Was in Batches gesendet wurde, wird noch beantwortet und bezahlt. Starten Sie erneut in Batches, um es zu lesen.</translation>
     </message>
     <message>
       <source>{count} tool calls were refused: they ask for approval. Answer the tools by `mocks:` in the file.</source>
       <translation>{count} Werkzeugaufrufe wurden abgelehnt: Sie verlangen eine Freigabe. Beantworten Sie die Werkzeuge durch `mocks:` in der Datei.</translation>
-    </message>
-    <message>
-      <source>{equal} requests are equal and cost nothing, {sent} will be sent.</source>
-      <translation>{equal} Anfragen sind gleich und kosten nichts, {sent} werden gesendet.</translation>
-    </message>
-    <message>
-      <source>{name} is as it was.</source>
-      <translation>{name} ist wie zuvor.</translation>
     </message>
   </context>
   <context>
@@ -3372,12 +3476,20 @@ Und {count} davor.</translation>
       <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
     </message>
     <message>
+      <source>{name}: it holds no names with values (YAML or JSON).</source>
+      <translation>{name}: Darin stehen keine Namen mit Werten (YAML oder JSON).</translation>
+    </message>
+    <message>
       <source>{name}: no file has such a name.</source>
       <translation>{name}: Keine Datei heißt so.</translation>
     </message>
   </context>
   <context>
     <name>ExperimentProgress</name>
+    <message>
+      <source> 1 cell has no answer.</source>
+      <translation> 1 Zelle hat keine Antwort.</translation>
+    </message>
     <message>
       <source> {count} cells have no answer.</source>
       <translation> {count} Zellen haben keine Antwort.</translation>
@@ -3387,8 +3499,16 @@ Und {count} davor.</translation>
       <translation>${cost:.4f} von etwa ${whole:.4f}</translation>
     </message>
     <message>
+      <source>1 row is read</source>
+      <translation>1 Zeile ist gelesen</translation>
+    </message>
+    <message>
       <source>{count} min</source>
       <translation>{count} min</translation>
+    </message>
+    <message>
+      <source>{count} of 1 request is worked out</source>
+      <translation>{count} von 1 Anfrage ist vorbereitet</translation>
     </message>
     <message>
       <source>{count} of {total} requests are worked out</source>
@@ -3421,6 +3541,10 @@ Und {count} davor.</translation>
     <message>
       <source>{name}: the experiment was stopped</source>
       <translation>{name}: das Experiment wurde angehalten</translation>
+    </message>
+    <message>
+      <source>{over} of 1 cell</source>
+      <translation>{over} von 1 Zelle</translation>
     </message>
     <message>
       <source>{over} of {total} cells</source>
@@ -3484,8 +3608,8 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentReport</name>
     <message>
-      <source>Few rows: {count} say little. 8 of 10 may be anything from 49 to 94 %.</source>
-      <translation>Wenige Zeilen: {count} sagen wenig. 8 von 10 können 49 bis 94 % sein.</translation>
+      <source>Few rows ({count}) say little: 8 of 10 may be anything from 49 to 94 %.</source>
+      <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
     </message>
     <message>
       <source>It can't be told from chance ({p}).</source>
@@ -3508,12 +3632,24 @@ Und {count} davor.</translation>
       <translation>Ohne Namen war {one} {first}-mal besser, {other} {second}-mal</translation>
     </message>
     <message>
+      <source>{name} agrees with people on {agreed} of 1 rated answer</source>
+      <translation>{name} stimmt bei {agreed} von 1 bewerteten Antwort mit Menschen überein</translation>
+    </message>
+    <message>
       <source>{name} agrees with people on {agreed} of {of} rated answers</source>
       <translation>{name} stimmt bei {agreed} von {of} bewerteten Antworten mit Menschen überein</translation>
     </message>
     <message>
+      <source>{name} passes {share} of 1 row ({low} to {high})</source>
+      <translation>{name} besteht {share} von 1 Zeile ({low} bis {high})</translation>
+    </message>
+    <message>
       <source>{name} passes {share} of {rows} rows ({low} to {high})</source>
       <translation>{name} besteht {share} von {rows} Zeilen ({low} bis {high})</translation>
+    </message>
+    <message>
+      <source>{text}, {baseline} {share}: 1 row won, {lost} lost.</source>
+      <translation>{text}, {baseline} {share}: 1 Zeile gewonnen, {lost} verloren.</translation>
     </message>
     <message>
       <source>{text}, {baseline} {share}: {won} rows won, {lost} lost.</source>
@@ -3529,6 +3665,10 @@ Und {count} davor.</translation>
     <message>
       <source>The budget of {count:,} tokens is used up.</source>
       <translation>Das Budget von {count:,} Token ist aufgebraucht.</translation>
+    </message>
+    <message>
+      <source>The minute is over.</source>
+      <translation>Die Minute ist vorbei.</translation>
     </message>
     <message>
       <source>The {minutes:g} minutes are over.</source>
@@ -3560,28 +3700,12 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentView</name>
     <message>
-      <source>All</source>
-      <translation>Alle</translation>
-    </message>
-    <message>
       <source>All gates hold.</source>
       <translation>Alle Schranken halten.</translation>
     </message>
     <message>
       <source>Answered within a day, at half the price, where the connection has batches</source>
       <translation>Beantwortet innerhalb eines Tages, zum halben Preis, wo die Verbindung Batches hat</translation>
-    </message>
-    <message>
-      <source>Any check</source>
-      <translation>Jede Prüfung</translation>
-    </message>
-    <message>
-      <source>Any input</source>
-      <translation>Jede Eingabe</translation>
-    </message>
-    <message>
-      <source>Any tag</source>
-      <translation>Jedes Schlagwort</translation>
     </message>
     <message>
       <source>Asked on workers: {text}</source>
@@ -3592,16 +3716,8 @@ Und {count} davor.</translation>
       <translation>Nach Schlagwort</translation>
     </message>
     <message>
-      <source>Changed</source>
-      <translation>Geändert</translation>
-    </message>
-    <message>
       <source>Chart</source>
       <translation>Diagramm</translation>
-    </message>
-    <message>
-      <source>Check that fails</source>
-      <translation>Prüfung, die nicht besteht</translation>
     </message>
     <message>
       <source>Compare without names</source>
@@ -3628,18 +3744,6 @@ Und {count} davor.</translation>
       <translation>Ergebnis exportieren</translation>
     </message>
     <message>
-      <source>Failed</source>
-      <translation>Nicht bestanden</translation>
-    </message>
-    <message>
-      <source>Filter rows</source>
-      <translation>Zeilen filtern</translation>
-    </message>
-    <message>
-      <source>Flaky</source>
-      <translation>Schwankend</translation>
-    </message>
-    <message>
       <source>Gates that fail: {names}.</source>
       <translation>Schranken, die nicht halten: {names}.</translation>
     </message>
@@ -3654,10 +3758,6 @@ Und {count} davor.</translation>
     <message>
       <source>In batches</source>
       <translation>In Batches</translation>
-    </message>
-    <message>
-      <source>Input that sets failures apart</source>
-      <translation>Eingabe, in der sich die Fehlschläge unterscheiden</translation>
     </message>
     <message>
       <source>More</source>
@@ -3696,16 +3796,8 @@ Und {count} davor.</translation>
       <translation>Nicht bestandene erneut ausführen</translation>
     </message>
     <message>
-      <source>Slow</source>
-      <translation>Langsam</translation>
-    </message>
-    <message>
       <source>Stop</source>
       <translation>Anhalten</translation>
-    </message>
-    <message>
-      <source>Tag</source>
-      <translation>Schlagwort</translation>
     </message>
     <message>
       <source>Time</source>
@@ -3716,24 +3808,8 @@ Und {count} davor.</translation>
       <translation>Welche von zwei Antworten ist besser? Von wem sie sind, steht am Ende.</translation>
     </message>
     <message>
-      <source>Without an answer</source>
-      <translation>Ohne Antwort</translation>
-    </message>
-    <message>
       <source>Workers…</source>
       <translation>Arbeitsprozesse …</translation>
-    </message>
-    <message>
-      <source>{name}: {count} fail</source>
-      <translation>{name}: {count} fallen durch</translation>
-    </message>
-    <message>
-      <source>{variant}: only {inputs} differs, {count} fail</source>
-      <translation>{variant}: nur {inputs} ist anders, {count} fallen durch</translation>
-    </message>
-    <message>
-      <source>{variant}: {input} = {value}, {count} of {of} fail</source>
-      <translation>{variant}: {input} = {value}, {count} von {of} fallen durch</translation>
     </message>
   </context>
   <context>
@@ -3800,10 +3876,6 @@ Und {count} davor.</translation>
     <message>
       <source>Compared with {name}</source>
       <translation>Verglichen mit {name}</translation>
-    </message>
-    <message>
-      <source>Difference</source>
-      <translation>Unterschied</translation>
     </message>
     <message>
       <source>Documents</source>
@@ -4131,6 +4203,10 @@ Und {count} davor.</translation>
   <context>
     <name>Files</name>
     <message>
+      <source>A name has no / and no \; folders are made in the tree.</source>
+      <translation>Ein Name hat kein / und kein \; Ordner legt man im Baum an.</translation>
+    </message>
+    <message>
       <source>Check that the file is still there and that you may read it.</source>
       <translation>Prüfen Sie, ob die Datei noch da ist und ob Sie sie lesen dürfen.</translation>
     </message>
@@ -4179,6 +4255,10 @@ Und {count} davor.</translation>
       <translation>„Speichern unter“ verwenden oder die Rechte der Datei ändern.</translation>
     </message>
     <message>
+      <source>Write a name, or folders and a name: drafts/first.prompty.</source>
+      <translation>Einen Namen schreiben, oder Ordner und einen Namen: entwuerfe/erster.prompty.</translation>
+    </message>
+    <message>
       <source>{name!r} cannot be opened: {reason}.</source>
       <translation>{name!r} kann nicht geöffnet werden: {reason}.</translation>
     </message>
@@ -4187,8 +4267,16 @@ Und {count} davor.</translation>
       <translation>{name!r} konnte nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
+      <source>{name!r} is no name for a file.</source>
+      <translation>{name!r} ist kein Name für eine Datei.</translation>
+    </message>
+    <message>
       <source>{name!r} is read-only.</source>
       <translation>{name!r} ist schreibgeschützt.</translation>
+    </message>
+    <message>
+      <source>{name!r} was changed meanwhile.</source>
+      <translation>{name!r} wurde inzwischen geändert.</translation>
     </message>
     <message>
       <source>{name!r}: {reason}.</source>
@@ -4197,6 +4285,10 @@ Und {count} davor.</translation>
   </context>
   <context>
     <name>FilesCoordinator</name>
+    <message>
+      <source>Delete for good</source>
+      <translation>Endgültig löschen</translation>
+    </message>
     <message>
       <source>It is where it was. This place may have no bin.</source>
       <translation>Es liegt, wo es war. Vielleicht gibt es dort keinen Papierkorb.</translation>
@@ -4212,6 +4304,10 @@ Und {count} davor.</translation>
     <message>
       <source>{name} is in the bin.</source>
       <translation>{name} liegt im Papierkorb.</translation>
+    </message>
+    <message>
+      <source>{name} is not there any more.</source>
+      <translation>{name} ist nicht mehr da.</translation>
     </message>
   </context>
   <context>
@@ -4287,8 +4383,8 @@ Und {count} davor.</translation>
       <translation>Suchen</translation>
     </message>
     <message>
-      <source>Match case</source>
-      <translation>Groß und klein unterscheiden</translation>
+      <source>Match case (Alt+C)</source>
+      <translation>Groß- und Kleinschreibung beachten (Alt+C)</translation>
     </message>
     <message>
       <source>Next match (Enter)</source>
@@ -4307,8 +4403,8 @@ Und {count} davor.</translation>
       <translation>Voriger Treffer (Umschalt+Eingabe)</translation>
     </message>
     <message>
-      <source>Regular expression</source>
-      <translation>Regulärer Ausdruck</translation>
+      <source>Regular expression (Alt+R)</source>
+      <translation>Regulärer Ausdruck (Alt+R)</translation>
     </message>
     <message>
       <source>Replace</source>
@@ -4323,8 +4419,8 @@ Und {count} davor.</translation>
       <translation>Ersetzen durch</translation>
     </message>
     <message>
-      <source>Whole words</source>
-      <translation>Ganze Wörter</translation>
+      <source>Whole words (Alt+W)</source>
+      <translation>Ganze Wörter (Alt+W)</translation>
     </message>
     <message>
       <source>{count} matches</source>
@@ -4390,6 +4486,10 @@ Und {count} davor.</translation>
       <translation>Alle ersetzen …</translation>
     </message>
     <message>
+      <source>Replace in 1 file?</source>
+      <translation>In 1 Datei ersetzen?</translation>
+    </message>
+    <message>
       <source>Replace in files</source>
       <translation>In Dateien ersetzen</translation>
     </message>
@@ -4400,6 +4500,10 @@ Und {count} davor.</translation>
     <message>
       <source>Replace with</source>
       <translation>Ersetzen durch</translation>
+    </message>
+    <message>
+      <source>Replaced: {places}.</source>
+      <translation>Ersetzt: {places}.</translation>
     </message>
     <message>
       <source>The folder could not be searched: {name}.</source>
@@ -4424,10 +4528,6 @@ Und {count} davor.</translation>
     <message>
       <source>{matches} places in {files} files</source>
       <translation>{matches} Stellen in {files} Dateien</translation>
-    </message>
-    <message>
-      <source>{places} places replaced in {files} files.</source>
-      <translation>{places} Stellen in {files} Dateien ersetzt.</translation>
     </message>
   </context>
   <context>
@@ -4742,6 +4842,10 @@ Und {count} davor.</translation>
   <context>
     <name>HistoryFooter</name>
     <message>
+      <source>1 day is kept</source>
+      <translation>1 Tag bleibt</translation>
+    </message>
+    <message>
       <source>1 run</source>
       <translation>1 Lauf</translation>
     </message>
@@ -4844,12 +4948,16 @@ Und {count} davor.</translation>
       <translation>Vergleichen</translation>
     </message>
     <message>
+      <source>Delete</source>
+      <translation>Löschen</translation>
+    </message>
+    <message>
       <source>Delete from history</source>
       <translation>Aus dem Verlauf löschen</translation>
     </message>
     <message>
-      <source>Delete {what}? This cannot be undone.</source>
-      <translation>{what} löschen? Das lässt sich nicht rückgängig machen.</translation>
+      <source>Delete {what}?</source>
+      <translation>{what} löschen?</translation>
     </message>
     <message>
       <source>Delete…</source>
@@ -4920,10 +5028,6 @@ Und {count} davor.</translation>
       <translation>Das Schlagwort „{tag}“ umbenennen …</translation>
     </message>
     <message>
-      <source>Runs</source>
-      <translation>Läufe</translation>
-    </message>
-    <message>
       <source>Tags and a note of your own</source>
       <translation>Eigene Stichwörter und eine Notiz</translation>
     </message>
@@ -4938,6 +5042,10 @@ Und {count} davor.</translation>
     <message>
       <source>Take in runs that were exported as journals</source>
       <translation>Läufe aufnehmen, die als Journale exportiert wurden</translation>
+    </message>
+    <message>
+      <source>This cannot be undone.</source>
+      <translation>Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
       <source>Unpin</source>
@@ -5333,6 +5441,14 @@ Und {count} davor.</translation>
   <context>
     <name>ImproveDialog</name>
     <message>
+      <source>1 text may be used.</source>
+      <translation>1 Text darf verwendet werden.</translation>
+    </message>
+    <message>
+      <source>1 variant is added to {name}; run the experiment to compare.</source>
+      <translation>1 Variante steht jetzt in {name}; führe das Experiment aus, um zu vergleichen.</translation>
+    </message>
+    <message>
       <source>A third of the rows is never seen by the search and decides. Each text must keep the section's expressions and add no role, tool or reference before it is sent. The rows, their answers and the prompt go to the one who proposes.</source>
       <translation>Ein Drittel der Zeilen sieht die Suche nie; es entscheidet. Jeder Text muss die Ausdrücke des Abschnitts behalten und darf keine Rolle, kein Werkzeug und keinen Verweis hinzufügen, bevor er gesendet wird. Die Zeilen, ihre Antworten und der Prompt gehen an das Modell, das vorschlägt.</translation>
     </message>
@@ -5367,6 +5483,10 @@ Und {count} davor.</translation>
     <message>
       <source>Propose three texts</source>
       <translation>Drei Texte vorschlagen</translation>
+    </message>
+    <message>
+      <source>Proposed texts are listed at the left; what one changes is shown here.</source>
+      <translation>Links stehen die vorgeschlagenen Texte; hier steht, was einer ändert.</translation>
     </message>
     <message>
       <source>Put into the prompt</source>
@@ -5466,8 +5586,16 @@ Und {count} davor.</translation>
   <context>
     <name>ImproveSearch</name>
     <message>
+      <source>1 text was proposed.</source>
+      <translation>1 Text wurde vorgeschlagen.</translation>
+    </message>
+    <message>
       <source>Choose a variant whose prompt is a .prompty file as it is, without `edit` or a revision: {names}.</source>
       <translation>Wähle eine Variante, deren Prompt eine .prompty-Datei ist, wie sie dasteht, ohne `edit` und ohne Revision: {names}.</translation>
+    </message>
+    <message>
+      <source>Different rows: {count}; improving needs at least {least}, and some dozens to prove anything.</source>
+      <translation>Verschiedene Zeilen: {count}; das Verbessern braucht mindestens {least}, und einige Dutzend, um etwas zu beweisen.</translation>
     </message>
     <message>
       <source>Every row that chooses passes.</source>
@@ -5502,10 +5630,6 @@ Und {count} davor.</translation>
       <translation>Die Zeilen, aus denen Texte entstehen, bestehen schon.</translation>
     </message>
     <message>
-      <source>There are {count} different rows; improving needs at least {least}, and some dozens to prove anything.</source>
-      <translation>Es gibt {count} verschiedene Zeilen; das Verbessern braucht mindestens {least}, und einige Dutzend, um etwas zu beweisen.</translation>
-    </message>
-    <message>
       <source>none</source>
       <translation>keine</translation>
     </message>
@@ -5529,6 +5653,18 @@ Und {count} davor.</translation>
       <translation> · bester {score}</translation>
     </message>
     <message>
+      <source>1 cell asked, {tokens:,} tokens, {cost}.</source>
+      <translation>1 Zelle gefragt, {tokens:,} Tokens, {cost}.</translation>
+    </message>
+    <message>
+      <source>1 row to learn from, {choose} to choose by, {decide} unseen until the end.</source>
+      <translation>1 Zeile zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
+    </message>
+    <message>
+      <source>1 text was proposed: {kept} scored, {refused} refused before it was sent.</source>
+      <translation>1 Text wurde vorgeschlagen: {kept} bewertet, {refused} vor dem Senden abgelehnt.</translation>
+    </message>
+    <message>
       <source>A text was better on the rows that choose, but the unseen rows were not all asked: nothing is proven.</source>
       <translation>Ein Text war auf den auswählenden Zeilen besser, aber die ungesehenen Zeilen wurden nicht alle gefragt: Bewiesen ist nichts.</translation>
     </message>
@@ -5539,6 +5675,10 @@ Und {count} davor.</translation>
     <message>
       <source>No text was better than the section as it is.</source>
       <translation>Kein Text war besser als der Abschnitt, wie er ist.</translation>
+    </message>
+    <message>
+      <source>On 1 unseen row: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
+      <translation>Von 1 ungesehenen Zeile bestehen {after} ({low} bis {high}), vorher {before}; {won} gewonnen, {lost} verloren, {p}: {verdict}</translation>
     </message>
     <message>
       <source>On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, {lost} lost, {p}: {verdict}</source>
@@ -5565,6 +5705,10 @@ Und {count} davor.</translation>
       <translation>bewertet</translation>
     </message>
     <message>
+      <source>texts {proposals} of {most} · cells {calls} · tokens {tokens:,}</source>
+      <translation>Texte {proposals} von {most} · Zellen {calls} · Tokens {tokens:,}</translation>
+    </message>
+    <message>
       <source>this can't be told from chance.</source>
       <translation>das ist vom Zufall nicht zu unterscheiden.</translation>
     </message>
@@ -5579,10 +5723,6 @@ Und {count} davor.</translation>
     <message>
       <source>{learn} rows to learn from, {choose} to choose by, {decide} unseen until the end.</source>
       <translation>{learn} Zeilen zum Lernen, {choose} zum Auswählen, {decide} bis zum Ende ungesehen.</translation>
-    </message>
-    <message>
-      <source>{proposals} of {most} texts · {calls} cells · {tokens:,} tokens</source>
-      <translation>{proposals} von {most} Texten · {calls} Zellen · {tokens:,} Tokens</translation>
     </message>
     <message>
       <source>{proposed} texts were proposed: {kept} scored, {refused} refused before they were sent.</source>
@@ -5802,7 +5942,7 @@ Und {count} davor.</translation>
       <translation>Die Nachrichten eines Schritts erscheinen hier, genau wie sie gesendet werden.</translation>
     </message>
     <message>
-      <source>The model's reply appears here as it is written, coloured by what it is read as.</source>
+      <source>The model's reply appears here as it is written, colored by what it is read as.</source>
       <translation>Die Antwort des Modells erscheint hier, wie sie geschrieben wird, gefärbt nach dem, als was sie gelesen wird.</translation>
     </message>
     <message>
@@ -5829,6 +5969,10 @@ Und {count} davor.</translation>
   <context>
     <name>InventedRowsDialog</name>
     <message>
+      <source>1 row.</source>
+      <translation>1 Zeile.</translation>
+    </message>
+    <message>
       <source>A kind in your own words</source>
       <translation>Eine Art in eigenen Worten</translation>
     </message>
@@ -5837,12 +5981,20 @@ Und {count} davor.</translation>
       <translation>Hinzufügen</translation>
     </message>
     <message>
+      <source>Add 1 row to {name}</source>
+      <translation>1 Zeile zu {name} hinzufügen</translation>
+    </message>
+    <message>
       <source>Add {count} rows to {name}</source>
       <translation>{count} Zeilen zu {name} hinzufügen</translation>
     </message>
     <message>
       <source>Ask</source>
       <translation>Fragen</translation>
+    </message>
+    <message>
+      <source>Ask (1 request)</source>
+      <translation>Fragen (1 Anfrage)</translation>
     </message>
     <message>
       <source>Ask ({count} requests)</source>
@@ -6245,6 +6397,10 @@ Und {count} davor.</translation>
       <translation>mit jeder Anfrage an diesen Agenten</translation>
     </message>
     <message>
+      <source>{when}: {what}, about 1 token</source>
+      <translation>{when}: {what}, etwa 1 Token</translation>
+    </message>
+    <message>
       <source>{when}: {what}, about {tokens} tokens</source>
       <translation>{when}: {what}, etwa {tokens} Token</translation>
     </message>
@@ -6413,6 +6569,22 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>MarkBar</name>
     <message>
+      <source>1 changed line</source>
+      <translation>1 geänderte Zeile</translation>
+    </message>
+    <message>
+      <source>1 error</source>
+      <translation>1 Fehler</translation>
+    </message>
+    <message>
+      <source>1 match</source>
+      <translation>1 Treffer</translation>
+    </message>
+    <message>
+      <source>1 warning</source>
+      <translation>1 Warnung</translation>
+    </message>
+    <message>
       <source>Place in the text</source>
       <translation>Stelle im Text</translation>
     </message>
@@ -6551,6 +6723,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>MockEditor</name>
     <message>
+      <source>1 recorded answer</source>
+      <translation>1 aufgezeichnete Antwort</translation>
+    </message>
+    <message>
       <source>Answered by</source>
       <translation>Beantwortet von</translation>
     </message>
@@ -6579,6 +6755,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Der Lauf, dessen Antworten gegeben werden</translation>
     </message>
     <message>
+      <source>The saved call</source>
+      <translation>Der gesicherte Aufruf</translation>
+    </message>
+    <message>
       <source>The tool itself</source>
       <translation>Das Werkzeug selbst</translation>
     </message>
@@ -6599,8 +6779,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>{count} aufgezeichnete Antworten</translation>
     </message>
     <message>
-      <source>{when}: {count} answers, {question}</source>
-      <translation>{when}: {count} Antworten, {question}</translation>
+      <source>{when}: {answers}, {question}</source>
+      <translation>{when}: {answers}, {question}</translation>
     </message>
   </context>
   <context>
@@ -6907,16 +7087,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Der Prompt wurde noch nicht gespeichert.</translation>
     </message>
     <message>
-      <source>The rest is not shown.</source>
-      <translation>Der Rest wird nicht gezeigt.</translation>
-    </message>
-    <message>
       <source>The saved file cannot be read: {reason}.</source>
       <translation>Die gespeicherte Datei kann nicht gelesen werden: {reason}.</translation>
-    </message>
-    <message>
-      <source>{number:,} lines are the same</source>
-      <translation>{number:,} Zeilen sind gleich</translation>
     </message>
     <message>
       <source>{role}, message {number}</source>
@@ -7093,6 +7265,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>1 input</source>
       <translation>1 Eingabe</translation>
+    </message>
+    <message>
+      <source>1 of {names} lets a value change the structure of the messages.</source>
+      <translation>1 von {names}: ein Wert kann den Aufbau der Nachrichten ändern.</translation>
     </message>
     <message>
       <source>A message gets other attributes.</source>
@@ -7359,8 +7535,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>ProviderStart</name>
     <message>
-      <source>Enter the address first. {hint}</source>
-      <translation>Geben Sie zuerst die Adresse ein. {hint}</translation>
+      <source>Enter the address first.</source>
+      <translation>Geben Sie zuerst die Adresse ein.</translation>
     </message>
     <message>
       <source>Enter the name of your deployment first: Azure calls a model by it.</source>
@@ -7375,8 +7551,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Er nennt keine Modelle: geben Sie die ID eines Modells ein.</translation>
     </message>
     <message>
-      <source>Paste a key first. {hint}</source>
-      <translation>Fügen Sie zuerst einen Schlüssel ein. {hint}</translation>
+      <source>Paste a key first.</source>
+      <translation>Fügen Sie zuerst einen Schlüssel ein.</translation>
+    </message>
+    <message>
+      <source>This is no key: keys have no blanks, and no letters such as ü. Copy it again.</source>
+      <translation>Das ist kein Schlüssel: Schlüssel haben keine Leerzeichen und keine Buchstaben wie ü. Bitte noch einmal kopieren.</translation>
     </message>
   </context>
   <context>
@@ -7569,7 +7749,26 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>ResultAnswers</name>
+    <message>
+      <source>The cell has no answer.</source>
+      <translation>Die Zelle hat keine Antwort.</translation>
+    </message>
+    <message>
+      <source>The expected answer of row {row} is written to {name}.</source>
+      <translation>Die erwartete Antwort der Zeile {row} steht jetzt in {name}.</translation>
+    </message>
+    <message>
+      <source>{name} is as it was.</source>
+      <translation>{name} ist wie zuvor.</translation>
+    </message>
+  </context>
+  <context>
     <name>ResultTabs</name>
+    <message>
+      <source>1 tool</source>
+      <translation>1 Werkzeug</translation>
+    </message>
     <message>
       <source>Difference</source>
       <translation>Unterschied</translation>
@@ -7607,8 +7806,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Was geschrieben wird</translation>
     </message>
     <message>
-      <source>{name}: the same ({messages} messages, {tools} tools)</source>
-      <translation>{name}: gleich ({messages} Nachrichten, {tools} Werkzeuge)</translation>
+      <source>{count} tools</source>
+      <translation>{count} Werkzeuge</translation>
+    </message>
+    <message>
+      <source>{name}: the same ({messages}, {tools})</source>
+      <translation>{name}: gleich ({messages}, {tools})</translation>
     </message>
     <message>
       <source>… shown up to here; written whole</source>
@@ -7683,6 +7886,73 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>What changes in the text of the prompt:</source>
       <translation>Was sich im Text des Prompts ändert:</translation>
+    </message>
+  </context>
+  <context>
+    <name>RowFilters</name>
+    <message>
+      <source>All</source>
+      <translation>Alle</translation>
+    </message>
+    <message>
+      <source>Any check</source>
+      <translation>Jede Prüfung</translation>
+    </message>
+    <message>
+      <source>Any input</source>
+      <translation>Jede Eingabe</translation>
+    </message>
+    <message>
+      <source>Any tag</source>
+      <translation>Jedes Schlagwort</translation>
+    </message>
+    <message>
+      <source>Changed</source>
+      <translation>Geändert</translation>
+    </message>
+    <message>
+      <source>Check that fails</source>
+      <translation>Prüfung, die nicht besteht</translation>
+    </message>
+    <message>
+      <source>Failed</source>
+      <translation>Nicht bestanden</translation>
+    </message>
+    <message>
+      <source>Filter rows</source>
+      <translation>Zeilen filtern</translation>
+    </message>
+    <message>
+      <source>Flaky</source>
+      <translation>Schwankend</translation>
+    </message>
+    <message>
+      <source>Input that sets failures apart</source>
+      <translation>Eingabe, in der sich die Fehlschläge unterscheiden</translation>
+    </message>
+    <message>
+      <source>Slow</source>
+      <translation>Langsam</translation>
+    </message>
+    <message>
+      <source>Tag</source>
+      <translation>Schlagwort</translation>
+    </message>
+    <message>
+      <source>Without an answer</source>
+      <translation>Ohne Antwort</translation>
+    </message>
+    <message>
+      <source>{name}: {count} fail</source>
+      <translation>{name}: {count} fallen durch</translation>
+    </message>
+    <message>
+      <source>{variant}: only {inputs} differs, {count} fail</source>
+      <translation>{variant}: nur {inputs} ist anders, {count} fallen durch</translation>
+    </message>
+    <message>
+      <source>{variant}: {input} = {value}, {count} of {of} fail</source>
+      <translation>{variant}: {input} = {value}, {count} von {of} fallen durch</translation>
     </message>
   </context>
   <context>
@@ -8024,6 +8294,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Modell</translation>
     </message>
     <message>
+      <source>The first difference is{where}; 1 of {count2} rows differs.</source>
+      <translation>Der erste Unterschied ist{where}; 1 von {count2} Zeilen ist verschieden.</translation>
+    </message>
+    <message>
       <source>The first difference is{where}; {count} of {count2} rows differ.</source>
       <translation>Der erste Unterschied ist{where}; {count} von {count2} Zeilen sind verschieden.</translation>
     </message>
@@ -8106,6 +8380,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RunConsole</name>
     <message>
+      <source>1 old message left out</source>
+      <translation>1 alte Nachricht weggelassen</translation>
+    </message>
+    <message>
       <source>; next try in {time}</source>
       <translation>; nächster Versuch in {time}</translation>
     </message>
@@ -8147,6 +8425,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   </context>
   <context>
     <name>RunCoordinator</name>
+    <message>
+      <source> 1 other too.</source>
+      <translation> 1 weiterer auch.</translation>
+    </message>
     <message>
       <source> {count} others too.</source>
       <translation> {count} weitere auch.</translation>
@@ -9376,6 +9658,13 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>RunTable</name>
+    <message>
+      <source>Runs</source>
+      <translation>Läufe</translation>
+    </message>
+  </context>
+  <context>
     <name>RunTool</name>
     <message>
       <source>(empty)</source>
@@ -9857,6 +10146,10 @@ zu  {after}</translation>
     <message>
       <source>the text is another one</source>
       <translation>der Text ist ein anderer</translation>
+    </message>
+    <message>
+      <source>{place} has 1 item, not {before}</source>
+      <translation>{place} hat 1 Eintrag, nicht {before}</translation>
     </message>
     <message>
       <source>{place} has {now} items, not {before}</source>
@@ -10390,6 +10683,10 @@ zu  {after}</translation>
   </context>
   <context>
     <name>SourceBanners</name>
+    <message>
+      <source>1 source has problems: {sources}.</source>
+      <translation>1 Quelle hat Probleme: {sources}.</translation>
+    </message>
     <message>
       <source>Declare tools in the front matter, or name a Python file of functions under metadata.agent.tools.</source>
       <translation>Deklarieren Sie Werkzeuge im Kopf der Datei, oder nennen Sie unter metadata.agent.tools eine Python-Datei mit Funktionen.</translation>
@@ -11282,6 +11579,13 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>ToolTrials</name>
+    <message>
+      <source>Stopped by you.</source>
+      <translation>Von Ihnen angehalten.</translation>
+    </message>
+  </context>
+  <context>
     <name>Toolbar</name>
     <message>
       <source> Commands</source>
@@ -11400,13 +11704,6 @@ zu  {after}</translation>
     <message>
       <source>{type}, from the body's tools: section</source>
       <translation>{type}, aus dem Abschnitt tools: des Textes</translation>
-    </message>
-  </context>
-  <context>
-    <name>ToolsController</name>
-    <message>
-      <source>Stopped by you.</source>
-      <translation>Von Ihnen angehalten.</translation>
     </message>
   </context>
   <context>
@@ -11697,7 +11994,7 @@ zu  {after}</translation>
       <translation>Führen Sie ihn aus</translation>
     </message>
     <message>
-      <source>The exact messages at every keystroke; Request shows the body that is sent. Click a coloured value to see where it comes from.</source>
+      <source>The exact messages at every keystroke; Request shows the body that is sent. Click a colored value to see where it comes from.</source>
       <translation>Die genauen Nachrichten bei jedem Tastendruck; Anfrage zeigt den Rumpf, der gesendet wird. Klicken Sie auf einen farbigen Wert, um zu sehen, woher er kommt.</translation>
     </message>
     <message>
