@@ -9,6 +9,7 @@ import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from studio.application.connections.check import problems_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.printer import printable
 from studio.core.models.connection_file import Connections, read_connections, write_connections
@@ -19,6 +20,8 @@ from studio.core.models.connections import (
     all_presets,
 )
 from studio.core.paths import user_paths
+
+_OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
 
 
 def add_connections(parser: argparse.ArgumentParser) -> None:
@@ -148,8 +151,6 @@ def _list(options: argparse.Namespace) -> int:
 
 def _add(options: argparse.Namespace) -> int:
     connections = _read()
-    if connections.named(options.name) is not None:
-        raise UsageError(f"there is a connection {options.name!r} already")
     preset = next((each for each in all_presets() if each.id == options.preset), None)
     if preset is None:
         known = ", ".join(each.id for each in all_presets())
@@ -163,6 +164,11 @@ def _add(options: argparse.Namespace) -> int:
         key=start.key if options.key is None else options.key,
         api=options.api or start.api,
     )
+    others = [each.name for each in connections.connections]
+    wrong = problems_of(made, others)
+    if wrong:
+        told = (f"{_OPTIONS.get(field, field)}: {problem}" for field, problem in wrong.items())
+        raise UsageError(" ".join(told))
     if made.is_remote and not address_of(made):
         raise UsageError("the connection needs an address: --url")
     default = made.name if options.default else connections.default

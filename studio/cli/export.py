@@ -14,6 +14,7 @@ from studio.application.trust import references_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.findings import report
+from studio.cli.numbers import whole
 from studio.cli.prepared import offered_tools
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportSource
@@ -68,7 +69,11 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help="prompt file to write")
     parser.add_argument(
-        "--pick", type=int, default=1, metavar="NUMBER", help="which of several prompts, from 1"
+        "--pick",
+        type=whole(1),
+        default=1,
+        metavar="NUMBER",
+        help="which of several prompts, from 1",
     )
     parser.add_argument(
         "--force", action="store_true", help="write over a file that is there already"

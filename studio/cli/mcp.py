@@ -7,6 +7,7 @@ from pathlib import Path
 
 from studio.cli.arguments import add_trust, trust_of
 from studio.cli.exit_codes import FINE, UsageError
+from studio.cli.numbers import whole
 
 
 def add_mcp(parser: argparse.ArgumentParser) -> None:
@@ -16,7 +17,7 @@ def add_mcp(parser: argparse.ArgumentParser) -> None:
         help="the folder that is served; the working directory otherwise",
     )  # fmt: skip
     parser.add_argument(
-        "--http", type=_port, metavar="PORT",
+        "--http", type=whole(0, 65_535), metavar="PORT",
         help="over HTTP on this machine, with a token (0: any free port); otherwise stdio",
     )  # fmt: skip
     parser.add_argument(
@@ -25,12 +26,6 @@ def add_mcp(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_trust(parser, "its tools may run, and what its prompts refer to is read and sent")
     parser.set_defaults(action=_mcp)
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text) < 65_536):
-        raise argparse.ArgumentTypeError(f"{text!r} is no port; write 0 or 8765")
-    return int(text)
 
 
 def _mcp(options: argparse.Namespace) -> int:

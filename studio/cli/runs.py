@@ -19,6 +19,7 @@ from studio.application.history.find import find_run
 from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.numbers import amount, whole
 from studio.cli.printer import printable
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path
@@ -34,10 +35,10 @@ from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.core.runs.timing import fold_with_times
 from studio.core.text.counted import counted
+from studio.core.text.whole_number import whole_number
 
 _DAY = 86_400
-_MOST = 2**62
-"""More than there ever are, and what SQLite can count to."""
+_MOST_DAYS = 1_000_000
 _WIDTH = 60
 
 
@@ -54,7 +55,7 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     )
     listing.add_argument("--tag", default="", help="only runs with this tag")
     listing.add_argument(
-        "--limit", type=count, default=50, metavar="N", help="at most (%(default)s)"
+        "--limit", type=whole(), default=50, metavar="N", help="at most (%(default)s)"
     )
     listing.add_argument("--json", action="store_true", help="write JSON")
     _acts(listing, _list)
@@ -71,8 +72,10 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     taking.add_argument("files", nargs="+", type=Path, metavar="FILE")
     _acts(taking, _import)
     prune = kinds.add_parser("prune", help="delete old runs that are not pinned")
-    prune.add_argument("--keep", type=count, metavar="N", help="how many of the newest stay")
-    prune.add_argument("--older-than", type=_days, metavar="DAYS", help="runs older than this go")
+    prune.add_argument("--keep", type=whole(), metavar="N", help="how many of the newest stay")
+    prune.add_argument(
+        "--older-than", type=amount(most=_MOST_DAYS), metavar="DAYS", help="runs older than this go"
+    )
     _acts(prune, _prune)
 
 
@@ -95,27 +98,6 @@ def _acts(
             return PROBLEMS
 
     parser.set_defaults(action=action)
-
-
-def count(text: str) -> int:
-    """A whole number of things, for argparse.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    if not (text.isascii() and text.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of things; write 0, 1, 2 …")
-    return min(int(text), _MOST)
-
-
-def _days(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < 1e6:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of days; write 30 or 0.5")
-    return number
 
 
 def _list(options: argparse.Namespace, store: RunStore) -> int:
@@ -251,10 +233,10 @@ def past_to_fork(store: RunStore, where: str) -> PastRun:
         UsageError: there is none.
     """
     name, at, step = where.rpartition("@")
-    if not at or not name or not step.isdecimal():
+    if not at or not name or (wanted := whole_number(step)) is None:
         raise UsageError(f"--fork {where!r} is no RUN@STEP; write --fork 3f2a@2")
     read = store.open(found_run(store, name).id)
-    place = read.tree.find(int(step))
+    place = read.tree.find(wanted)
     if place is None:
         last = max((item.iteration for item in read.tree.checkpoints), default=0)
         raise UsageError(f"the run has no step {step}; it has {last}")

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from studio import __version__
 from studio.cli.exit_codes import COMMANDS
+from studio.core.text.whole_number import whole_number
+
+_MOST_PIXELS = 16_384
 
 
 def window_parser() -> argparse.ArgumentParser:
@@ -48,6 +51,7 @@ def window_parser() -> argparse.ArgumentParser:
 
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")
-    if not (width.isdigit() and height.isdigit()):
+    pixels = whole_number(width) or 0, whole_number(height) or 0
+    if not 0 < min(pixels) <= max(pixels) <= _MOST_PIXELS:
         raise argparse.ArgumentTypeError(f"{text!r} is no size; write 1440x900")
-    return int(width), int(height)
+    return pixels

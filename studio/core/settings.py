@@ -223,7 +223,7 @@ def _checked(name: str, value: object, usual: object) -> object | None:
         return value if 0 <= value <= _LARGEST else None
     if isinstance(usual, float):
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        return float(value) if number and 6 <= float(value) <= 40 else None  # type: ignore[arg-type]
+        return float(value) if number and 6 <= value <= 40 else None  # type: ignore[arg-type]
     if isinstance(usual, str):
         return value if isinstance(value, str) else None
     if isinstance(usual, tuple):

@@ -34,7 +34,6 @@ def test_list_and_show(run: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "done  2 model, 1 tool  Caller  Where?" in line
     assert run_command(["runs", "list", "--json", "--tag", "good"]) == FINE
     assert [each["id"] for each in json.loads(capsys.readouterr().out)] == ["abc123"]
-    assert run_command(["runs", "list", "--limit", "9" * 30]) == FINE
     assert capsys.readouterr().out.startswith("abc123  ")
     assert run_command(["runs", "list", "nowhere"]) == FINE
     assert capsys.readouterr().out == ""
@@ -111,7 +110,9 @@ async def test_a_run_under_way_that_waits_for_the_user_is_listed_by_what_it_need
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--status", "doen"], ["--limit", "-1"], ["--limit", "x"]], ids=" ".join
+    "wrong",
+    [["--status", "doen"], ["--limit", "-1"], ["--limit", "x"], ["--limit", "9" * 30]],
+    ids=" ".join,
 )
 def test_a_filter_that_nothing_can_pass_is_wrong_usage(
     wrong: list[str], run: str, capsys: pytest.CaptureFixture[str]

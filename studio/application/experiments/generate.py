@@ -49,7 +49,8 @@ ROW_KINDS: Mapping[str, str] = MappingProxyType(
 )
 """Kinds of rows by name, and what the model is asked for."""
 
-_MOST_COUNT = 50
+MOST_COUNT = 50
+"""Rows of one kind that are asked for at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ async def generate_rows(
                 "schema": json.dumps(schema, ensure_ascii=False),
                 "about": asked.about or document.description or document.name,
                 "kind": ROW_KINDS.get(kind, kind),
-                "count": max(1, min(asked.count, _MOST_COUNT)),
+                "count": max(1, min(asked.count, MOST_COUNT)),
                 "earlier": "\n".join(json.dumps(dict(each), ensure_ascii=False) for each in known),
             }
             options = RunOptions(protocol="native", headless=True)

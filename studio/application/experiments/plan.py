@@ -21,7 +21,12 @@ from studio.application.experiments.report import GIT
 from studio.application.words import translate
 from studio.core.experiments.assertions.marking import judged_by, lacks_judge
 from studio.core.experiments.file.read import read_experiment
-from studio.core.experiments.values import EvaluateOptions, ExperimentFile, ExperimentRow
+from studio.core.experiments.values import (
+    MOST_REPEATS,
+    EvaluateOptions,
+    ExperimentFile,
+    ExperimentRow,
+)
 from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore
@@ -30,6 +35,9 @@ from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
 _tr = partial(translate, "ExperimentPlan")
+
+MOST_CELLS = 2_000_000
+"""Cells of one experiment at most: their keys and requests' hashes are held in memory."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +180,7 @@ def plan_experiment(
     repeats = chosen.repeat or file.options.repeat
     if not rows:
         raise ExperimentError("\n".join((*warnings, _tr("No row is left to ask."))))
+    _check_size(len(variants) * len(rows), repeats)
     if file.budget.cost is not None:
         _check_prices(variants)
     return ExperimentPlan(
@@ -187,6 +196,21 @@ def _chosen(rows: Sequence[ExperimentRow], chosen: ExperimentChoices) -> tuple[E
         and (not chosen.tags or set(chosen.tags) & set(row.case.tags))
     ]  # fmt: skip
     return tuple(replace(row, number=number) for number, row in enumerate(kept, 1))
+
+
+def _check_size(pairs: int, repeats: int) -> None:
+    """Refuse what would work out requests for hours before the first is sent."""
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise ExperimentError(
+            _tr("A row is asked from 1 to {most:,} times, not {count:,}.").format(
+                most=MOST_REPEATS, count=repeats)
+        )  # fmt: skip
+    if pairs * repeats > MOST_CELLS:
+        raise ExperimentError(
+            _tr("These are {count:,} cells (rows × variants × repeats), and an experiment has "
+                "{most:,} at most: take fewer repeats, or a part of the rows.").format(
+                count=pairs * repeats, most=MOST_CELLS)
+        )  # fmt: skip
 
 
 def _check_prices(variants: Sequence[PlannedVariant]) -> None:

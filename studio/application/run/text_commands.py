@@ -13,6 +13,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.shapes import message_text
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.whole_number import whole_number
 from studio.core.wire.reply import Reply
 
 HELP = """\
@@ -72,7 +73,7 @@ def target_of(text: str) -> RunTarget:
     """
     words = text.replace(":", " ").split()
     places = [place for word in words if (place := PausePoint.of(word)) is not None]
-    steps = [int(word) for word in words if word.isdecimal()]
+    steps = [step for word in words if (step := whole_number(word)) is not None]
     if not words or len(places) > 1 or len(steps) > 1 or len(words) != len(places) + len(steps):
         raise CommandError(f"{text!r} is no place of a run; write 3, tool_call, or 3:tool_call")
     return RunTarget(places[0] if places else None, steps[0] if steps else None)
@@ -161,9 +162,10 @@ _PLAIN: Mapping[str, Callable[[], Command]] = {
 
 
 def _number(text: str, example: str) -> int:
-    if not text.isdecimal():
+    number = whole_number(text)
+    if number is None:
         raise CommandError(f"{text!r} is no number; write `{example}`")
-    return int(text)
+    return number
 
 
 def _back(rest: str, tree: RunTree) -> Command:

@@ -25,6 +25,7 @@ from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, exit_code, write_report
 from studio.cli.experiment.results import add_result, with_result
+from studio.cli.numbers import whole
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultHead
 
@@ -57,7 +58,9 @@ def add_detach(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--detach", action="store_true", help="go on without this terminal; attach watches it"
     )
-    parser.add_argument("--number", type=int, help=argparse.SUPPRESS)  # of a run that was detached
+    parser.add_argument(
+        "--number", type=whole(1), help=argparse.SUPPRESS
+    )  # of a run that was detached
     add_notify(parser)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from studio.application.experiments.generate import (
+    MOST_COUNT,
     ROW_KINDS,
     GeneratedRows,
     RowRequest,
@@ -20,6 +21,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.trust import is_trusted
 from studio.cli.arguments import add_trust, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
+from studio.cli.numbers import whole
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.models.base import ModelError
@@ -42,7 +44,13 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
         "--kind", action="append", default=[], metavar="KIND",
         help=f"{', '.join(ROW_KINDS)}, or words of your own; all of these where nothing is said",
     )  # fmt: skip
-    parser.add_argument("--count", type=int, default=3, metavar="N", help="rows of each kind (3)")
+    parser.add_argument(
+        "--count",
+        type=whole(1, MOST_COUNT),
+        default=3,
+        metavar="N",
+        help=f"rows of each kind, at most {MOST_COUNT} (3)",
+    )
     parser.add_argument("--about", default="", metavar="TEXT", help="what the prompt is for")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE.jsonl", help="add the rows to this dataset"

@@ -18,6 +18,7 @@ from studio.application.experiments.improve.candidates import section_text
 from studio.application.experiments.improve.readiness import variant_to_improve
 from studio.application.experiments.improve.search import SectionSearch
 from studio.application.experiments.improve.values import (
+    MOST_PROPOSALS,
     ImproveChoices,
     ImproveError,
     Improvement,
@@ -41,6 +42,7 @@ from studio.cli.arguments import add_trust
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UNFINISHED, USAGE
 from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.plan import open_ledger, services_of
+from studio.cli.numbers import amount, whole
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry
@@ -57,13 +59,21 @@ from studio.core.tools.source import ToolSourceError
 def add_improve(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `improve`."""
     _add_common(parser)
-    parser.add_argument("--max-cost", type=float, metavar="USD", help="for everything")
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="for everything")
-    parser.add_argument("--max-calls", type=int, metavar="N", help="cells that are asked at most")
+    parser.add_argument("--max-cost", type=amount(), metavar="USD", help="for everything")
+    parser.add_argument("--max-tokens", type=whole(), metavar="N", help="for everything")
     parser.add_argument(
-        "--proposals", type=int, default=12, metavar="N", help="texts at most that are tried (12)"
+        "--max-calls", type=whole(), metavar="N", help="cells that are asked at most"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the draw of rows (1)")
+    parser.add_argument(
+        "--proposals",
+        type=whole(1, MOST_PROPOSALS),
+        default=12,
+        metavar="N",
+        help="texts at most that are tried (12)",
+    )
+    parser.add_argument(
+        "--seed", type=whole(), default=1, metavar="N", help="of the draw of rows (1)"
+    )
     parser.add_argument(
         "--write", action="store_true", help="write a better text into the prompt without asking"
     )
@@ -74,7 +84,11 @@ def add_propose(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `propose`."""
     _add_common(parser)
     parser.add_argument(
-        "--count", type=int, default=3, metavar="N", help=f"texts, at most {MOST_TEXTS} (3)"
+        "--count",
+        type=whole(1, MOST_TEXTS),
+        default=3,
+        metavar="N",
+        help=f"texts, at most {MOST_TEXTS} (3)",
     )
     parser.add_argument(
         "--write", action="store_true", help="add them to the experiment without asking"
@@ -114,7 +128,7 @@ def _improve(options: argparse.Namespace) -> int:
     def improve(task: _Task) -> int:
         choices = ImproveChoices(
             options.section, options.max_cost, options.max_tokens, options.max_calls,
-            max(1, options.proposals), options.seed, options.wish,
+            options.proposals, options.seed, options.wish,
         )  # fmt: skip
         return asyncio.run(_search(options, task, choices))
 
@@ -182,7 +196,7 @@ def _propose(options: argparse.Namespace) -> int:
     def propose(task: _Task) -> int:
         variant = task.plan.variants[task.at]
         current = section_text(variant.document, options.section)
-        count = max(1, min(options.count, MOST_TEXTS))
+        count = options.count
         rows = rows_to_show(task.ledger, task.plan, task.at)
         shown = f", and {counted(len(rows), 'row')} of the newest result" if rows else ""
         question = (

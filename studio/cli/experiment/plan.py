@@ -26,8 +26,10 @@ from studio.application.experiments.run.runner import ExperimentRunner
 from studio.cli.arguments import add_trust, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE, UsageError
 from studio.cli.experiment.progress import RunProgress
+from studio.cli.numbers import whole
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.values import MOST_REPEATS
 from studio.core.models.base import ModelError
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
@@ -35,7 +37,7 @@ from studio.core.paths import user_paths
 from studio.core.text.counted import counted
 from studio.core.tools.source import ToolSourceError
 
-_RANGE = re.compile(r"(\d+)(?:-(\d+)?)?")
+_RANGE = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})?)?")
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +46,9 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--variant", action="append", default=[], metavar="NAME")
     parser.add_argument("--rows", default="", metavar="1-50", help="only these rows")
     parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="only such rows")
-    parser.add_argument("--repeat", type=int, metavar="N", help="repeats, over the file's")
+    parser.add_argument(
+        "--repeat", type=whole(1, MOST_REPEATS), metavar="N", help="repeats, over the file's"
+    )
     parser.add_argument("--baseline", default="", metavar="NAME", help="what is compared with")
     parser.add_argument("--no-cache", action="store_true", help="ask again what was asked before")
     parser.add_argument(
@@ -129,7 +133,7 @@ def planned(
     if given.get("max_lost") is not None:
         gates = replace(gates, lost_rows=given["max_lost"])
     if given.get("concurrency") is not None:
-        how = replace(how, concurrency=max(1, given["concurrency"]))
+        how = replace(how, concurrency=given["concurrency"])
     if options.no_cache:
         how = replace(how, cache=False)
     chosen = replace(plan, file=replace(file, budget=budget, gates=gates, options=how))

@@ -23,6 +23,7 @@ from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.text.counted import counted
+from studio.core.text.whole_number import whole_number
 
 
 def add_result(parser: argparse.ArgumentParser) -> None:
@@ -161,10 +162,11 @@ def _cell_key(ledger: ExperimentLedger, head: ResultHead, text: str) -> CellKey:
     variant, _, repeat = rest.rpartition(":") if rest not in names else (rest, "", "")
     if rest and not variant:
         variant, repeat = rest, ""
-    if not row.isdecimal() or (variant and variant not in names):
+    at_row, at_repeat = whole_number(row), whole_number(repeat or "1")
+    if at_row is None or at_repeat is None or (variant and variant not in names):
         raise UsageError(f"{text!r} is no cell; write ROW:VARIANT, one of {', '.join(names)}")
     at = names.index(variant) if variant else 0
-    return CellKey(int(repeat or 1), int(row), at)
+    return CellKey(at_repeat, at_row, at)
 
 
 def _show_cell(ledger: ExperimentLedger, head: ResultHead, text: str) -> int:

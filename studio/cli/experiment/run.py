@@ -23,6 +23,7 @@ from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.plan import open_ledger, planned, services_of
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, exit_code, write_report
+from studio.cli.numbers import amount, whole
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
@@ -36,12 +37,14 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", choices=("errors", "failed"), help="ask such cells of the newest result again"
     )
-    parser.add_argument("--max-cost", type=float, metavar="USD", help="pause there")
-    parser.add_argument("--max-tokens", type=int, metavar="N", help="pause there")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="pause then")
-    parser.add_argument("--concurrency", type=int, metavar="N", help="cells at once at most")
-    parser.add_argument("--fail-under", type=float, metavar="SHARE", help="a gate: pass_rate")
-    parser.add_argument("--max-lost", type=int, metavar="N", help="a gate: lost_rows")
+    parser.add_argument("--max-cost", type=amount(), metavar="USD", help="pause there")
+    parser.add_argument("--max-tokens", type=whole(), metavar="N", help="pause there")
+    parser.add_argument("--timeout", type=amount(above=True), metavar="SECONDS", help="pause then")
+    parser.add_argument("--concurrency", type=whole(1), metavar="N", help="cells at once at most")
+    parser.add_argument(
+        "--fail-under", type=amount(most=1), metavar="SHARE", help="a gate: pass_rate"
+    )
+    parser.add_argument("--max-lost", type=whole(), metavar="N", help="a gate: lost_rows")
     parser.add_argument(
         "--yes", action="store_true", help="allow tool calls that would ask for approval"
     )

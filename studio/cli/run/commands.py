@@ -16,6 +16,7 @@ from studio.application.run.text_commands import CommandError, breakpoint_of, ta
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UsageError
 from studio.cli.findings import report
+from studio.cli.numbers import amount, whole
 from studio.cli.printer import LiveAnswer, print_end
 from studio.cli.run.drive import PLACES, RunOrder, drive
 from studio.cli.runs import past_to_fork, past_to_replay
@@ -40,14 +41,16 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--connection", default="", metavar="NAME", help="where the model is")
     parser.add_argument("-m", "--model", default="", help="over the prompt's and connection's own")
     parser.add_argument("--protocol", choices=get_args(ProtocolName), help="over the prompt's own")
-    parser.add_argument("--max-iterations", type=_steps, metavar="N", help="model calls at most")
+    parser.add_argument("--max-iterations", type=whole(1), metavar="N", help="model calls at most")
     parser.add_argument(
-        "--timeout", type=_amount, metavar="SECONDS", help="end the run after this time"
+        "--timeout", type=amount(above=True), metavar="SECONDS", help="end the run after this time"
     )
     parser.add_argument(
-        "--max-tokens", type=_steps, metavar="N", help="input and output tokens at most"
+        "--max-tokens", type=whole(1), metavar="N", help="input and output tokens at most"
     )
-    parser.add_argument("--max-cost", type=_amount, metavar="USD", help="US dollars at most")
+    parser.add_argument(
+        "--max-cost", type=amount(above=True), metavar="USD", help="US dollars at most"
+    )
     parser.add_argument(
         "--step", action="store_true", help="stand still at every place and take commands"
     )
@@ -95,22 +98,6 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         "--yes", action="store_true", help="allow tool calls that would ask for approval"
     )
     parser.set_defaults(action=_run, live=LiveAnswer())
-
-
-def _steps(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of steps; write 1, 2, 3 …")
-    return int(text)
-
-
-def _amount(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
-    return value
 
 
 def _run(options: argparse.Namespace) -> int:

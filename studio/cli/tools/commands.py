@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from studio.cli.arguments import add_trust
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.numbers import whole
 from studio.cli.tools.listing import list_tools
 from studio.cli.tools.opening import needs, opened, say
 from studio.core.text.foreign_json import parse_json
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from studio.cli.tools.opening import ToolSet
     from studio.core.prompty.tool_spec import ToolSpec
 
+_MOST_MEGABYTES = 1_000_000_000
 _SOURCE = "a Python file, .mcp.json, OpenAPI description, prompt, or address"
 
 
@@ -37,9 +39,11 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     serve = commands.add_parser("serve", help="serve a Python file over MCP on stdin and stdout")
     serve.add_argument("file", type=Path, metavar="FILE")
-    serve.add_argument("--characters", type=int, help="longest result")
+    serve.add_argument("--characters", type=whole(1), help="longest result")
     # The program without a Python of its own runs itself so (`python/worker.py`).
-    serve.add_argument("--memory", type=int, help="most memory in megabytes (Linux)")
+    serve.add_argument(
+        "--memory", type=whole(0, _MOST_MEGABYTES), help="most memory in megabytes (Linux)"
+    )
     serve.add_argument("--unchecked", action="store_true",
                        help="give results as they are, whatever they should be")  # fmt: skip
     serve.set_defaults(action=_serve)

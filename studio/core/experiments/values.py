@@ -269,6 +269,10 @@ class ExperimentBudget:
     """Minutes of one start."""
 
 
+MOST_REPEATS = 10_000
+"""How often a row is asked at most."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluateOptions:
     """How the cells are run."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ _HEAD = (
     "# Connections of Prompt Studio. Keys are never kept here: `key` says where each one is.\n\n"
 )
 _FIELDS = {each.name: each.default for each in fields(Connection)}
-_BOUNDS = ("_seconds", "_megabytes", "_kilobytes")
+_MOST = 1_000_000_000
+"""The largest number of an entry: what a field of the form can show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +157,25 @@ def _connection(entry: object) -> Connection | str:
         expected = _type_of(name)
         if not isinstance(value, expected) or isinstance(value, bool):
             return f"{entry['name']!r}: {name!r} has a value of a wrong type"
-        if isinstance(value, int | float) and name.endswith(_BOUNDS) and not 0 < value < math.inf:
-            return f"{entry['name']!r}: {name!r} must be more than 0"
+        if isinstance(value, int | float):
+            least = 0 if name == "retries" else 0.001
+            if not least <= value <= _MOST:
+                return f"{entry['name']!r}: {name!r} must be from {least:g} to {_MOST:,}"
+        if not all(-_MOST <= each <= _MOST for each in _numbers_in(value)):
+            return f"{entry['name']!r}: {name!r} has a number beyond {_MOST:,}"
         values[name] = value
     if not is_reference(values.get("key", "")):
         # Its text is not repeated: it is a key.
         return f"{entry['name']!r}: 'key' must be a reference such as ${{env:NAME}} or keyring"
     return Connection(**values)
+
+
+def _numbers_in(value: object) -> Iterator[float]:
+    if isinstance(value, int | float):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _numbers_in(each)
 
 
 def _type_of(name: str) -> type | tuple[type, ...]:

@@ -56,6 +56,17 @@ def test_a_reason_is_told_with_its_place(
     assert said in str(told.value)
 
 
+def test_more_cells_than_can_be_held_are_told_before_they_are_counted(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ExperimentError, match="from 1 to 10,000 times, not 99,999,999,999,999"):
+        bench.plan(repeat=99_999_999_999_999)
+    monkeypatch.setattr("studio.application.experiments.plan.MOST_CELLS", 60)
+    assert bench.plan(repeat=10).cells == 60
+    with pytest.raises(ExperimentError, match=r"66 cells .* has 60 at most"):
+        bench.plan(repeat=11)
+
+
 def test_what_is_odd_is_a_warning(bench: Bench) -> None:
     bench.write("rows.csv", ROWS.replace("country,", "note,country,").replace("\nN", "\nx,N")
                 .replace("\nI", "\nx,I").replace("\nP", "\nx,P"))  # fmt: skip

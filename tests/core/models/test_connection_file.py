@@ -135,7 +135,10 @@ def test_bounds_are_numbers_above_zero(path: Path) -> None:
     path.parent.mkdir(parents=True)
     head = '[[connection]]\nname = "%s"\nkind = "compatible"\n'
     wrong = ["reply_megabytes = 0", "call_seconds = -1.5", "event_megabytes = nan",
-             'error_kilobytes = "many"', "retries = 1.5"]  # fmt: skip
+             'error_kilobytes = "many"', "retries = 1.5", "retries = -1",
+             "stall_seconds = inf", "first_byte_seconds = 1" + "0" * 400,
+             "settings = { context = 1" + "0" * 30 + " }",
+             "capabilities = { price = { input = nan, output = 1 } }"]  # fmt: skip
     text = "".join(head % f"c{n}" + line + "\n" for n, line in enumerate(wrong))
     path.write_text(text + head % "good" + "reply_megabytes = 1\nretries = 5\n", encoding="utf-8")
     read = read_connections(path)

@@ -12,6 +12,10 @@ CandidateState: TypeAlias = Literal["start", "kept", "dropped", "refused"]
 on some rows, or was refused before it was sent."""
 
 
+MOST_PROPOSALS = 1_000
+"""Texts that are proposed in one search at most."""
+
+
 class ImproveError(Exception):
     """Why a section cannot be improved; a sentence."""
 

@@ -122,7 +122,7 @@ class ExperimentSpending:
     def used_up(self) -> str:
         """Which budget is used up, a sentence; empty while none is."""
         budget = self._budget
-        allowed = [each for each in (budget.minutes, self._options.minutes) if each]
+        allowed = [each for each in (budget.minutes, self._options.minutes) if each is not None]
         minutes = (time.monotonic() - self._started) / 60
         if budget.cost is not None and self._cost >= budget.cost:
             return _tr("The budget of ${amount:.2f} is used up.").format(amount=budget.cost)

@@ -29,6 +29,7 @@ from studio.core.prompty.loop_format import (
 )
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json
+from studio.core.text.whole_number import LARGEST
 
 _USUAL_STOP: dict[ProtocolName, tuple[str, ...]] = {
     "native": (),
@@ -136,7 +137,7 @@ def limits_of(document: PromptDocument) -> Limits:
     allowed = settings.get("max_iterations")
     is_count = isinstance(allowed, int) and not isinstance(allowed, bool) and allowed >= 0
     return Limits(
-        iterations=int(str(allowed)) if is_count else 10,
+        iterations=min(int(str(allowed)), LARGEST) if is_count else 10,
         tokens=int(_positive(settings, "max_tokens", 2_000_000)),
         cost=_positive(settings, "max_cost", USUAL_COST),
         seconds=_positive(settings, "max_seconds", 3600.0),
@@ -146,8 +147,9 @@ def limits_of(document: PromptDocument) -> Limits:
 def _positive(settings: Mapping[str, Json], name: str, usual: float) -> float:
     """A bound that the prompt sets; what is no positive number is as if it were not there."""
     value = settings.get(name)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(str(value)) if is_number and float(str(value)) > 0 else usual
+    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
+        return usual
+    return float(min(value, LARGEST))  # Python has no float of a longer whole number
 
 
 def question_of(document: PromptDocument, values: Mapping[str, Json]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +11,7 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
+from studio.core.text.whole_number import LARGEST
 
 KeyNames = Sequence[str]
 
@@ -114,22 +114,23 @@ class YamlNode:
         self.wrong(f"{what} must be a text.")
         return ""
 
-    def number(self, what: str, least: float = -math.inf, most: float = math.inf) -> float | None:
+    def number(self, what: str, least: float = -LARGEST, most: float = LARGEST) -> float | None:
         """A number within bounds; None where there is none."""
         if self.value is None:
             return None
         if isinstance(self.value, int | float) and not isinstance(self.value, bool):
             if least <= self.value <= most:
                 return float(self.value)
-            bounds = f"from {least:g} to {most:g}" if most < math.inf else f"at least {least:g}"
-            self.wrong(f"{what} must be {bounds}; it is {self.value:g}.")
+            is_small = most == LARGEST and self.value < least
+            bounds = f"at least {least:g}" if is_small else f"from {least:,.16g} to {most:,.16g}"
+            self.wrong(f"{what} must be {bounds}; {_it_is(self.value)}.")
             return None
         self.wrong(f"{what} must be a number; it is {self.value!r}.")
         return None
 
-    def whole(self, what: str, least: int = 0) -> int | None:
-        """A whole number; None where there is none."""
-        found = self.number(what, least)
+    def whole(self, what: str, least: int = 0, most: int = LARGEST) -> int | None:
+        """A whole number within bounds; None where there is none."""
+        found = self.number(what, least, most)
         if found is None:
             return None
         if found != int(found):
@@ -164,6 +165,10 @@ class YamlNode:
                 (Fix(f"Write {near[0]!r}", (TextEdit(child.key_span, near[0]),)),) if near else ()
             )
             self.findings.warning("experiment-key", message, child.key_span, *fixes)
+
+
+def _it_is(number: float) -> str:
+    return f"it is {number:,.16g}" if abs(number) <= LARGEST else "it is far beyond that"
 
 
 def read_nodes(text: str, findings: ExperimentFindings) -> YamlNode:

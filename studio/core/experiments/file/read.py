@@ -20,6 +20,7 @@ from studio.core.experiments.file.cases import (
 from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode, read_nodes
 from studio.core.experiments.file.variants import read_variants
 from studio.core.experiments.values import (
+    MOST_REPEATS,
     EvaluateOptions,
     ExperimentBudget,
     ExperimentCase,
@@ -116,7 +117,7 @@ def _options(node: YamlNode) -> EvaluateOptions:
     )  # fmt: skip
     whole = node.get("maxEvalTimeMs").number("maxEvalTimeMs", 0)
     return EvaluateOptions(
-        repeat=node.get("repeat").whole("repeat", 1) or 1,
+        repeat=node.get("repeat").whole("repeat", 1, MOST_REPEATS) or 1,
         concurrency=node.get("maxConcurrency").whole("maxConcurrency", 1),
         timeout_ms=node.get("timeoutMs").whole("timeoutMs") or None,
         minutes=whole / 60_000 if whole else None,

@@ -29,6 +29,7 @@ MAX_NODES = 50_000
 """Values that are read, aliases counted with all that they stand for."""
 
 _RETRIES = 3
+_MOST_BITS = 14_000
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SUSPECT = re.compile("[\t\u2028\u2029\x85]|[|>][-+0-9]*#|(?:^|[\\s\\[{,])!", re.MULTILINE)
 _QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'")
@@ -310,7 +311,9 @@ def _construct(tag: str, text: str) -> Json:
             case "bool":
                 return bool(_CONSTRUCTOR.construct_yaml_bool(node))
             case "int":
-                return int(_CONSTRUCTOR.construct_yaml_int(node))
+                whole = int(_CONSTRUCTOR.construct_yaml_int(node))
+                # Python writes no longer one in digits; hexadecimal ones come in at any length.
+                return whole if whole.bit_length() <= _MOST_BITS else text
             case "float":
                 number = float(_CONSTRUCTOR.construct_yaml_float(node))
                 return number if number - number == 0 else text  # no .inf, no .nan in JSON

@@ -94,6 +94,26 @@ def test_problems_stand_at_their_place(text: str, code: str, place: tuple[int, i
     assert (at.line, at.column) == place
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("evaluateOptions: {repeat: 99999999999999}",
+         "repeat must be from 1 to 10,000; it is 99,999,999,999,999."),
+        ("evaluateOptions: {repeat: 0}", "repeat must be from 1 to 10,000; it is 0."),
+        ("evaluateOptions: {maxConcurrency: -1}", "maxConcurrency must be at least 1; it is -1."),
+        ("evaluateOptions: {timeoutMs: .inf}", "timeoutMs must be a number"),
+        ("budget: {cost: .nan}", "cost must be a number"),
+        ("budget: {tokens: 1" + "0" * 400 + "}",
+         "tokens must be from 0 to 1,000,000,000,000,000; it is far beyond that."),
+        ("budget: {tokens: 0x" + "F" * 5_000 + "}", "tokens must be a number"),
+        ("gates: {pass_rate: 2}", "pass_rate must be from 0 to 1; it is 2."),
+    ],
+)  # fmt: skip
+def test_a_number_beyond_its_bounds_is_said_with_them(line: str, said: str) -> None:
+    file = read_experiment(f"prompts: [a]\n{line}")
+    assert [each.message[: len(said)] for each in file.problems] == [said]
+
+
 def test_a_slip_of_the_pen_is_mended_by_its_fix() -> None:
     text = "prompts: [a]\ntets: [{vars: {x: 1}, assert: [{type: not-contians, value: a}]}]"
     file = read_experiment(text)
