@@ -222,8 +222,9 @@ def _checked(name: str, value: object, usual: object) -> object | None:
             return None
         return value if 0 <= value <= _LARGEST else None
     if isinstance(usual, float):
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return float(value) if number and 6 <= value <= 40 else None  # type: ignore[arg-type]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return float(value) if 6 <= value <= 40 else None
     if isinstance(usual, str):
         return value if isinstance(value, str) else None
     if isinstance(usual, tuple):
