@@ -34,12 +34,24 @@ class FileCommands(QObject):
 
     def new(self) -> None:
         """A new prompt from the simplest template, so that it is never a blank page."""
-        self._window.tabs.new(resource("templates", "chat.prompty").read_text(encoding="utf-8"))
+        self.new_from(resource("templates", "chat.prompty"))
 
     def new_from(self, template: object) -> None:
         """A new prompt from a bundled template."""
         if isinstance(template, Path):
-            self._window.tabs.new(template.read_text(encoding="utf-8"))
+            self._window.tabs.new(template.read_text(encoding="utf-8")).begin_at_messages()
+
+    def reopen(self) -> None:
+        """Open the file again whose tab was closed last."""
+        if not self._window.tabs.reopen():
+            self._window.services.messages.info(
+                self.tr("No tab was closed that can be opened again.")
+            )
+
+    def go_to_files(self) -> None:
+        """Give the keyboard to the files; where there are none, to what opens a folder."""
+        self._window.docks.show("files")
+        self._window.files.take_keyboard()
 
     def open_example(self, example: object) -> None:
         """Open the user's own copy of an example, with the tools that stand beside it."""

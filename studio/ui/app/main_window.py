@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
 from studio.core.prompty.document import PromptDocument
 from studio.ui.app.commands import Commands
 from studio.ui.app.files_coordinator import FilesCoordinator
-from studio.ui.base.actions import EDITING, ActionSet
+from studio.ui.base.actions import CLOSING, EDITING, ActionSet
 from studio.ui.base.menus import TextMenus
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
@@ -245,6 +245,7 @@ class MainWindow(QMainWindow):
     def _on_page(self, page: EditorPage | None) -> None:
         self._extra = ()
         self.actions_by_id.enable(EDITING, enabled=page is not None)
+        self.actions_by_id.enable(CLOSING, enabled=self.tabs.sides.has_tabs)
         self.docks.set_prompt(page is not None or not self.tabs.sides.has_tabs)
         if page is None:
             self.outline.set_document(None)

@@ -50,6 +50,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("file.save_all", "Save all", "Ctrl+Alt+S"),
     ActionSpec("file.reload", "Reload from disk"),
     ActionSpec("file.close", "Close tab", "Ctrl+W Ctrl+F4", "x"),
+    ActionSpec("file.close_all", "Close all tabs", "Ctrl+K,Ctrl+W"),
+    ActionSpec("file.reopen", "Open the closed tab again", "Ctrl+Shift+T"),
     ActionSpec("file.export", "Export…", "Ctrl+E", "share", "Check the prompt and export it"),
     ActionSpec(
         "file.import", "Import…", "Ctrl+Alt+I", "file-input", "Make a prompt of another format"
@@ -96,6 +98,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.indent", "Indent the lines", "Ctrl+]", in_text=True),
     ActionSpec("edit.outdent", "Outdent the lines", "Ctrl+[", in_text=True),
     ActionSpec("edit.comment", "Comment in or out", "Ctrl+/"),
+    ActionSpec("edit.comment_out", "Comment out", "Ctrl+K,Ctrl+C"),
+    ActionSpec("edit.comment_in", "Comment in", "Ctrl+K,Ctrl+U"),
+    ActionSpec("edit.trim", "Trim the ends of lines", "Ctrl+K,Ctrl+X", "", "Take blanks away"),
     ActionSpec("edit.complete", "Complete", "Ctrl+Space Ctrl+I"),
     ActionSpec("edit.snippet", "Insert snippet…", "Ctrl+Alt+J", "braces"),
     ActionSpec(
@@ -133,7 +138,10 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ),
     ActionSpec("view.next_tab", "Next tab", "Ctrl+Tab Ctrl+PgDown"),
     ActionSpec("view.previous_tab", "Previous tab", "Ctrl+Shift+Tab Ctrl+PgUp"),
+    ActionSpec("view.tab_left", "Move the tab to the left", "Ctrl+Shift+PgUp"),
+    ActionSpec("view.tab_right", "Move the tab to the right", "Ctrl+Shift+PgDown"),
     ActionSpec("view.editor", "Go to the editor", "Ctrl+1"),
+    ActionSpec("view.files", "Go to Files", "Ctrl+Shift+E", "folder"),
     ActionSpec("view.breadcrumbs", "Go to the breadcrumbs", "Ctrl+Shift+."),
     ActionSpec("view.split", "Split editor", "Ctrl+\\", "split", "The same prompt, twice"),
     ActionSpec("view.split_down", "Split editor downwards", "Ctrl+Alt+\\"),
@@ -224,7 +232,7 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
          SEPARATOR, "file.save", "file.save_as", "file.save_all", "file.reload", "prompt.compare",
          "prompt.compare_saved", SEPARATOR, "file.import", "file.export",
          SEPARATOR,
-         "file.settings", "file.close", "file.quit"),
+         "file.settings", "file.close", "file.close_all", "file.reopen", "file.quit"),
     ),
     (
         "&Edit",
@@ -235,7 +243,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
          "edit.caret_ends", "edit.caret_back", SEPARATOR, "edit.grow", "edit.shrink",
          "edit.select_line", "edit.line_up", "edit.line_down", "edit.copy_up", "edit.copy_down",
          "edit.line_below", "edit.line_above", "edit.delete_line", "edit.join_lines",
-         "edit.indent", "edit.outdent", SEPARATOR, "edit.comment", "edit.complete",
+         "edit.indent", "edit.outdent", SEPARATOR, "edit.comment", "edit.comment_out",
+         "edit.comment_in", "edit.trim", "edit.complete",
          "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format",
          "edit.front", "edit.protocol"),
     ),
@@ -244,8 +253,8 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("edit.back", "edit.forward", SEPARATOR, "file.quick", "edit.symbol", "edit.line",
          "edit.bracket", "edit.definition", "edit.uses", SEPARATOR,
          "edit.next_problem", "edit.previous_problem", SEPARATOR, "view.next_tab",
-         "view.previous_tab", "view.other_side", "view.editor", "view.breadcrumbs",
-         "view.problems"),
+         "view.previous_tab", "view.other_side", "view.editor", "view.files",
+         "view.breadcrumbs", "view.problems"),
     ),
     (
         "&View",
@@ -253,9 +262,9 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
          "view.maximize", "view.run_window", PANES, "view.reset", SEPARATOR,
          "view.light", "view.dark",
          "view.system", SEPARATOR, "view.zoom_in", "view.zoom_out", "view.zoom_reset", SEPARATOR,
-         "view.split", "view.split_down", "view.move_over", "view.join", SEPARATOR,
-         "view.wrap", "view.whitespace", "view.values", "edit.fold", "edit.unfold",
-         "edit.toggle_fold", "edit.fold_all", "edit.unfold_all"),
+         "view.split", "view.split_down", "view.move_over", "view.join", "view.tab_left",
+         "view.tab_right", SEPARATOR, "view.wrap", "view.whitespace", "view.values",
+         "edit.fold", "edit.unfold", "edit.toggle_fold", "edit.fold_all", "edit.unfold_all"),
     ),
     (
         "&Run",
@@ -285,13 +294,14 @@ ON_CARD = ("run.start", "run.step", SEPARATOR, "view.maximize", "view.right", "v
 ON_INPUT = ("run.start", "run.step", SEPARATOR, "view.right", "view.commands")
 ON_OUTLINE = ("edit.symbol", "edit.fold_all", "edit.unfold_all", SEPARATOR, "view.side")
 ON_TAB = ("view.split", "view.split_down", "view.join", SEPARATOR, "file.save", "file.save_as",
-          "file.reload", "prompt.compare", "prompt.compare_saved")  # fmt: skip
+          "file.reload", "prompt.compare", "prompt.compare_saved", SEPARATOR,
+          "file.reopen")  # fmt: skip
 ON_TOOL = ("tools.search", "tools.sources", "tools.reload", "tools.window")
 """What a right click on a card of the preview, an input, the outline, a tab and a tool offers
 besides."""
 
 EDITING = (
-    "file.save", "file.save_as", "file.reload", "file.close", "file.export", "edit.undo",
+    "file.save", "file.save_as", "file.reload", "file.export", "edit.undo",
     "edit.redo", "edit.cut", "edit.copy", "edit.paste", "edit.all", "edit.find", "edit.replace",
     "edit.find_next", "edit.find_previous", "edit.line", "edit.symbol", "edit.comment",
     "edit.complete", "edit.fix", "edit.rename", "edit.definition", "edit.uses", "edit.next_problem",
@@ -303,9 +313,12 @@ EDITING = (
     "edit.skip_caret", "edit.caret_all", "edit.caret_ends", "edit.caret_back", "edit.line_below",
     "edit.line_above", "edit.indent", "edit.outdent", "edit.unfold", "edit.toggle_fold",
     "edit.bracket", "edit.grow", "edit.shrink", "edit.caret_up", "edit.caret_down",
-    "prompt.compare", "prompt.compare_saved",
+    "prompt.compare", "prompt.compare_saved", "edit.comment_out", "edit.comment_in", "edit.trim",
 )  # fmt: skip
 """Actions that need an open document."""
+
+CLOSING = ("file.close", "file.close_all", "view.tab_left", "view.tab_right")
+"""Actions that need an open tab, whatever it shows."""
 
 
 _SPECS = {spec.id: spec for spec in ACTIONS}

@@ -82,6 +82,15 @@ class FilesPane(QStackedWidget):
             if section.folder == root and not section.tree.hasFocus():
                 section.tree.reveal(path)
 
+    def take_keyboard(self) -> None:
+        """Give the keyboard to the first folder's files; where there is none, to what opens one."""
+        if not self._roots:
+            self._open.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
+        self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        if not self.tree.currentIndex().isValid():
+            self.tree.setCurrentIndex(self.tree.indexAt(self.tree.viewport().rect().topLeft()))
+
     def expect(self, path: Path) -> None:
         """Mark what was just made or named here as soon as the tree has it."""
         root = self.root_of(path)
@@ -140,12 +149,12 @@ class FilesPane(QStackedWidget):
         text = QLabel(self.tr("Open a folder to see its prompts and the files they refer to."))
         text.setWordWrap(True)
         text.setProperty("tone", "muted")
-        button = QPushButton(self.tr("Open folder…"))
-        button.clicked.connect(self.request_folder)
+        self._open = QPushButton(self.tr("Open folder…"))
+        self._open.clicked.connect(self.request_folder)
         box = QVBoxLayout(page)
         box.setContentsMargins(12, 12, 12, 12)
         box.setSpacing(12)
         box.addWidget(text)
-        box.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        box.addWidget(self._open, 0, Qt.AlignmentFlag.AlignLeft)
         box.addStretch(1)
         return page

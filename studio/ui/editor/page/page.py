@@ -171,6 +171,18 @@ class EditorPage(QWidget):
         self.controller.begin(text, title)
         self.title_changed.emit()
 
+    def begin_at_messages(self) -> None:
+        """Put the caret of a text that just began where one writes: at its first message.
+
+        At the start of the text the first key would make prompt text of the front matter.
+        """
+        from studio.core.prompty.parse import parse
+
+        sections = parse(self.editor.text()).sections
+        if sections:
+            self.editor.set_caret(sections[0].content.start)
+            self.editor.ensureCursorVisible()
+
     def open(self, path: Path) -> None:
         """Show a file.
 

@@ -87,6 +87,12 @@ class TabGroup(QTabWidget):
         if self.count():
             self.setCurrentIndex((self.currentIndex() + by) % self.count())
 
+    def move_shown(self, by: int) -> None:
+        """Move the tab shown to the left (-1) or to the right (1), round the ends."""
+        if self.count():
+            at = self.currentIndex()
+            self.tabBar().moveTab(at, (at + by) % self.count())
+
     def set_aside(self, aside: bool) -> None:
         """Whether the keyboard is in the other side; its tab then has the accent's mark."""
         bar = self.tabBar()
@@ -106,17 +112,25 @@ class TabGroup(QTabWidget):
             keys = keys_of(self.window(), same) if same else ""
             add_own(menu, text, partial(signal.emit, page), keys=keys)
         menu.addSeparator()
-        path = page.controller.path
-        if path is not None:
-            add_own(
-                menu,
-                self.tr("Copy its path"),
-                partial(QGuiApplication.clipboard().setText, str(path)),
-                drawing="copy",
-            )
+        if page.controller.path is not None:
+            self._add_copy(menu, str(page.controller.path))
         if page is self.current:
             add_actions(menu, self.window(), ON_TAB)
         return menu
+
+    def menu_for_view(self, view: QWidget) -> QMenu:
+        """What can be done with a tab that is no prompt."""
+        menu = own_menu(self)
+        close = partial(self.request_close_view.emit, view)
+        add_own(menu, self.tr("Close"), close, keys=keys_of(self.window(), "file.close"))
+        menu.addSeparator()
+        self._add_copy(menu, self.tabToolTip(self.indexOf(view)))
+        add_actions(menu, self.window(), ("file.close_all", "file.reopen"))
+        return menu
+
+    def _add_copy(self, menu: QMenu, path: str) -> None:
+        copy = partial(QGuiApplication.clipboard().setText, path)
+        add_own(menu, self.tr("Copy its path"), copy, drawing="copy")
 
     def _page(self, index: int) -> EditorPage | None:
         page = self.widget(index)
@@ -135,9 +149,12 @@ class TabGroup(QTabWidget):
             self.request_keep.emit(page)
 
     def _on_menu(self, at: QPoint) -> None:
-        page = self._page(self.tabBar().tabAt(at))
+        index = self.tabBar().tabAt(at)
+        page, view = self._page(index), self.widget(index)
         if page is not None:
             self.menu_for(page).popup(self.tabBar().mapToGlobal(at))
+        elif view is not None:
+            self.menu_for_view(view).popup(self.tabBar().mapToGlobal(at))
 
 
 class EditorSides(QSplitter):

@@ -51,6 +51,8 @@ class EditorTabs(QStackedWidget):
         self._settings = settings
         self._untitled = 0
         self._holds = False
+        self._closed: list[tuple[Path, int, int]] = []
+        """The files of closed tabs, the last one last: path, caret in UTF-16 units, scroll."""
         self._looked: EditorPage | None = None
         """The page that is only looked at: the next look takes its place."""
         self._welcome = welcome
@@ -233,6 +235,7 @@ class EditorTabs(QStackedWidget):
 
     def close_view(self, view: QWidget) -> None:
         """Close a view; nothing in it is unsaved."""
+        self._closed += [(path, 0, 0) for path, each in self._views.items() if each is view]
         self._views = {path: each for path, each in self._views.items() if each is not view}
         self.sides.take(view)
         self.view_closed.emit(view)
@@ -270,6 +273,39 @@ class EditorTabs(QStackedWidget):
                 saved = False
         return saved
 
+    def close_tab(self) -> None:
+        """Close the tab shown, whatever it shows; the welcome page goes from before the tabs."""
+        if self.currentWidget() is self._welcome:
+            self.show_tabs()
+            return
+        shown = self.sides.active.currentWidget()
+        if isinstance(shown, EditorPage):
+            self.close_page(shown)
+        elif shown is not None:
+            self.close_view(shown)
+
+    def close_tabs(self) -> None:
+        """Close every tab, whatever it shows; none where the user wants to stay."""
+        if self.close_all():
+            for view in list(self._views.values()):
+                self.close_view(view)
+
+    def reopen(self) -> bool:
+        """Open the file again whose tab was closed last, the caret where it was.
+
+        Returns:
+            False where there is none that can be opened.
+        """
+        while self._closed:
+            path, caret, scroll = self._closed.pop()
+            if path in self._views or self._held(path) is not None or not path.is_file():
+                continue
+            page = self.open(path)
+            if page is not None:
+                page.restore_place(caret, scroll)
+            return True
+        return False
+
     def close_page(self, page: EditorPage | None = None) -> bool:
         """Close a page; asks about unsaved text where no other page shows it."""
         page = page or self.current
@@ -278,6 +314,7 @@ class EditorTabs(QStackedWidget):
     def _drop(self, page: EditorPage) -> None:
         views = self.sides.views_of(page)
         if len(views) == 1:
+            self._remember(page)
             page.close_document()
         else:
             page.hand_over(next(each for each in views if each is not page))
@@ -288,6 +325,13 @@ class EditorTabs(QStackedWidget):
         if not self.sides.has_tabs:
             self.setCurrentWidget(self._welcome)
             self._on_current()
+
+    def _remember(self, page: EditorPage) -> None:
+        path = page.controller.path
+        if path is not None:
+            editor = page.editor
+            place = editor.textCursor().position(), editor.verticalScrollBar().value()
+            self._closed.append((path, *place))
 
     def close_others(self, page: EditorPage) -> bool:
         """Close every page but one; False when the user wants to stay."""
@@ -381,6 +425,10 @@ class EditorTabs(QStackedWidget):
     def step(self, by: int) -> None:
         """Go to the next tab of the side or the one before."""
         self.sides.active.step(by)
+
+    def move_tab(self, by: int) -> None:
+        """Move the tab shown to the left (-1) or to the right (1) among those of its side."""
+        self.sides.active.move_shown(by)
 
     def show_breakpoints(
         self, tools: frozenset[str], messages: frozenset[str] = frozenset()

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QTextBlock, QTextCursor
 
 from studio.ui.editor.text.line_columns import whole_position
-from studio.ui.editor.text.typing_rules import on_return, toggle_comment
+from studio.ui.editor.text.typing_rules import comment_lines, on_return
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.carets import Carets
     from studio.ui.editor.text.prompt_view import PromptView
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor
+_BLANKS = " \t"
 
 _Change = Callable[[list[str], QTextBlock], list[str]]
 """Lines and the first of their blocks, to what becomes of them."""
@@ -115,16 +116,31 @@ class LineEdits:
         """Move the lines in or out by two spaces."""
         self._change(_indented if by > 0 else _outdented)
 
-    def comment(self) -> None:
-        """Comment the lines out or in."""
+    def comment(self, *, out: bool | None = None) -> None:
+        """Comment the lines out or in; in where all of them are comments, if nothing is said."""
         for_first = self._view.highlighter.state_before
 
         def changed(lines: list[str], first: QTextBlock) -> list[str]:
             state = for_first(first)
             yaml = state.zone in ("front", "yaml")
-            return toggle_comment(lines, yaml=yaml, template=state.template)
+            return comment_lines(lines, yaml=yaml, template=state.template, out=out)
 
         self._change(changed)
+
+    def trim(self) -> None:
+        """Take the blanks at the ends of the lines away: of those selected, else of all."""
+        if any(each.hasSelection() for each in self._carets.all()):
+            self._change(_trimmed)
+            return
+        if self._view.isReadOnly():
+            return
+        block = self._view.document().firstBlock()
+        with self._carets.one_step():
+            while block.isValid():
+                text = block.text()
+                if text != text.rstrip(_BLANKS):
+                    _rewrite(block, text, text.rstrip(_BLANKS))
+                block = block.next()
 
     def select(self) -> None:
         """Select the lines whole; once more takes the next one too."""
@@ -229,6 +245,10 @@ def _outdented(lines: list[str], _first: QTextBlock) -> list[str]:
         line[1:] if line.startswith("\t") else line[min(2, len(line) - len(line.lstrip(" "))) :]
         for line in lines
     ]
+
+
+def _trimmed(lines: list[str], _first: QTextBlock) -> list[str]:
+    return [line.rstrip(_BLANKS) for line in lines]
 
 
 def _rewrite(block: QTextBlock, old: str, new: str) -> None:

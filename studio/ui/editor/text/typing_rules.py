@@ -123,36 +123,51 @@ def on_backspace(before: str, after: str) -> TypedEdit | None:
     return None
 
 
-def toggle_comment(lines: list[str], *, yaml: bool, template: str = "jinja2") -> list[str]:
-    """Comment the lines out, or in again where all of them are comments.
+def comment_lines(
+    lines: list[str], *, yaml: bool, template: str = "jinja2", out: bool | None = None
+) -> list[str]:
+    """Comment the lines out, or in again.
 
     YAML has `#`; a body has the template's own comments, and none in format strings.
+
+    Args:
+        lines: whole lines.
+        yaml: whether they are YAML.
+        template: the language of the body's expressions.
+        out: whether out or in; where None, in again if all of them are comments.
     """
-    filled = [line for line in lines if line.strip()]
-    if not filled:
+    if template == "fstring" and not yaml:
         return lines
-    if yaml:
-        if all(line.lstrip().startswith("#") for line in filled):
-            return [re.sub(r"^(\s*)# ?", r"\1", line) for line in lines]
-        depth = min(len(line) - len(line.lstrip()) for line in filled)
-        return [f"{line[:depth]}# {line[depth:]}" if line.strip() else line for line in lines]
-    if template == "fstring":
-        return lines
-    opening, closing = ("{{! ", " }}") if template == "mustache" else ("{# ", " #}")
-    if all(
-        line.strip().startswith(opening.strip()) and line.strip().endswith(closing.strip())
-        for line in filled
-    ):
-        inside = re.compile(
-            rf"^(\s*){re.escape(opening.strip())} ?(.*?) ?{re.escape(closing.strip())}(\s*)$"
-        )
+    opening, closing = _comment_signs(yaml=yaml, template=template)
+    inside = re.compile(
+        rf"^(\s*){re.escape(opening.strip())} ?(.*?)"
+        + (rf" ?{re.escape(closing.strip())}(\s*)$" if closing else r"(\s*)$")
+    )
+    if out is None:
+        out = not all(inside.match(line) for line in lines if line.strip())
+    if not out:
         return [inside.sub(r"\1\2\3", line) for line in lines]
+    # The template's comments do not stand in one another.
+    fresh = [bool(line.strip()) and (yaml or not inside.match(line)) for line in lines]
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    depth = min(
+        (each for each, is_fresh in zip(indents, fresh, strict=True) if is_fresh), default=0
+    )
     return [
-        re.sub(r"^(\s*)(.*?)(\s*)$", lambda m: f"{m[1]}{opening}{m[2]}{closing}{m[3]}", line)
-        if line.strip()
-        else line
-        for line in lines
+        _comment_out(line, opening, closing, depth if yaml else indent) if is_fresh else line
+        for line, indent, is_fresh in zip(lines, indents, fresh, strict=True)
     ]
+
+
+def _comment_signs(*, yaml: bool, template: str) -> tuple[str, str]:
+    if yaml:
+        return "# ", ""
+    return ("{{! ", " }}") if template == "mustache" else ("{# ", " #}")
+
+
+def _comment_out(line: str, opening: str, closing: str, depth: int) -> str:
+    text = line.rstrip() if closing else line
+    return f"{line[:depth]}{opening}{text[depth:]}{closing}{line[len(text) :]}"
 
 
 def matching_bracket(text: str, position: int) -> tuple[int, int] | None:

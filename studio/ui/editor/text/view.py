@@ -105,10 +105,6 @@ class PromptEditor(FollowsTheme, TextInput):
         self.prompt.lines.all_changed.connect(self._gutter.update)
         self.prompt.lines.rows_changed.connect(self._on_rows)
 
-    def toggle_comment(self) -> None:
-        """Comment the chosen lines out or in."""
-        self.lines.comment()
-
     # -- what is known about the text -----------------------------------------------------------
 
     @property

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
@@ -216,3 +217,73 @@ def test_both_sides_break_lines_where_the_narrower_one_does(
     left = window.tabs.current
     assert left is not None
     qtbot.waitUntil(lambda: left.editor.room == left.editor.viewport().width())
+
+
+def test_a_new_prompt_is_written_at_its_first_message(window: MainWindow, qtbot: QtBot) -> None:
+    window.actions_by_id["file.new"].trigger()
+    page = window.tabs.current
+    assert page is not None
+    text = page.editor.text()
+    qtbot.keyClicks(page.editor, "Hi. ")  # at once, before the text is read
+    assert page.editor.text() == text.replace("system:\n", "system:\nHi. ")
+
+
+def test_a_closed_tab_is_opened_again_where_it_was(
+    window: MainWindow, prompts: list[Path], qtbot: QtBot
+) -> None:
+    a, b = (opened(window, path) for path in prompts)
+    b.editor.set_caret(PROMPT.index("Hello"))
+    qtbot.keyClick(b.editor, Qt.Key.Key_W, CONTROL)
+    qtbot.keyClick(a.editor, Qt.Key.Key_K, CONTROL)
+    qtbot.keyClick(a.editor, Qt.Key.Key_W, CONTROL)
+    assert not list(window.tabs.pages())
+    for path in prompts:
+        qtbot.keyClick(window, Qt.Key.Key_T, CONTROL | SHIFT)
+        assert window.tabs.current is not None
+        assert window.tabs.current.controller.path == path
+    assert window.tabs.current.editor.caret() == PROMPT.index("Hello")
+    with qtbot.waitSignal(window.services.messages.noticed):
+        qtbot.keyClick(window, Qt.Key.Key_T, CONTROL | SHIFT)  # there is none left
+
+
+def test_a_tab_goes_left_and_right_by_keys(
+    window: MainWindow, prompts: list[Path], qtbot: QtBot
+) -> None:
+    a, b = (opened(window, path) for path in prompts)
+    qtbot.keyClick(b.editor, Qt.Key.Key_PageUp, CONTROL | SHIFT)
+    assert list(window.tabs.pages()) == [b, a]
+    qtbot.keyClick(b.editor, Qt.Key.Key_PageDown, CONTROL | SHIFT)
+    assert list(window.tabs.pages()) == [a, b]
+    assert window.tabs.current is b
+
+
+def test_the_tab_of_an_experiment_has_the_same_keys_and_a_menu(
+    window: MainWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.experiment.yaml"
+    path.write_text("prompts: [a.prompty]\n", encoding="utf-8")
+    window.tabs.take_views(lambda path: QLabel(path.name))
+    window.tabs.open(path)
+    group = window.tabs.sides.active
+    menu = group.menu_for_view(group.widget(0))
+    offered = [action.text() for action in menu.actions() if not action.isSeparator()]
+    assert offered[:2] == ["Close\tCtrl+W", "Copy its path"]
+    window.actions_by_id["file.close"].trigger()
+    assert not window.tabs.sides.has_tabs
+    assert not window.actions_by_id["file.close"].isEnabled()
+    window.actions_by_id["file.reopen"].trigger()
+    assert window.tabs.sides.has_tabs
+    window.actions_by_id["help.welcome"].trigger()
+    window.actions_by_id["file.close"].trigger()  # the page before the tabs, not a tab behind it
+    assert window.tabs.sides.has_tabs
+    window.actions_by_id["file.close_all"].trigger()
+    assert not window.tabs.sides.has_tabs
+
+
+def test_the_keyboard_goes_to_the_files(
+    window: MainWindow, prompts: list[Path], qtbot: QtBot
+) -> None:
+    page = opened(window, prompts[0])
+    window.files.set_roots([prompts[0].parent])
+    qtbot.keyClick(page.editor, Qt.Key.Key_E, CONTROL | SHIFT)
+    assert window.files.tree.hasFocus()

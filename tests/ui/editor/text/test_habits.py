@@ -186,3 +186,24 @@ def test_ctrl_and_an_arrow_scroll_and_leave_the_caret(page: EditorPage) -> None:
     assert page.editor.textCursor().blockNumber() == 0
     QTest.keyClick(page.editor, Qt.Key.Key_Up, CONTROL)
     assert bar.value() == before
+
+
+def test_lines_are_commented_out_and_in_and_trimmed_by_two_keys(page: EditorPage) -> None:
+    def chord(key: Qt.Key) -> None:
+        QTest.keyClick(page.editor, Qt.Key.Key_K, CONTROL)
+        QTest.keyClick(page.editor, key, CONTROL)
+
+    page.editor.go_to_line(5, 1)
+    chord(Qt.Key.Key_C)
+    assert "{# line 1 #}\nline 2\n" in page.editor.text()
+    chord(Qt.Key.Key_C)  # a comment of the template does not stand in another
+    assert "{# line 1 #}\nline 2\n" in page.editor.text()
+    chord(Qt.Key.Key_U)
+    chord(Qt.Key.Key_U)
+    assert page.editor.text() == PROMPT
+    QTest.keyClicks(page.editor, "  ")
+    page.editor.go_to_line(7, 7)
+    QTest.keyClicks(page.editor, " \t ")
+    QTest.keyClick(page.editor, Qt.Key.Key_Home)
+    chord(Qt.Key.Key_X)
+    assert page.editor.text() == PROMPT.replace("line 1\n", "  line 1\n", 1)

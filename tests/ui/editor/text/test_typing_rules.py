@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from studio.ui.editor.text.typing_rules import (
+    comment_lines,
     matching_bracket,
     on_backspace,
     on_character,
     on_return,
-    toggle_comment,
 )
 
 
@@ -131,10 +131,10 @@ def test_backspace_takes_an_empty_pair_and_an_indent() -> None:
     ],
 )
 def test_comment_and_back(lines: list[str], yaml: bool, template: str, expected: list[str]) -> None:
-    commented = toggle_comment(lines, yaml=yaml, template=template)
+    commented = comment_lines(lines, yaml=yaml, template=template)
     assert commented == expected
     if template != "fstring":
-        assert toggle_comment(commented, yaml=yaml, template=template) == lines
+        assert comment_lines(commented, yaml=yaml, template=template) == lines
 
 
 def test_matching_bracket_skips_nested_ones() -> None:

@@ -264,9 +264,9 @@ def test_find_with_a_pattern_and_replace_all_as_one_step(
 def test_comment_toggle_keeps_the_selection(editor: PromptEditor) -> None:
     editor.load(PROMPT)
     caret_at(editor, 5)
-    editor.toggle_comment()
+    editor.lines.comment()
     assert editor.text().split("\n")[1] == "# name: x"
-    editor.toggle_comment()
+    editor.lines.comment()
     assert editor.text() == PROMPT
 
 
