@@ -145,22 +145,29 @@ class LineLayout(QPlainTextDocumentLayout):
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._blocks = document.blockCount()
-        self._is_edit = False
-        """Whether what Qt reports next is a change of the text, not of colors or folds alone."""
+        self._is_in_line = False
+        """Whether what Qt reports next is a change of text that began and ended no line."""
         self.is_one_line = False
         """Whether what is asked to be painted right now is a line that kept its rows."""
         document.contentsChange.connect(self._on_change)
 
-    def _on_change(self, _position: int, _removed: int, _added: int) -> None:
-        self._is_edit = True
+    def _on_change(self, position: int, _removed: int, added: int) -> None:
+        """Comes before the highlighter's own slot: what is added is what was written, no more.
+
+        The end of a line that took the place of another is in it. Then the line below is another
+        block, with rows of a text that it had before: Qt crashes as it paints them.
+        """
+        document = self.document()
+        before, self._blocks = self._blocks, document.blockCount()
+        is_as_many = before == self._blocks
+        self._is_in_line = is_as_many and document.findBlock(position).contains(position + added)
 
     def documentChanged(self, position: int, removed: int, added: int) -> None:  # noqa: N802
         """Comes after the highlighter's own slot: what is added holds every line it colored."""
         document = self.document()
-        is_edit, self._is_edit = self._is_edit, False
-        before, self._blocks = self._blocks, document.blockCount()
+        is_in_line, self._is_in_line = self._is_in_line, False
         line = document.findBlock(position)
-        if not is_edit or before != self._blocks or not line.contains(position + max(0, added - 1)):
+        if not is_in_line or not line.contains(position + max(0, added - 1)):
             super().documentChanged(position, removed, added)
             return
         size = self.documentSize()

@@ -157,3 +157,32 @@ def test_the_gutter_follows_a_line_that_takes_another_row(
     while editor.document().lineCount() == rows:
         painted = gutter_painted(editor, qtbot, Qt.Key.Key_A)
     assert max(rect.height() for rect in painted) > 6 * editor.fontMetrics().height()
+
+
+def rows_of_another_text(editor: PromptEditor) -> list[int]:
+    """The lines, from 0, whose rows do not end where their text does; Qt crashes painting them."""
+    found = []
+    for number in range(editor.blockCount()):
+        block = editor.document().findBlockByNumber(number)
+        rows = block.layout().lineCount()
+        last = block.layout().lineAt(rows - 1) if rows else None
+        if last is not None and last.textStart() + last.textLength() != block.length() - 1:
+            found.append(number)
+    return found
+
+
+@pytest.mark.parametrize("written", ["\n", "new\n", "new " * 60 + "\n"])
+def test_a_whole_line_written_over_by_another_leaves_no_rows_behind(
+    editor: PromptEditor, written: str
+) -> None:
+    before = "system:\n" + "word " * 60 + "\nno colors\n\nin these\n"
+    editor.load(before)
+    editor.go_to_line(2)
+    editor.grab()
+    editor.lines.select()
+    editor.textCursor().insertText(written)
+    assert rows_of_another_text(editor) == []
+    editor.undo()
+    assert rows_of_another_text(editor) == []
+    editor.grab()
+    assert editor.text() == before
