@@ -127,12 +127,10 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     for timer in timers:
         timer.stop()
     assert not timers, f"timers left active: {[(timer, timer.parent()) for timer in timers]}"
-    from studio.ui.style.in_use import theme_in_use
     from studio.ui.style.theme import LIGHT
     from tests.support.themes import wear
 
-    if theme_in_use() is not LIGHT:
-        wear(LIGHT)
+    wear(LIGHT)  # which costs nothing where the test left the theme and its fonts alone
 
 
 @pytest.fixture(autouse=True)
@@ -153,6 +151,16 @@ class PatientBot(QtBot):
     waitSignals = partialmethod(QtBot.waitSignals, timeout=patience.MS)  # noqa: N815
     waitExposed = partialmethod(QtBot.waitExposed, timeout=patience.MS)  # noqa: N815
     waitActive = partialmethod(QtBot.waitActive, timeout=patience.MS)  # noqa: N815
+
+
+@pytest.fixture(scope="session")
+def qapp(qapp: object) -> object:
+    """Give Qt tests the look of the application, whichever of them comes first."""
+    from studio.ui.style.theme import LIGHT
+    from tests.support.themes import wear
+
+    wear(LIGHT)
+    return qapp
 
 
 @pytest.fixture
