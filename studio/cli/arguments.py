@@ -15,6 +15,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
@@ -128,7 +129,7 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[
         try:
             loaded = parse_json(read_text(options.inputs))
         except (OSError, ValueError) as error:
-            raise UsageError(f"{options.inputs}: {error}") from None
+            raise UsageError(f"{options.inputs}: {reason_of(error)}") from None
         if not isinstance(loaded, dict):
             raise UsageError(f"{options.inputs}: inputs are a JSON object of names and values")
         values.update(loaded)

@@ -20,6 +20,7 @@ from studio.core.models.connections import (
     all_presets,
 )
 from studio.core.paths import user_paths
+from studio.core.text.reason import named_reason
 
 _OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
 
@@ -129,7 +130,7 @@ def _write(connections: Connections) -> int:
     try:
         write_connections(_file(), connections)
     except (ValueError, OSError) as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(named_reason(error)) from None
     return FINE
 
 

@@ -35,6 +35,7 @@ from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.core.runs.timing import fold_with_times
 from studio.core.text.counted import counted
+from studio.core.text.reason import reason_of
 from studio.core.text.whole_number import whole_number
 
 _DAY = 86_400
@@ -203,7 +204,7 @@ def _import(options: argparse.Namespace, store: RunStore) -> int:
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror or error}") from None
         except (JournalError, UnicodeDecodeError) as error:
-            print(f"prompt-studio: {path}: {error}", file=sys.stderr)
+            print(f"prompt-studio: {path}: {reason_of(error)}", file=sys.stderr)
             code = PROBLEMS
     return code
 

@@ -63,7 +63,8 @@ def test_a_broken_file_is_set_aside_and_said(tmp_path: Path) -> None:
 def test_single_wrong_values_are_left_out_and_named(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     path.write_text(
-        "theme = 'pink'\nword_wrap = 'yes'\neditor_font_size = 900\nworkspace = '/w'\nother = 1\n",
+        f"theme = 'pink'\nword_wrap = 'yes'\neditor_font_size = {10**400}\n"
+        "workspace = '/w'\nother = 1\n",
         encoding="utf-8",
     )
     settings, fault = load_settings(path)

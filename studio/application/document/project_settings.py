@@ -11,6 +11,7 @@ from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.checks.portability import CODES, GROUP, check_portability
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Problem, Severity
+from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
 
 OWN_FILE = "prompt-studio.toml"
@@ -134,7 +135,7 @@ def _table(path: Path) -> Mapping[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{path}: {error}") from None
+        raise SettingsError(f"{path}: {reason_of(error)}") from None
 
 
 def _read(path: Path, table: object) -> CheckSettings:

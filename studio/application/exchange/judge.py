@@ -24,6 +24,7 @@ from studio.core.prompty.convert.compare import comparable
 from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
 from studio.core.prompty.reference_values import find_references
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 
 JudgeName: TypeAlias = Literal["prompty", "prompty1"]
@@ -192,7 +193,7 @@ def _ask(
                 timeout=_SECONDS, check=False,
             )  # fmt: skip
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoJudgeError(f"{python} gave no answer: {error}") from error
+            raise NoJudgeError(f"{python} gave no answer: {reason_of(error)}") from error
     last = done.stdout.strip().rpartition("\n")[2]
     try:
         answer: Json = json.loads(last)

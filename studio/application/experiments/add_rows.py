@@ -11,6 +11,7 @@ from studio.application.experiments.make import with_item
 from studio.application.experiments.prompts import ExperimentError
 from studio.core.experiments.file.read import read_experiment
 from studio.core.experiments.values import DatasetReference
+from studio.core.text.reason import reason_of
 
 _LINES = (".jsonl", ".ndjson")
 
@@ -36,7 +37,7 @@ def add_rows(experiment: Path, rows: Sequence[GeneratedRow]) -> AcceptedAnswer:
     try:
         before = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ExperimentError(f"{path.name}: {error}") from None
+        raise ExperimentError(f"{path.name}: {reason_of(error)}") from None
     if path != experiment:
         gap = "" if not before or before.endswith("\n") else "\n"
         return AcceptedAnswer(path, before, before + gap + "".join(f"{r.line}\n" for r in rows))

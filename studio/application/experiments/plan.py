@@ -31,6 +31,7 @@ from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.secrets import SecretStore
 from studio.core.text.problem import Severity
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
@@ -153,7 +154,7 @@ def plan_experiment(
         try:
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise ExperimentError(f"{path}: {getattr(error, 'strerror', '') or error}") from None
+            raise ExperimentError(f"{path}: {reason_of(error)}") from None
     file = read_experiment(text, path.resolve())
     wrong = [each for each in file.problems if each.severity is Severity.ERROR]
     if wrong:

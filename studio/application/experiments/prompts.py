@@ -21,6 +21,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.problem import TextEdit, apply_edits
+from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
@@ -79,7 +80,7 @@ class Folder:
         try:
             return sorted(self.path.glob(pattern))
         except (ValueError, NotImplementedError, OSError) as error:
-            raise ExperimentError(f"{pattern}: {error}") from None
+            raise ExperimentError(f"{pattern}: {reason_of(error)}") from None
 
     def read(self, name: str) -> str:
         """The text of a file.
@@ -91,7 +92,7 @@ class Folder:
         try:
             return path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            raise ExperimentError(f"{name}: {error}") from None
+            raise ExperimentError(f"{name}: {reason_of(error)}") from None
 
 
 def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, PromptDocument]]:

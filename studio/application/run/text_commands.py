@@ -13,6 +13,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.shapes import message_text
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.whole_number import whole_number
 from studio.core.wire.reply import Reply
 
@@ -191,7 +192,7 @@ def _arguments(rest: str, state: RunState) -> Command:
     try:
         value = parse_json(rest)
     except ValueError as error:
-        raise CommandError(f"the arguments are no JSON: {error}") from None
+        raise CommandError(f"the arguments are no JSON: {reason_of(error)}") from None
     if not isinstance(value, dict):
         raise CommandError("the arguments are one JSON object")
     return commands.EditCall(row, state.step.calls[row].tool, value)

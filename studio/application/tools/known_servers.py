@@ -11,6 +11,7 @@ from pathlib import Path
 
 from studio.core.export.write import write_atomically
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mcp.server_config import (
     HttpServer,
@@ -98,11 +99,11 @@ def servers_of(program: str, path: Path, home: Path) -> tuple[KnownServer, ...]:
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except (OSError, UnicodeDecodeError) as error:
-        raise ServerFileError(f"{path} cannot be read: {error}") from error
+        raise ServerFileError(f"{path} cannot be read: {reason_of(error)}") from error
     try:
         data = parse_json(without_comments(text))
     except ValueError as error:
-        raise ServerFileError(f"{path} is not JSON: {error}") from error
+        raise ServerFileError(f"{path} is not JSON: {reason_of(error)}") from error
     workspace = path.parent.parent if path.parent.name in (".vscode", ".cursor") else home
     found = []
     for name, entry in (listed_servers(data) or {}).items():
@@ -156,7 +157,7 @@ def entry_of(address: str, settings: str) -> JsonObject:
     try:
         words = shlex.split(address)
     except ValueError as error:
-        raise ServerFileError(f"the command line cannot be read: {error}") from error
+        raise ServerFileError(f"the command line cannot be read: {reason_of(error)}") from error
     if not words:
         raise ServerFileError("give a command line or an address")
     rest: list[Json] = list(words[1:])
@@ -179,7 +180,7 @@ def add_servers(path: Path, servers: Iterable[tuple[str, JsonObject]]) -> tuple[
     try:
         data = parse_json(path.read_text(encoding="utf-8")) if path.exists() else {}
     except (OSError, ValueError) as error:
-        raise ServerFileError(f"{path} cannot be read: {error}") from error
+        raise ServerFileError(f"{path} cannot be read: {reason_of(error)}") from error
     if not isinstance(data, dict):
         raise ServerFileError(f"{path} holds no object")
     listed = listed_servers(data)

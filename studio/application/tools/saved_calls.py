@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias, get_args
 from studio.application.words import translate
 from studio.core.export.write import write_atomically
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.source import ToolOutcome
@@ -82,7 +83,7 @@ def read_calls(path: Path) -> tuple[SavedCall, ...]:
     except FileNotFoundError:
         return ()
     except (OSError, UnicodeDecodeError) as error:
-        raise SavedCallsError(f"{path.name} cannot be read: {error}") from None
+        raise SavedCallsError(f"{path.name} cannot be read: {reason_of(error)}") from None
     return calls_of_text(text, path.name)
 
 
@@ -109,7 +110,7 @@ def write_calls(path: Path, calls: Iterable[SavedCall]) -> None:
     try:
         write_atomically(path, text)
     except (OSError, UnicodeEncodeError) as error:
-        raise SavedCallsError(f"{path.name} cannot be written: {error}") from None
+        raise SavedCallsError(f"{path.name} cannot be written: {reason_of(error)}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +287,7 @@ def _read_line(line: str, where: str) -> SavedCall:
     try:
         whole = parse_json(line)
     except ValueError as error:
-        raise SavedCallsError(f"{where}: it is no JSON: {error}") from None
+        raise SavedCallsError(f"{where}: it is no JSON: {reason_of(error)}") from None
     if not isinstance(whole, Mapping):
         raise SavedCallsError(f"{where}: a call is an object")
     tool, arguments = whole.get("tool"), whole.get("arguments", {})

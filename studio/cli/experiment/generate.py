@@ -30,6 +30,7 @@ from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.parse import parse
 from studio.core.text.counted import counted
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 
 
@@ -76,7 +77,7 @@ def _generate(options: argparse.Namespace) -> int:
             return PROBLEMS
         found = asyncio.run(generate_rows(document, choice, services, asked, trusted=trusted))
     except (OSError, UnicodeDecodeError) as error:
-        print(f"prompt-studio: {options.prompt}: {getattr(error, 'strerror', '') or error}",
+        print(f"prompt-studio: {options.prompt}: {reason_of(error)}",
               file=sys.stderr)  # fmt: skip
         return USAGE
     except (ExperimentError, DatasetError) as error:

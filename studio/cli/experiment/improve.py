@@ -53,6 +53,7 @@ from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.parse import parse
 from studio.core.text.counted import counted
 from studio.core.text.problem import apply_edits
+from studio.core.text.reason import named_reason, reason_of
 from studio.core.tools.source import ToolSourceError
 
 
@@ -186,7 +187,7 @@ def _tell(options: argparse.Namespace, found: Improvement) -> int:
             edit = acceptance(parse(text, path), found)
             write_atomically(path, apply_edits(text, [edit]))
         except (OSError, UnicodeDecodeError, ImproveError) as error:
-            print(f"prompt-studio: {name}: {error}", file=sys.stderr)
+            print(f"prompt-studio: {name}: {reason_of(error)}", file=sys.stderr)
             return PROBLEMS
         print(f"{name}: the section {found.section!r} is written")
     return FINE
@@ -259,7 +260,7 @@ def _with_task(options: argparse.Namespace, act: object) -> int:
         return USAGE
     except (ModelError, ToolSourceError, LedgerError, OSError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
-        print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
+        print(f"prompt-studio: {named_reason(error)} {hint}".rstrip(), file=sys.stderr)
         return UNFINISHED
 
 

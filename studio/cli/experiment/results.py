@@ -23,6 +23,7 @@ from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.text.counted import counted
+from studio.core.text.reason import named_reason
 from studio.core.text.whole_number import whole_number
 
 
@@ -133,7 +134,7 @@ def accept(options: argparse.Namespace) -> int:
             change = accept_answer(options.file.resolve(), row, outcome.output)
             change.write()
         except (AcceptError, OSError) as error:
-            print(f"prompt-studio: {error}", file=sys.stderr)
+            print(f"prompt-studio: {named_reason(error)}", file=sys.stderr)
             return PROBLEMS
         print(f"{change.path.name}: the expected answer of row {key.row} is written")
         return FINE

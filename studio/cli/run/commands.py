@@ -28,6 +28,7 @@ from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.reason import named_reason
 from studio.core.text.values import Json
 
 
@@ -168,7 +169,9 @@ def _store() -> RunStore | None:
     try:
         return RunStore(user_paths().data / "runs.sqlite")
     except (StoreError, OSError) as error:
-        print(f"prompt-studio: the run is not kept in History: {error}", file=sys.stderr)
+        print(
+            f"prompt-studio: the run is not kept in History: {named_reason(error)}", file=sys.stderr
+        )
         return None
 
 

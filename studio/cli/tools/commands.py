@@ -23,6 +23,7 @@ from studio.cli.tools.listing import list_tools
 from studio.cli.tools.opening import needs, opened, say
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.suspicion import suspicions
 
@@ -199,7 +200,7 @@ def _arguments(options: argparse.Namespace) -> JsonObject:
     try:
         whole = parse_json(options.arguments)
     except ValueError as error:
-        raise UsageError(f"the arguments are no JSON: {error}") from None
+        raise UsageError(f"the arguments are no JSON: {reason_of(error)}") from None
     if not isinstance(whole, Mapping):
         raise UsageError("the arguments are one JSON object")
     made = dict(whole)

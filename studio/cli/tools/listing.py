@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.tools.opening import needs, opened, say
 from studio.core.text.invisible import reveal
+from studio.core.text.reason import named_reason
 from studio.core.tools.trust.suspicion import suspicions
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _servers(options: argparse.Namespace) -> Sequence[str]:
     try:
         return servers_in(options.source)
     except (UnknownSourceError, OSError) as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(named_reason(error)) from None
 
 
 async def _list_source(options: argparse.Namespace) -> int:

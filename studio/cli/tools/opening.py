@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from studio.cli.arguments import allow_named, load, trust_of
 from studio.cli.exit_codes import UsageError
+from studio.core.text.reason import named_reason
 
 if TYPE_CHECKING:
     from studio.cli.tools.sets import PromptToolSet, SourceToolSet
@@ -41,7 +42,7 @@ async def opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
             async with _of_source(options, place) as tools:
                 yield tools
     except ToolSourceError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(named_reason(error)) from None
 
 
 @asynccontextmanager
@@ -59,7 +60,7 @@ async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[T
     try:
         declaration = named_by(place, options.server, given)
     except (UnknownSourceError, OSError) as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(named_reason(error)) from None
     secrets = ToolSecrets(Masker(os.environ))
     secrets.note_written(declaration)
     environment = secrets.environment(source_key(declaration))

@@ -20,6 +20,7 @@ from studio.core.prompty.templates.jinja.conditions import ConditionError, compi
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 
@@ -314,7 +315,7 @@ def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCas
         try:
             value = parse_json(text)
         except ValueError as error:
-            raise DatasetError(f"{path.name}: no JSON ({error})") from None
+            raise DatasetError(f"{path.name}: no JSON ({reason_of(error)})") from None
     else:
         reading = read_yaml(text)
         source = SourceText(text, path)

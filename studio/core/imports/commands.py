@@ -24,6 +24,7 @@ from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.problem import apply_edits
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 
 _HERE = re.compile(r"<<-?\s*'?(\w+)'?[^\n]*\n(.*?)\n[ \t]*\1\s*$", re.DOTALL | re.MULTILINE)
@@ -52,7 +53,7 @@ def import_curl(text: str) -> Imported:
     try:
         data = parse_json(body)
     except ValueError as error:
-        raise ImportFailure(f"The body of the command is no JSON: {error}.") from error
+        raise ImportFailure(f"The body of the command is no JSON: {reason_of(error)}.") from error
     made = import_request(data)
     address = next((word for word in words if "://" in word), "")
     parts = urlsplit(address)
@@ -189,7 +190,7 @@ def import_bundle(content: bytes) -> Imported:
             beside = name.removesuffix(".prompty") + ".inputs.json"
             sets = parse_json(archive.read(beside).decode("utf-8")) if beside in names else {}
     except (zipfile.BadZipFile, UnicodeDecodeError, ValueError, OSError) as error:
-        raise ImportFailure(f"The bundle cannot be read: {error}.") from error
+        raise ImportFailure(f"The bundle cannot be read: {reason_of(error)}.") from error
     rest = [each for each in names if each not in (name, beside, "manifest.json")]
     notes = [f"These files of the bundle stay in it; unpack it for them: {', '.join(rest)}."]
     kept = {

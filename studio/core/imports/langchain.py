@@ -23,6 +23,7 @@ from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 
 _FORMATS: dict[str, TemplateFormat] = {
@@ -254,7 +255,9 @@ def _with_examples(
         text = read(path)
         found = parse_json(text) if path.endswith(".json") else read_yaml(text).value
     except (ImportFailure, ValueError) as failure:
-        work.notes.append(f"examples: those of the file {path!r} are left out: {failure}")
+        work.notes.append(
+            f"examples: those of the file {path!r} are left out: {reason_of(failure)}"
+        )
         return kwargs
     return {**kwargs, "examples": found}
 

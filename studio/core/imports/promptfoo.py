@@ -30,6 +30,7 @@ from studio.core.prompty.templates import find_variables
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 
 _MOST_SETS = 100
@@ -237,7 +238,9 @@ def _with_files(
                     raise ImportFailure("it is a program that makes the value.")
                 known[given] = _file_value(path, read(path))
             except (ImportFailure, ValueError) as failure:
-                work.notes.append(f"vars.{name}: the file {path!r} is not read: {failure}")
+                work.notes.append(
+                    f"vars.{name}: the file {path!r} is not read: {reason_of(failure)}"
+                )
         return known[given]
 
     return {
@@ -274,7 +277,7 @@ def _tests(tests: list[Json], read: ReadFile, work: Composition) -> Iterator[Jso
         try:
             yield from read_tests(path, read(path))
         except (ImportFailure, ValueError) as failure:
-            work.notes.append(f"tests: the file {path!r} is not read: {failure}")
+            work.notes.append(f"tests: the file {path!r} is not read: {reason_of(failure)}")
 
 
 def read_tests(path: str, text: str) -> Iterator[JsonObject]:

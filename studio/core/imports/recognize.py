@@ -33,6 +33,7 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.counted import counted
 from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.text.problem import Severity, apply_edits
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 
 MOST_BYTES = 10_000_000
@@ -199,7 +200,7 @@ def _json(text: str, path: Path | None, choose: int) -> Imported:
     try:
         data = parse_json(text)
     except ValueError as error:
-        raise ImportFailure(f"The JSON cannot be read: {error}.") from error
+        raise ImportFailure(f"The JSON cannot be read: {reason_of(error)}.") from error
     return _value(text, data, path, choose)
 
 
@@ -220,7 +221,7 @@ def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
         line = lines[choose]
         made = _value(line, parse_json(line), path, 0)
     except ValueError as error:
-        raise ImportFailure(f"Line {choose + 1} is no JSON: {error}.") from error
+        raise ImportFailure(f"Line {choose + 1} is no JSON: {reason_of(error)}.") from error
     if len(lines) == 1:
         return made
     names = unique_titles([f"line {number}" for number in range(1, len(lines) + 1)])

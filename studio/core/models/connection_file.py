@@ -13,6 +13,7 @@ from typing import Any
 from studio.core.masking.looks import names_secret
 from studio.core.models.connections import EMBEDDED, KINDS, Connection
 from studio.core.models.secrets import is_reference
+from studio.core.text.reason import reason_of
 
 _HEAD = (
     "# Connections of Prompt Studio. Keys are never kept here: `key` says where each one is.\n\n"
@@ -55,7 +56,7 @@ def read_connections(path: Path) -> Connections:
     except FileNotFoundError:
         return Connections()
     except (OSError, ValueError) as error:
-        return Connections(problems=(f"{path.name} cannot be read: {error}",))
+        return Connections(problems=(f"{path.name} cannot be read: {reason_of(error)}",))
     entries = data.get("connection", [])
     found: list[Connection] = []
     problems: list[str] = []

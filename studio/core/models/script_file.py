@@ -10,6 +10,7 @@ from typing import get_args
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedReply, ScriptedTurn
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import FinishReason, Reply, ToolCall
 
@@ -35,7 +36,7 @@ def read_script(path: Path) -> tuple[ScriptedReply, ...]:
         ) from error
     except ValueError as error:
         raise ModelError(
-            "no-script", f"The script {path.name!r} is not JSON: {error}.", _HINT
+            "no-script", f"The script {path.name!r} is not JSON: {reason_of(error)}.", _HINT
         ) from error
     if not isinstance(items, list) or not items:
         raise ModelError("no-script", f"The script {path.name!r} is not a list of replies.", _HINT)

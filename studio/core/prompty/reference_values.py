@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -205,7 +206,7 @@ def confined_path(path: str, context: ReferenceContext) -> Path:
         roots = (folder, *(root.resolve() for root in context.roots))
     except (OSError, ValueError, RuntimeError) as error:
         raise UnresolvedReference(
-            "file-missing", f"File {path!r} cannot be found: {error}"
+            "file-missing", f"File {path!r} cannot be found: {reason_of(error)}"
         ) from None
     if not any(target.is_relative_to(root) for root in roots):
         raise UnresolvedReference(
@@ -229,8 +230,8 @@ def read_reference_file(path: str, context: ReferenceContext) -> Json:
             )
         text = target.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error  # its text would name the whole path
-        what = "not found" if isinstance(error, FileNotFoundError) else f"not readable: {reason}"
+        is_missing = isinstance(error, FileNotFoundError)
+        what = "not found" if is_missing else f"not readable: {reason_of(error)}"
         raise UnresolvedReference("file-missing", f"File {path!r} is {what}.") from None
     match target.suffix.lower():
         case ".json":
@@ -238,7 +239,7 @@ def read_reference_file(path: str, context: ReferenceContext) -> Json:
                 value = parse_json(text)
             except ValueError as error:
                 raise UnresolvedReference(
-                    "file-broken", f"File {path!r} is not valid JSON: {error}"
+                    "file-broken", f"File {path!r} is not valid JSON: {reason_of(error)}"
                 ) from None
             return value
         case ".yaml" | ".yml":

@@ -20,6 +20,7 @@ from studio.core.runs.store import RunStore
 from studio.core.runs.timing import fold_with_times
 from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.wire.request import to_request
 
@@ -55,7 +56,7 @@ def read_journal(text: str) -> Iterator[Event]:
         except ValueError as error:
             if number == len(lines):
                 return
-            raise JournalError(f"line {number} is no JSON: {error}") from error
+            raise JournalError(f"line {number} is no JSON: {reason_of(error)}") from error
         if not isinstance(data, dict):
             raise JournalError(f"line {number} is no event")
         yield decode_event(data)

@@ -10,6 +10,8 @@ import struct
 from dataclasses import dataclass
 from pathlib import Path
 
+from studio.core.text.reason import reason_of
+
 _MAGIC = b"GGUF"
 _STRING, _ARRAY = 8, 9
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
@@ -52,7 +54,9 @@ def read_tokenizer(path: Path) -> GgufTokenizer:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _Reader(data).tokenizer()
     except (OSError, ValueError, struct.error, IndexError) as error:
-        raise GgufError(f"The tokenizer of {path.name!r} cannot be read: {error}.") from error
+        raise GgufError(
+            f"The tokenizer of {path.name!r} cannot be read: {reason_of(error)}."
+        ) from error
 
 
 @dataclass(slots=True)

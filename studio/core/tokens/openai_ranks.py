@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias
 
+from studio.core.text.reason import reason_of
 from studio.core.tokens.estimate import estimate_tokens
 
 EncodingName: TypeAlias = Literal["o200k_base", "cl100k_base"]
@@ -97,7 +98,9 @@ def load_encoding(name: EncodingName, folder: Path) -> OpenAITokens:
             try:
                 encoding = tiktoken.get_encoding(name)
             except (OSError, ValueError) as error:
-                raise RanksError(f"The tokenizer {name} cannot be loaded: {error}") from error
+                raise RanksError(
+                    f"The tokenizer {name} cannot be loaded: {reason_of(error)}"
+                ) from error
     return OpenAITokens(name, encoding)
 
 
@@ -127,7 +130,7 @@ def _unpack(name: EncodingName, folder: Path) -> None:
         fresh.write_bytes(data)
         fresh.replace(path)
     except OSError as error:
-        raise RanksError(f"The ranks of {name} cannot be unpacked: {error}") from error
+        raise RanksError(f"The ranks of {name} cannot be unpacked: {reason_of(error)}") from error
 
 
 def _shipped(name: EncodingName) -> bytes:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from studio.core.text.reason import reason_of
+
 MEDIA_MISSING = "media-missing"
 MEDIA_OUTSIDE = "media-outside"
 MEDIA_TOO_LARGE = "media-too-large"
@@ -106,8 +108,7 @@ class MediaReader:
         except (OSError, ValueError) as error:
             if isinstance(error, FileNotFoundError | NotADirectoryError):
                 return MediaFault(MEDIA_MISSING, f"There is no file {source!r}.")
-            reason = getattr(error, "strerror", None) or str(error)
-            return MediaFault(MEDIA_UNREADABLE, f"{source!r} cannot be read: {reason}.")
+            return MediaFault(MEDIA_UNREADABLE, f"{source!r} cannot be read: {reason_of(error)}.")
         if isinstance(content, MediaFault):
             return content
         media_type = _media_type(path.name, content)

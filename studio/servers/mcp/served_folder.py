@@ -24,6 +24,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.database import StoreError
 from studio.core.runs.store import RunStore
+from studio.core.text.reason import named_reason
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 
@@ -61,7 +62,9 @@ class ServedFolder:
         try:
             return RunStore(user_paths().data / "runs.sqlite")
         except (StoreError, OSError) as error:
-            raise ToolError(f"The history of runs cannot be opened: {error}") from None
+            raise ToolError(
+                f"The history of runs cannot be opened: {named_reason(error)}"
+            ) from None
 
     @property
     def connections(self) -> Connections:

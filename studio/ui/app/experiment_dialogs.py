@@ -11,6 +11,7 @@ from studio.application.experiments.accept import AcceptedAnswer, AcceptError
 from studio.application.experiments.improve.accept import acceptance
 from studio.application.experiments.improve.values import ImproveError, Improvement
 from studio.core.prompty.parse import parse
+from studio.core.text.reason import named_reason
 from studio.ui.experiments.improve_dialog import ImproveDialog
 from studio.ui.experiments.rows_dialog import InventedRowsDialog
 from studio.ui.experiments.view import ExperimentView
@@ -73,7 +74,7 @@ class ExperimentDialogs(QObject):
         try:
             edit = acceptance(parse(page.editor.text(), page.controller.path), found)
         except ImproveError as error:
-            self._window.services.messages.error(str(error))
+            self._window.services.messages.error(named_reason(error))
             return
         page.editor.apply_edits([edit])
         page.editor.reveal(edit.span)
@@ -85,7 +86,7 @@ class ExperimentDialogs(QObject):
             try:
                 change.undo()
             except (AcceptError, OSError) as error:
-                self._window.services.messages.error(str(error))
+                self._window.services.messages.error(named_reason(error))
             view.controller.reload_plan()
 
         words = self.tr("The rows are added to {name}.").format(name=change.path.name)

@@ -28,6 +28,7 @@ from studio.core.export.write import write_atomically
 from studio.core.prompty.document import PromptDocument
 from studio.core.runs.codec import JournalError, decode_event
 from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.experiment_dialogs import ExperimentDialogs
@@ -158,7 +159,7 @@ class ExperimentsCoordinator(QObject):
             after = with_row(before, values, answer)
             write_atomically(path, after)
         except (OSError, UnicodeDecodeError, ExperimentError) as error:
-            self._run.refuse(f"{path.name}: {error}")
+            self._run.refuse(f"{path.name}: {reason_of(error)}")
             return
 
         def undo() -> None:

@@ -20,6 +20,7 @@ from studio.application.run.view import RunView
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.store import RunStore, StoreError
+from studio.core.text.reason import named_reason
 from studio.core.text.values import Json
 from studio.core.tokens.tokenizers import Tokenizers
 from studio.core.tools.mcp.server_config import OWN_FILE
@@ -407,5 +408,7 @@ class Workbench(QObject):
         try:
             return RunStore(self._services.paths.data / "runs.sqlite")
         except (StoreError, OSError) as error:
-            self._services.messages.error(self.tr("Runs will not be kept in History."), str(error))
+            self._services.messages.error(
+                self.tr("Runs will not be kept in History."), named_reason(error)
+            )
             return None

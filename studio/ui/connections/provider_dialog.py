@@ -27,6 +27,7 @@ from studio.application.connections.provider_start import (
 )
 from studio.core.models.connections import Connection
 from studio.core.models.secrets import KEYRING
+from studio.core.text.reason import named_reason
 from studio.ui.connections.kinds import ICONS, name_of
 from studio.ui.connections.provider_fields import ProviderFields
 from studio.ui.connections.trial_bar import TrialBar
@@ -152,7 +153,9 @@ class ProviderDialog(QDialog):
             if controller.choice.declaration.id != model:
                 controller.choose_model(model)
         except (OSError, ValueError) as error:
-            self.fields.say(self.tr("This cannot be saved: {reason}.").format(reason=error))
+            self.fields.say(
+                self.tr("This cannot be saved: {reason}.").format(reason=named_reason(error))
+            )
             return False
         key = self._pasted.pop(made.name, "")
         if key:

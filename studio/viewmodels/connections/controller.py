@@ -33,6 +33,7 @@ from studio.core.models.manual import ManualQuestion
 from studio.core.models.price_table import fetch_prices, is_loaded, price_table
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
+from studio.core.text.reason import named_reason
 from studio.core.text.values import JsonObject
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.keys import ConnectionKeys
@@ -300,7 +301,7 @@ class ConnectionsController(QObject):
         try:
             self.change(name, replace(held, tried=table))
         except (OSError, ValueError) as error:
-            self.refused.emit(self.tr("What the test showed cannot be kept."), str(error))
+            self.refused.emit(self.tr("What the test showed cannot be kept."), named_reason(error))
 
     def update_prices(self) -> None:
         """Fetch the newest table of prices; `prices_changed` tells how that went."""

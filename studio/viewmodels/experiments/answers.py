@@ -13,6 +13,7 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating
+from studio.core.text.reason import named_reason
 from studio.viewmodels.experiments.shown_cell import AnswerPair
 
 
@@ -75,7 +76,7 @@ class ResultAnswers(QObject):
         try:
             shown.ledger.ratings.prefer(shown.number, row, pair, winner)
         except LedgerError as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         self.preferred.emit()
 
@@ -93,7 +94,7 @@ class ResultAnswers(QObject):
             change = accept_answer(self._path, row, outcome.output)
             change.write()
         except (AcceptError, OSError) as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         self._accepted.append(change)
         self.reported.emit(
@@ -111,7 +112,7 @@ class ResultAnswers(QObject):
         try:
             shown.ledger.ratings.rate(shown.number, key, rating)
         except LedgerError as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         self.rated.emit(key)
 
@@ -123,7 +124,7 @@ class ResultAnswers(QObject):
         try:
             change.undo()
         except (AcceptError, OSError) as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         self.reported.emit(self.tr("{name} is as it was.").format(name=change.path.name))
         self.written.emit()

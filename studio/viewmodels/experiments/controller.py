@@ -31,6 +31,7 @@ from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultHead
 from studio.core.models.base import ModelError
+from studio.core.text.reason import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background, LatestTask
 from studio.viewmodels.experiments.answers import ResultAnswers, ShownResult
@@ -140,7 +141,7 @@ class ExperimentController(QObject):
             try:
                 self._ledger = ExperimentLedger(ledger_path(self.path))
             except (LedgerError, OSError) as error:
-                self.failed.emit(str(error))
+                self.failed.emit(named_reason(error))
                 self.reload_plan()
                 return
         self._loading.start(asyncio.to_thread(self._read, self._ledger, result), self._on_loaded)
@@ -164,7 +165,7 @@ class ExperimentController(QObject):
         try:
             found = ended.result()
         except (LedgerError, OSError) as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         except CancelledError:
             return
@@ -373,7 +374,7 @@ class ExperimentController(QObject):
         try:
             cell = shown_cell(shown.ledger, shown.number, grid, key)
         except LedgerError as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         self.cell_changed.emit(cell)
 
@@ -403,7 +404,7 @@ class ExperimentController(QObject):
         try:
             path.write_text(FORMS[form](ledger, report), encoding="utf-8")
         except (OSError, LedgerError) as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         self.reported.emit(self.tr("The result was written to {name}.").format(name=path.name))
 

@@ -32,6 +32,7 @@ from studio.core.experiments.values import ProviderEntry
 from studio.core.export.write import write_atomically
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
+from studio.core.text.reason import named_reason
 from studio.core.tools.source import ToolSourceError
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.experiments.dialog_task import DialogTask
@@ -110,7 +111,7 @@ class ImproveController(QObject):
             before = self.path.read_bytes().decode("utf-8")
             write_atomically(self.path, with_variants(before, found, section, texts))
         except (ExperimentError, OSError, UnicodeDecodeError) as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         self.written.emit(len(texts))
 

@@ -19,6 +19,7 @@ from studio.application.experiments.generate import (
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.core.models.base import ModelError
+from studio.core.text.reason import named_reason
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.experiments.dialog_task import DialogTask
 
@@ -71,7 +72,7 @@ class InventedRowsController(QObject):
             change = add_rows(self.path, rows)
             change.write()
         except (ExperimentError, OSError) as error:
-            self.failed.emit(str(error))
+            self.failed.emit(named_reason(error))
             return
         self.written.emit(change)
 

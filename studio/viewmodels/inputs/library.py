@@ -15,6 +15,7 @@ from studio.application.inputs.sets import (
     read_sets,
     sets_path,
 )
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 
 
@@ -116,9 +117,8 @@ class InputLibrary(QObject):
             self._is_broken = True
             self.refused.emit(str(error))
         except (OSError, UnicodeEncodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else ""
             self.refused.emit(
-                self.tr("The input sets cannot be kept: {error}").format(error=reason or error)
+                self.tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
             )
             return
         else:

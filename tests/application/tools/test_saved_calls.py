@@ -66,6 +66,16 @@ def test_a_line_that_is_no_call_is_named(tmp_path: Path, line: str, said: str) -
         read_calls(path)
 
 
+def test_a_file_in_another_encoding_is_said_without_python_s_words(tmp_path: Path) -> None:
+    path = tmp_path / "a.calls.jsonl"
+    path.write_bytes(b'{"tool": "t"}\n{"tool": "\xe4"}\n')
+    with pytest.raises(SavedCallsError) as told:
+        read_calls(path)
+    assert str(told.value) == (
+        "a.calls.jsonl cannot be read: line 2 is not UTF-8; save the file as UTF-8"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "compare", "said"),
     [

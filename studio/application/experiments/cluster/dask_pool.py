@@ -22,6 +22,7 @@ from studio import __version__
 from studio.application.experiments.cluster.bundle import WorkBundle
 from studio.application.experiments.cluster.dispatch import BatchLostError, WorkersError
 from studio.application.words import translate
+from studio.core.text.reason import reason_of
 
 _tr = partial(translate, "ExperimentCluster")
 
@@ -198,7 +199,7 @@ class DaskPool:
                 if asyncio.get_running_loop().time() >= until:
                     raise WorkersError(
                         _tr("The workers at {address} stay away: {reason}").format(
-                            address=self._address.address, reason=error
+                            address=self._address.address, reason=reason_of(error)
                         )
                     ) from error
                 await self._forget_client()
@@ -235,7 +236,7 @@ class DaskPool:
         except (OSError, TimeoutError) as error:
             raise WorkersError(
                 _tr("No scheduler answers at {address}: {reason}").format(
-                    address=self._address.address, reason=error
+                    address=self._address.address, reason=reason_of(error)
                 )
             ) from error
         await self._greet(_AWAY_SECONDS)

@@ -12,6 +12,7 @@ from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.schema_patterns import with_bounded_patterns
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -26,7 +27,9 @@ def decide_json(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
             found: Json = parse_json(answer.text)
         except ValueError as error:
             where = getattr(error, "pos", 0)
-            return Verdict(False, f"The answer is no JSON: {error}.", span=Span(where, where + 1))
+            return Verdict(
+                False, f"The answer is no JSON: {reason_of(error)}.", span=Span(where, where + 1)
+            )
         return _fits(found, schema, Span(0, len(answer.text)))
     worst = Verdict(False, "The answer contains no JSON.")
     for part, span in objects_in(answer.text):

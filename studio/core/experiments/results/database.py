@@ -9,6 +9,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from studio.core.text.reason import reason_of
+
 VERSION = 1
 _BUSY_MS = 5000
 
@@ -97,7 +99,7 @@ class LedgerDatabase:
             self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             """To be used inside of `transaction` alone."""
         except (OSError, sqlite3.Error) as error:
-            raise LedgerError(f"{path} cannot be opened: {error}") from error
+            raise LedgerError(f"{path} cannot be opened: {reason_of(error)}") from error
         self._mutex = threading.RLock()
         try:
             self._prepare()

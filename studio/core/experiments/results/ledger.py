@@ -38,6 +38,7 @@ from studio.core.experiments.results.result import NewResult, ResultHead, Result
 from studio.core.experiments.results.scans import LedgerScans
 from studio.core.experiments.results.totals import add_outcome, begin_totals, sum_up
 from studio.core.runs.store import LockFile, is_held
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 
 _AT_ONCE = 400
@@ -71,7 +72,7 @@ class ExperimentLedger:
             self._lock = LockFile(self._lock_path(self.owner))
         except OSError as error:
             self._database.close()
-            raise LedgerError(f"{path} cannot be used: {error}") from error
+            raise LedgerError(f"{path} cannot be used: {reason_of(error)}") from error
 
     def _lock_path(self, owner: str) -> Path:
         return self.path.with_name(f"{self.path.stem}-{owner}.lock")

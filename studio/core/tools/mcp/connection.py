@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from studio import __version__
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.mcp.asking import AskForInput, asker
@@ -326,7 +327,7 @@ class McpConnection:
             # An answer that does not keep the tool's own output schema, or the protocol.
             raise ServerRefusal(str(error)) from error
         except OSError as error:
-            raise ConnectionLost(str(error)) from error
+            raise ConnectionLost(reason_of(error)) from error
 
     async def _hold(self, opener: Opener, ready: asyncio.Future[None]) -> None:
         from mcp import Client, Implementation

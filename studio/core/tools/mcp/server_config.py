@@ -18,6 +18,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from studio.core.masking.looks import DOTS
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mcp.shown_address import without_secrets
 from studio.core.tools.trust.wants import Approval, Pin
@@ -132,7 +133,7 @@ def read_workspace_servers(path: Path) -> WorkspaceServers:
     except OSError as error:
         return WorkspaceServers(path, problem=f"{path.name} cannot be read: {error.strerror}")
     except ValueError as error:
-        return WorkspaceServers(path, problem=f"{path.name} is not JSON: {error}")
+        return WorkspaceServers(path, problem=f"{path.name} is not JSON: {reason_of(error)}")
     listed = listed_servers(data)
     if listed is None:
         return WorkspaceServers(path, problem=f"{path.name} has no object 'mcpServers'")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from urllib.parse import quote_plus
 
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.tools.openapi.description import BODY, JSON_TYPE
 from studio.core.tools.openapi.operation import FieldEncoding, OpenApiError, Operation
@@ -50,7 +51,7 @@ def encoded_body(operation: Operation, value: Json) -> tuple[str, str]:
     except ValueError as error:
         if isinstance(error, UnicodeError):
             raise
-        raise ArgumentError(f"the argument {BODY!r} is no JSON: {error}") from error
+        raise ArgumentError(f"the argument {BODY!r} is no JSON: {reason_of(error)}") from error
 
 
 def _form_pairs(value: Mapping[str, Json], encodings: Mapping[str, FieldEncoding]) -> Iterator[str]:
