@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMainWindow,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -34,6 +35,7 @@ _SECONDS = {"info": 5, "success": 5}
 _WIDTH = 400
 _MOST = 4
 _MARGIN = 16
+_STATUS_LINE = 28
 _MOST_SHARE = 0.4
 """Of the window's height: older notices wait behind a button where there is no room for them."""
 
@@ -70,6 +72,8 @@ class NoticeArea(QWidget):
             same = notice.key and card.notice.key == notice.key
             if same or card.notice == notice:
                 self._remove(card)
+        if not self._cards and (center := self._center()) is not None:
+            center.installEventFilter(self)  # a filter that is there already is not set twice
         while len(self._cards) >= _MOST:
             self._remove(self._cards[0])
         card = _Card(notice, self)
@@ -112,11 +116,25 @@ class NoticeArea(QWidget):
         self._box.activate()
         height = sum(heights) + self._box.spacing() * (len(heights) - 1)
         inside = self._window.rect()
-        self.setGeometry(
-            inside.right() - width - _MARGIN, inside.bottom() - height - _MARGIN - 28, width, height
-        )
+        left = inside.right() - width - _MARGIN
+        self.setGeometry(left, self._floor(left, height) - height - _MARGIN, width, height)
         self.show()
         self.raise_()
+
+    def _floor(self, left: int, height: int) -> int:
+        """What the cards stand on: the status line, or the panes below the editor.
+
+        Problems and a run are read while a notice waits for its answer.
+        """
+        floor = self._window.rect().bottom() - _STATUS_LINE
+        center = self._center()
+        if center is None or center.isHidden() or center.height() < height + 2 * _MARGIN:
+            return floor
+        corner = center.mapTo(self._window, center.rect().bottomRight())
+        return min(floor, corner.y()) if left <= corner.x() else floor
+
+    def _center(self) -> QWidget | None:
+        return self._window.centralWidget() if isinstance(self._window, QMainWindow) else None
 
     def _share_room(self, width: int) -> list[int]:
         """Show the newest notices that there is room for; gives the heights of what is shown."""
@@ -146,7 +164,7 @@ class NoticeArea(QWidget):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay in the corner."""
-        if event.type() == QEvent.Type.Resize:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
             self._place()
         return super().eventFilter(watched, event)
 

@@ -31,3 +31,25 @@ def test_three_notices_leave_a_small_window_to_be_seen(window: MainWindow, qtbot
         messages.withdraw(name)
     assert [card.notice.key for card in area._cards if card.isVisible()] == ["one"]
     assert not area.more.isVisible()
+
+
+def test_a_notice_leaves_the_panes_below_the_editor_to_be_read(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    window.resize(1200, 800)
+    window.tabs.new("user:\nHi\n")
+    window.docks.show("problems")
+    window.docks.hide("preview")
+    window.docks.hide("inputs")
+    offers = (NotificationAction("Do", lambda: None),)
+    window.services.messages.say(Notification("info", "New here?", offers=offers, key="new"))
+    pane = window.docks["problems"]
+
+    def overlaps() -> bool:
+        return pane.isVisible() and window.notices.geometry().intersects(pane.geometry())
+
+    qtbot.waitUntil(lambda: window.notices.isVisible() and pane.isVisible() and not overlaps())
+    window.docks.hide("problems")
+    qtbot.waitUntil(lambda: window.notices.geometry().bottom() > 800 - 60)
+    window.docks.show("problems")
+    qtbot.waitUntil(lambda: pane.isVisible() and not overlaps())
