@@ -6,7 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QLineEdit,
+    QPlainTextEdit,
+    QTextEdit,
+)
 
 from studio.ui.editor.page.page import EditorPage
 
@@ -86,10 +92,10 @@ class EditorCommands(QObject):
         }
 
     def _in_text(self, act: str, on_editor: Callable[[], object]) -> Callable[[], None]:
-        """Act on the text that has the keyboard; on the prompt where that is no text.
+        """Act on the text or list that has the keyboard; on the prompt where it is neither.
 
-        Read-only texts (a reply, a card) leave these keys to the window: without this Ctrl+A there
-        chose, and Ctrl+X cut, the whole prompt.
+        Read-only texts (a reply, a card) and lists leave these keys to the window: without this
+        Ctrl+A there chose, and Ctrl+X cut, the prompt or its line.
         """
 
         def run() -> None:
@@ -97,6 +103,13 @@ class EditorCommands(QObject):
             is_other = page is None or text is not page.editor
             if is_other and isinstance(text, QTextEdit | QPlainTextEdit | QLineEdit):
                 getattr(text, act)()
+            elif isinstance(text, QAbstractItemView) and act not in ("undo", "redo"):
+                if act == "copy":
+                    from studio.ui.base.item_menus import copy_rows  # not before the first paint
+
+                    copy_rows(text)
+                elif act == "selectAll":
+                    text.selectAll()
             else:
                 on_editor()
 

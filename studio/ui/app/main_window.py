@@ -23,7 +23,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.ui.app.commands import Commands
 from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.base.actions import CLOSING, EDITING, ActionSet
-from studio.ui.base.menus import TextMenus
+from studio.ui.base.focus_menus import FocusMenus
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
@@ -107,7 +107,7 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         """What is handed to all that works with the window."""
         self.commands = Commands(self.parts, lambda: self.panes)
-        self._text_menus = TextMenus(self)
+        self._menus = FocusMenus(self)
         self._files_coordinator = FilesCoordinator(self.parts)
         self._wire()
         self._begin()

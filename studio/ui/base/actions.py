@@ -292,13 +292,18 @@ IN_EDITOR = (
 
 ON_CARD = ("run.start", "run.step", SEPARATOR, "view.maximize", "view.right", "view.commands")
 ON_INPUT = ("run.start", "run.step", SEPARATOR, "view.right", "view.commands")
+ON_RUN = ("run.start", "run.step", "run.into", "run.out", "run.stop", SEPARATOR, "run.find",
+          "run.branches", "run.console")  # fmt: skip
+ON_SEARCH = ("edit.find_in_files", "edit.replace_in_files")
+ON_PROBLEM = ("edit.next_problem", "edit.previous_problem", "prompt.check", SEPARATOR,
+              "view.bottom", "view.commands")  # fmt: skip
 ON_OUTLINE = ("edit.symbol", "edit.fold_all", "edit.unfold_all", SEPARATOR, "view.side")
 ON_TAB = ("view.split", "view.split_down", "view.join", SEPARATOR, "file.save", "file.save_as",
           "file.reload", "prompt.compare", "prompt.compare_saved", SEPARATOR,
           "file.reopen")  # fmt: skip
 ON_TOOL = ("tools.search", "tools.sources", "tools.reload", "tools.window")
-"""What a right click on a card of the preview, an input, the outline, a tab and a tool offers
-besides."""
+"""What a right click on a card of the preview, an input, the run, a find, a problem, the outline, a
+tab and a tool offers besides."""
 
 EDITING = (
     "file.save", "file.save_as", "file.reload", "file.export", "edit.undo",

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTextEdit, QWidget
-from shiboken6 import isValid
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
 
 from studio.ui.base.actions import SEPARATOR, spec_of
 from studio.ui.style.icons import icon
@@ -61,7 +68,7 @@ def add_own(
 
 def add_actions(menu: QMenu, window: QWidget, identifiers: Sequence[str]) -> None:
     """Add actions of the window's table; those that it has not are left out."""
-    actions = {action.objectName(): action for action in window.actions()}
+    actions = {action.objectName(): action for action in _with_actions(window).actions()}
     for identifier in identifiers:
         if identifier == SEPARATOR:
             menu.addSeparator()
@@ -71,10 +78,17 @@ def add_actions(menu: QMenu, window: QWidget, identifiers: Sequence[str]) -> Non
 
 def keys_of(window: QWidget, identifier: str) -> str:
     """The first keys of an action as the user has them, in portable form; empty for none."""
-    found = next((each for each in window.actions() if each.objectName() == identifier), None)
+    actions = _with_actions(window).actions()
+    found = next((each for each in actions if each.objectName() == identifier), None)
     if found is not None:
         return found.shortcut().toString()
     return spec_of(identifier).shortcut.partition(" ")[0]
+
+
+def _with_actions(window: QWidget) -> QWidget:
+    """A pane in a window of its own has the actions of the window that it came from."""
+    parent = window.parentWidget()
+    return parent.window() if isinstance(window, QDockWidget) and parent is not None else window
 
 
 def text_menu(text: TextWidget) -> QMenu:
@@ -110,52 +124,3 @@ def _can(text: TextWidget, act: str) -> bool:
         is_chosen, is_empty = text.textCursor().hasSelection(), document.isEmpty()
         undo, redo = document.isUndoAvailable(), document.isRedoAvailable()
     return {"undo": undo, "redo": redo, "selectAll": not is_empty}.get(act, is_chosen)
-
-
-class TextMenus(QObject):
-    """Gives the field or text that has the keyboard a menu with keys.
-
-    Qt leaves the keys out of its own menus where the window has actions with the same ones. Only
-    the widget with the keyboard is watched: a filter over the application would see every event.
-    """
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self._text: TextWidget | None = None
-        application = QApplication.instance()
-        if isinstance(application, QApplication):
-            application.focusChanged.connect(self._follow)
-
-    def _follow(self, _before: QWidget | None, now: QWidget | None) -> None:
-        text, self._text = self._text, None
-        # A field that is deleted while it has the keyboard loses it when half of it is gone.
-        if text is not None and isValid(text):
-            _clicked(text).removeEventFilter(self)
-            text.destroyed.disconnect(self._forget)
-        if isinstance(now, QLineEdit | QPlainTextEdit | QTextEdit) and not has_own_menu(now):
-            self._text = now
-            _clicked(now).installEventFilter(self)
-            now.destroyed.connect(self._forget)
-
-    def _forget(self) -> None:
-        self._text = None
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Open the menu in place of Qt's."""
-        is_asked = event.type() == QEvent.Type.ContextMenu
-        if is_asked and isinstance(event, QContextMenuEvent) and self._text is not None:
-            text_menu(self._text).popup(event.globalPos())
-            return True
-        return False
-
-
-def _clicked(text: TextWidget) -> QWidget:
-    """What a click on a text reaches."""
-    return text if isinstance(text, QLineEdit) else text.viewport()
-
-
-def has_own_menu(text: QWidget) -> bool:
-    """Whether a text makes its own menu."""
-    is_custom = text.contextMenuPolicy() != Qt.ContextMenuPolicy.DefaultContextMenu
-    ours = (kind for kind in type(text).__mro__ if kind.__module__.startswith("studio."))
-    return is_custom or any("contextMenuEvent" in vars(kind) for kind in ours)

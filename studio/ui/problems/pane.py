@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
@@ -18,6 +19,8 @@ from PySide6.QtWidgets import (
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
+from studio.ui.base.actions import ON_PROBLEM
+from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
 
 _PROBLEM = Qt.ItemDataRole.UserRole
@@ -118,17 +121,19 @@ class ProblemsPane(QStackedWidget):
         self.request_go.emit(item.data(0, _PROBLEM).span)
 
     def _menu(self, at: QPoint) -> None:
-        item = self._list.itemAt(at)
-        if item is None:
-            return
-        problem: Problem = item.data(0, _PROBLEM)
-        menu = QMenu(self)
-        for fix in problem.fixes:
-            menu.addAction(icon("lightbulb"), fix.title).triggered.connect(
-                lambda _=False, chosen=fix: self.request_fix.emit(chosen)
-            )
-        menu.addAction(icon("copy"), self.tr("Copy message")).triggered.connect(
-            lambda: QGuiApplication.clipboard().setText(problem.message)
-        )
-        menu.exec(self._list.viewport().mapToGlobal(at))
-        menu.deleteLater()
+        self.menu_for(self._list.itemAt(at)).popup(self._list.viewport().mapToGlobal(at))
+
+    def menu_for(self, item: QTreeWidgetItem | None) -> QMenu:
+        """What a right click on a problem offers."""
+        menu = own_menu(self)
+        if item is not None:
+            problem: Problem = item.data(0, _PROBLEM)
+            for fix in problem.fixes:
+                add_own(menu, fix.title, partial(self.request_fix.emit, fix), drawing="lightbulb")
+            go = partial(self._go, item)
+            add_own(menu, self.tr("Go to its text"), go, drawing="pencil", keys="Return")
+            copy = partial(QGuiApplication.clipboard().setText, problem.message)
+            add_own(menu, self.tr("Copy message"), copy, drawing="copy")
+            menu.addSeparator()
+        add_actions(menu, self.window(), ON_PROBLEM)
+        return menu

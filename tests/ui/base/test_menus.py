@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QTreeWidget, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QApplication,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QPlainTextEdit,
+    QTreeWidget,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from studio.application.inputs.fields import ABSENT, FieldSpec
@@ -31,7 +41,7 @@ def right_click(widget: QWidget) -> QMenu:
     event = QContextMenuEvent(
         QContextMenuEvent.Reason.Mouse, QPoint(4, 4), widget.mapToGlobal(QPoint(4, 4))
     )
-    scrolled = widget.viewport() if isinstance(widget, QPlainTextEdit) else widget
+    scrolled = widget.viewport() if isinstance(widget, QAbstractScrollArea) else widget
     QApplication.sendEvent(scrolled, event)
     menu = QApplication.activePopupWidget()
     assert isinstance(menu, QMenu)
@@ -125,3 +135,36 @@ def test_an_input_has_the_windows_actions_too(window: MainWindow, qtbot: QtBot) 
     with qtbot.waitSignal(row.changed):
         row.menu().actions()[0].trigger()
     assert row.editor.value() is ABSENT
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_list_without_a_menu_has_its_rows_and_the_windows_actions(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    page = window.tabs.new(PROMPT)
+    rows = QListWidget(window)
+    rows.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+    rows.addItems(["one", "two", "three"])
+    rows.show()
+    rows.setFocus()
+    qtbot.waitUntil(rows.hasFocus)
+    menu = right_click(rows)
+    offered = said(menu)
+    assert offered[:2] == ["Copy\tCtrl+C", "Select all\tCtrl+A"]
+    assert offered[-1] == "All commands…\tCtrl+Shift+P"
+    menu.close()
+    for key in (Qt.Key.Key_X, Qt.Key.Key_V, Qt.Key.Key_A, Qt.Key.Key_C):
+        qtbot.keyClick(rows, key, Qt.KeyboardModifier.ControlModifier)
+    assert page.editor.text() == PROMPT  # whose line was cut by keys that were for the list
+    assert QApplication.clipboard().text() == "one\ntwo\nthree"
+
+
+def test_a_problem_has_its_fixes_and_the_windows_actions(window: MainWindow, qtbot: QtBot) -> None:
+    page = window.tabs.new("---\nname: [\n---\nuser:\nHi\n")
+    qtbot.waitUntil(lambda: page.document is not None)
+    tree = window.problems.findChild(QTreeWidget)
+    assert tree is not None
+    qtbot.waitUntil(lambda: tree.topLevelItemCount() > 0)
+    offered = said(window.problems.menu_for(tree.topLevelItem(0)))
+    assert "Go to its text\tReturn" in [each.replace("Enter", "Return") for each in offered]
+    assert "Next problem\tF8" in offered

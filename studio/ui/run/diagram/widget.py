@@ -24,6 +24,8 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
 from studio.application.run.diagram import DiagramState
 from studio.application.run.nodes import NODES, PLACE_OF_NODE, Node
+from studio.ui.base.actions import ON_RUN
+from studio.ui.base.menus import add_actions
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.run.diagram.layout import (
@@ -258,6 +260,8 @@ class LoopDiagram(QWidget):
         stop.triggered.connect(partial(self.break_toggled.emit, PLACE_OF_NODE[node]))
         run = menu.addAction(icon("skip-forward"), self.tr("Run to here") + self.tr("\tCtrl+F10"))
         run.triggered.connect(partial(self.request_run_to.emit, PLACE_OF_NODE[node]))
+        menu.addSeparator()
+        add_actions(menu, self.window(), ON_RUN)
         return menu
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

@@ -21,7 +21,9 @@ from studio.application.run.cards.card_list import CardList
 from studio.application.run.cards.timeline import CardKind, StepCard, Timeline
 from studio.application.run.edits.in_place import EditKind
 from studio.application.run.past.forks import ForkKey, ForkView
+from studio.ui.base.actions import ON_RUN
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.base.menus import add_actions
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.steps.card_painter import ARROW_ROOM, CARD_PAD, CardDelegate
 from studio.ui.run.steps.folds import (
@@ -283,6 +285,8 @@ class TimelineView(QTableView):
         copy.triggered.connect(
             partial(QApplication.clipboard().setText, card.summary or card.title)
         )
+        menu.addSeparator()
+        add_actions(menu, self.window(), ON_RUN)
         return menu
 
     def _add_views(self, menu: QMenu, card: StepCard) -> None:
