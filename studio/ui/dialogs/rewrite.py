@@ -32,7 +32,6 @@ class RewriteDialog(QDialog):
 
         Args:
             document: the prompt as it stands in the editor.
-            theme: its colors.
             parent: the window.
         """
         super().__init__(parent)

@@ -42,7 +42,6 @@ class AddServerDialog(QDialog):
         Args:
             known: servers of other programs.
             problems: why those of some programs cannot be read.
-            theme: its colors.
             parent: the pane that asks.
         """
         super().__init__(parent)

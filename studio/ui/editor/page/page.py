@@ -57,7 +57,6 @@ class EditorPage(QWidget):
             messages: where the user is told things.
             swaps: where unsaved text is kept safe.
             settings: font size, wrapping and whitespace marks.
-            theme: its colors.
             twin: a page whose document this one shows too.
         """
         super().__init__()

@@ -27,6 +27,7 @@ _WORD_MOVES = {
     Qt.Key.Key_Home: _Move.Start,
     Qt.Key.Key_End: _Move.End,
 }
+_PAGES = {Qt.Key.Key_PageUp: _Move.Up, Qt.Key.Key_PageDown: _Move.Down}
 _ERASES = {Qt.Key.Key_Backspace: _Move.PreviousWord, Qt.Key.Key_Delete: _Move.NextWord}
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
@@ -64,6 +65,11 @@ class CaretKeys:
         key = Qt.Key(event.key())
         if key == Qt.Key.Key_Home and not with_control:
             self._carets.move(lambda cursor: smart_home(cursor, mode))
+            return True
+        page = None if with_control else _PAGES.get(key)
+        if page is not None:
+            rows = self._carets.rows_of_a_page
+            self._carets.move(lambda cursor: cursor.movePosition(page, mode, rows))
             return True
         move = (_WORD_MOVES if with_control else _MOVES).get(key)
         if move is None:

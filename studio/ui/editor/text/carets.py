@@ -55,6 +55,12 @@ class Carets(QObject):
         texts = (each.selectedText() for each in self.in_order() if each.hasSelection())
         return [text.replace("\u2029", "\n") for text in texts]
 
+    @property
+    def rows_of_a_page(self) -> int:
+        """How far a page key goes: one row less than the window shows."""
+        rows = self._view.viewport().height() // max(1, self._view.fontMetrics().lineSpacing())
+        return max(1, rows - 1)
+
     def lines(self) -> list[tuple[int, int]]:
         """First and last line of each run of lines that the carets touch, from top to bottom."""
         found: list[tuple[int, int]] = []
@@ -230,6 +236,7 @@ class Carets(QObject):
     @contextmanager
     def _going_along(self) -> Iterator[list[QTextCursor]]:
         """Take the carets as they are after the edits within, and note them for undo and redo."""
+        self._merge()  # an edit of somebody else may have taken away what was between them
         document, places = self._view.document(), self.all()
         before, steps = self._places(), document.availableUndoSteps()
         self._chosen.clear()
@@ -260,6 +267,7 @@ class Carets(QObject):
         """Undo or redo a step; where carets made it, they stand again as they did."""
         document = self._view.document()
         before = document.availableUndoSteps()
+        self._chosen.clear()
         undo()
         after = document.availableUndoSteps()
         places = self._steps.get((min(before, after), max(before, after)))
@@ -344,7 +352,8 @@ class Carets(QObject):
         del self._chosen[:-_REMEMBERED]
 
     def _forget_undone(self) -> None:
-        """A step comes in the place of those that were undone."""
+        """A step comes in the place of those that were undone; carets stood in another text."""
+        self._chosen.clear()
         steps = self._view.document().availableUndoSteps()
         while self._steps and next(reversed(self._steps))[1] >= steps:
             self._steps.popitem()
@@ -368,8 +377,10 @@ class Carets(QObject):
             self._view.setTextCursor(met[0])
 
     def _show(self) -> None:
-        """Carets that met are one; mark what they select."""
+        """Carets that met are one; mark what they select. None writes where nobody sees it."""
         self._merge()
+        if self._view.folding.is_any_closed:
+            self._view.folding.show_lines([each.blockNumber() for each in self._more])
         self._view.marks.set_carets(
             [(e.selectionStart(), e.selectionEnd()) for e in self._more if e.hasSelection()]
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -101,10 +101,15 @@ class Folding(QObject):
 
     def show_line(self, line: int) -> None:
         """Open the folds that hide a line."""
+        self.show_lines((line,))
+
+    def show_lines(self, lines: Sequence[int]) -> None:
+        """Open the folds that hide any of some lines."""
         closed = self._closed_lines()
         hiding = {
-            each for each in closed if each in self._folds and each < line <= self._folds[each].last
-        }
+            each for each in closed & self._folds.keys()
+            if any(each < line <= self._folds[each].last for line in lines)
+        }  # fmt: skip
         if hiding:
             self._close(closed - hiding)
 

@@ -24,7 +24,6 @@ class FrontLine:
 
     def __init__(self, view: PromptView) -> None:
         self._view = view
-        """Its colors."""
 
     def paint(self, dirty: QRect, document: PromptDocument) -> None:
         """Paint it, where its line is on the screen."""

@@ -27,7 +27,6 @@ class GhostValues(QObject):
     def __init__(self, view: PromptView) -> None:
         super().__init__(view)
         self._view = view
-        """Its colors."""
         self._values: dict[int, str] = {}
         self._fixes: dict[int, str] = {}
         self._lines = 0

@@ -68,7 +68,6 @@ class Gutter(QWidget):
 
         Args:
             editor: what it stands beside.
-            theme: its colors.
             breakpoints: the lines, from 0, that a run stops before.
         """
         super().__init__(editor)

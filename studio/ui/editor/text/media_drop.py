@@ -70,20 +70,26 @@ class MediaDrop(QObject):
                 self.insert(path)
 
     def insert(self, path: Path) -> None:
-        """Put one file in at the caret, or in place of what is selected."""
+        """Put one file in at the caret or in place of what is selected, as one step to undo."""
+        cursor = self._editor.textCursor()
+        cursor.beginEditBlock()
+        try:
+            # Else it would grow over what is put in, for the next key to erase.
+            cursor.removeSelectedText()
+            self._put_in(path)
+        finally:
+            cursor.endEditBlock()
+        self._editor.ensureCursorVisible()  # a new input in the front matter moves the text down
+
+    def _put_in(self, path: Path) -> None:
         from studio.core.prompty.parse import parse
         from studio.core.prompty.split import in_front_matter
 
-        cursor = self._editor.textCursor()
-        if cursor.hasSelection():  # it would grow over what is put in, for the next key to erase
-            cursor.removeSelectedText()
-            self._editor.setTextCursor(cursor)
         own, text, caret = self._path(), self._editor.text(), self._editor.caret()
         document = self._reading.now() or parse(text, own)
         yaml = in_front_matter(text, caret)
         folder = own.parent if own else None
         self._editor.apply_edits(edits_for(document, path, folder, caret, yaml=yaml))
-        self._editor.ensureCursorVisible()  # a new input in the front matter moves the text down
 
     def _paste_image(self, image: QImage) -> None:
 

@@ -31,7 +31,6 @@ class PromptView(BlockView):
         """Make it.
 
         Args:
-            theme: its colors.
             parent: the widget it is in.
             prompt: the text of another view, to show it here too; a new one where None.
         """

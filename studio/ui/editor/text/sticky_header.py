@@ -26,7 +26,6 @@ class StickyHeader(QWidget):
     def __init__(self, view: PromptView) -> None:
         super().__init__(view)
         self._view = view
-        """Its colors."""
         self._lines: list[int] = []
         self._markers: list[tuple[str, str]] = []
         self._line = -1

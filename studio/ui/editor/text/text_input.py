@@ -252,7 +252,8 @@ class TextInput(PromptView):
         if menu.isEmpty():
             super().contextMenuEvent(event)
             return
-        if not self.textCursor().hasSelection():
+        if not any(each.hasSelection() for each in self.carets.all()):
+            self.carets.drop()
             self.setTextCursor(self.cursorForPosition(event.pos()))
         menu.popup(event.globalPos())
 
@@ -277,7 +278,8 @@ class TextInput(PromptView):
         ):
             self.carets.toggle_at(self.cursorForPosition(event.position().toPoint()))
             return
-        self.carets.drop()
+        if event.button() != Qt.MouseButton.RightButton:  # the menu is for all carets
+            self.carets.drop()
         super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:

@@ -55,7 +55,6 @@ class PromptEditor(FollowsTheme, TextInput):
         """Make it.
 
         Args:
-            theme: its colors.
             parent: the widget it is in.
             prompt: the text of another editor, to show it here too; a new one where None.
         """
@@ -297,12 +296,9 @@ class PromptEditor(FollowsTheme, TextInput):
             self.ensureCursorVisible()
 
     def _on_folded(self) -> None:
-        """The caret leaves lines that went away."""
-        cursor = self.textCursor()
-        if not cursor.block().isVisible():
-            while cursor.block().previous().isValid() and not cursor.block().isVisible():
-                cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
-            self.setTextCursor(cursor)
+        """The carets leave lines that went away."""
+        if not all(each.block().isVisible() for each in self.carets.all()):
+            self.carets.move(_leave_hidden)
         self.viewport().update()
         self._gutter.update()
 
@@ -326,6 +322,11 @@ class PromptEditor(FollowsTheme, TextInput):
         self._gutter.setGeometry(
             inside.left(), inside.top(), self._gutter.needed_width(), inside.height()
         )
+
+
+def _leave_hidden(cursor: QTextCursor) -> None:
+    while cursor.block().previous().isValid() and not cursor.block().isVisible():
+        cursor.movePosition(QTextCursor.MoveOperation.PreviousBlock)
 
 
 def _fixes_by_line(problems: Sequence[Problem], source: SourceText) -> dict[int, str]:

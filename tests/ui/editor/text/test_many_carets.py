@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QKeyEvent, QTextCursor
+from PySide6.QtCore import QEvent, QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QKeyEvent, QMouseEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
+from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.ui.app.main_window import MainWindow
 from studio.ui.editor.text.view import PromptEditor
@@ -387,6 +388,45 @@ def test_a_jump_leaves_one_caret(editor: PromptEditor, go: Callable[[PromptEdito
     assert len(editor.carets) == 0
 
 
+def test_page_keys_take_every_caret_along(editor: PromptEditor) -> None:
+    load(editor, "|a\n|b\n" + "line\n" * 60)
+    keys((Qt.Key.Key_PageDown, PLAIN))(editor)
+    first, second = editor.carets.in_order()
+    assert 5 < first.blockNumber() == second.blockNumber() - 1
+    keys((Qt.Key.Key_PageUp, PLAIN), (Qt.Key.Key_PageUp, PLAIN))(editor)
+    assert len(editor.carets) == 0  # they met in the first line
+
+
+def test_carets_that_an_edit_of_somebody_else_brought_together_are_one(
+    editor: PromptEditor,
+) -> None:
+    load(editor, "a|a b|b\n")
+    editor.apply_edits((TextEdit(Span(0, 5), "c"),))
+    QTest.keyClicks(editor, "x")
+    assert editor.text() == "cx\n"
+
+
+def test_no_caret_writes_in_lines_that_are_folded_away(editor: PromptEditor) -> None:
+    load(editor, "system:\nfoo\nx\nuser:\nx\nfoo\n")
+    editor.toggle_fold(3)
+    editor.go_to_line(2)
+    editor.carets.add_all()
+    assert [each.block().isVisible() for each in editor.carets.all()] == [True, True]
+    editor.toggle_fold(3)  # they leave what is folded away again
+    assert [each.blockNumber() for each in editor.carets.in_order()] == [1, 3]
+
+
+def test_the_menu_of_a_right_click_is_for_all_carets(editor: PromptEditor) -> None:
+    load(editor, "<one> <two>")
+    place = editor.viewport().rect().center()
+    pressed = QMouseEvent(
+        QEvent.Type.MouseButtonPress, QPointF(place), editor.mapToGlobal(QPointF(place)),
+        Qt.MouseButton.RightButton, Qt.MouseButton.RightButton, PLAIN,
+    )  # fmt: skip
+    QApplication.sendEvent(editor.viewport(), pressed)
+    assert editor.carets.selected() == ["one", "two"]
+
+
 def test_files_are_put_in_at_one_caret(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     (tmp_path / "a.png").write_bytes(b"")
     prompt = tmp_path / "one.prompty"
@@ -402,6 +442,8 @@ def test_files_are_put_in_at_one_caret(window: MainWindow, tmp_path: Path, qtbot
     page.editor.paste()
     assert page.editor.text().endswith("user[]:\n![image](a.png) x\n")
     assert not page.editor.textCursor().hasSelection()  # the next key would erase it
+    page.editor.undo()
+    assert page.editor.text().endswith("user[]:\nx x\n")
 
 
 def test_a_snippet_takes_the_place_of_what_is_selected(window: MainWindow, qtbot: QtBot) -> None:
