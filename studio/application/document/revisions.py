@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -32,6 +33,9 @@ _GIT = (
     "--no-pager",
 )
 _ENVIRONMENT = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1"}
+
+_DUBIOUS = re.compile(r"dubious ownership in repository at '(.*)'")
+"""What git says of a repository whose files are another user's; the rest of it is advice."""
 
 LineChange: TypeAlias = Literal["added", "changed", "removed"]
 """What became of a line; `removed`: lines before it went away."""
@@ -94,16 +98,33 @@ def text_at(path: Path, revision: str = "HEAD", name: str = "") -> str | None:
         return None
 
 
+def refused_repository(folder: Path) -> str:
+    """The repository of a folder that git does not read as its files are another user's.
+
+    Empty where git reads it, or there is none. Such a one must not look as if there were none.
+    """
+    try:
+        done = _run(folder, "rev-parse", "--show-toplevel", LC_ALL="C")
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = _DUBIOUS.search(done.stderr.decode("utf-8", "replace")) if done.returncode else None
+    return found[1] if found else ""
+
+
 def run_git(folder: Path, *words: str) -> bytes | None:
     """What a command of git prints in a folder; None where it fails, or there is no git."""
     try:
-        done = subprocess.run(
-            (*_GIT, *words), cwd=folder, env={**os.environ, **_ENVIRONMENT},
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False,
-        )  # fmt: skip
+        done = _run(folder, *words)
     except (OSError, subprocess.TimeoutExpired):
         return None  # no git on this machine, or a repository that hangs
     return done.stdout if done.returncode == 0 else None
+
+
+def _run(folder: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        (*_GIT, *words), cwd=folder, env={**os.environ, **_ENVIRONMENT, **environment},
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False,
+    )  # fmt: skip
 
 
 def line_changes(before: str, after: str) -> dict[int, LineChange]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from studio.application.editing import words as known
 from studio.application.editing.completion_items import CompletionItem, CompletionList
@@ -10,16 +11,20 @@ from studio.application.editing.editor_context import NOTHING, EditorContext
 from studio.application.editing.experiment.offers import experiment_offers
 from studio.application.editing.front import PLACES, front_matter
 from studio.application.editing.snippets import Snippet, fitting
-from studio.application.editing.template import expression_words, variables
+from studio.application.editing.template import expression_words, format_fields, variables
 from studio.application.editing.yaml_path import path_at
 from studio.core.prompty.body.media import kind_of_source
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.split import in_front_matter
 from studio.core.text.fuzzy import score
 from studio.core.text.span import Span
+from studio.core.text.values import Json
 
 _EXPRESSION = re.compile(r"(?P<open>\{\{\{?[#^/&]?|\{%[-+]?)(?P<inside>(?:(?!\}\}|%\}).)*)$")
-_FSTRING = re.compile(r"(?<!\{)\{(?P<word>[A-Za-z_]\w*)?$")
+_FSTRING = re.compile(
+    r"(?<!\{)(?:\{\{)*\{\s*(?:(?P<path>[^\W\d]\w*(?:\.\w+|\[[^\[\]{}]*\])*)(?:\.|(?P<index>\[)))?"
+    r"(?P<word>\w*)$"
+)
 _REFERENCE = re.compile(r"\$\{(?P<inside>[^}\s]*)$")
 _MARKER_OPEN = re.compile(r"#?\s*(?:\w+)\[(?:[^\]]*,)?\s*(?P<word>[\w-]*)$")
 _MEDIA_OPEN = re.compile(r"!\[(?P<word>\w*)$")
@@ -87,14 +92,12 @@ def _find(
     if in_front_matter(text, caret):
         return front_matter(text, caret, line, document, asked=asked, editor_context=editor_context)
     template = document.template.format if document else "jinja2"
-    if template == "fstring":
-        field = _FSTRING.search(line)
-        if field:
-            return field["word"] or "", variables(text, caret, document)
-    else:
-        expression = _EXPRESSION.search(line)
-        if expression:
-            return expression_words(text, caret, expression, document, editor_context.given)
+    pattern, words = (
+        (_FSTRING, _format_words) if template == "fstring" else (_EXPRESSION, expression_words)
+    )
+    expression = pattern.search(line)
+    if expression:
+        return words(text, caret, expression, document, editor_context.given)
     tools = _tools(document, editor_context)
     named = _NAMED.search(line) if line.count("`") % 2 else _TOOL_VALUE.match(line)
     if named and tools:
@@ -113,6 +116,20 @@ def _find(
     if target:
         return target["path"], _media_files(target["word"], editor_context)
     return _roles(line, document, asked=asked)
+
+
+def _format_words(
+    text: str,
+    caret: int,
+    field: re.Match[str],
+    document: PromptDocument | None,
+    given: Sequence[Mapping[str, Json]],
+) -> tuple[str, list[CompletionItem]]:
+    """What was typed inside `{` of a format string, and what can stand there."""
+    path = field["path"]
+    if path is None:
+        return field["word"], variables(text, caret, document, given)
+    return field["word"], format_fields(path, document, given, indexed=bool(field["index"]))
 
 
 def _is_prompty(document: PromptDocument | None) -> bool:

@@ -26,6 +26,7 @@ _INDEX = re.compile(r"\[\d+\]")
 _DOTTED = re.compile(r"\w+(?:\.\w+)*")
 _KEY_OPEN = re.compile(r"[\w\])]\[[\"']$")
 _FOR_IF = re.compile(r"\s*(for\s+.+?\s+in\s+.+?)\s+if\b")
+_RAW = re.compile(r"\{%[-+]?\s*(?:raw|(?P<end>endraw))\s*[-+]?%\}")
 _SET = re.compile(r"\{%[-+]?\s*set\s+(\w+)")
 
 
@@ -43,20 +44,25 @@ def expression_words(
     word = _WORD.search(inside)
     typed = word[0] if word else ""
     before = inside[: len(inside) - len(typed)].rstrip()
+    if is_in_comment(text, caret):
+        return typed, []
+    statement = expression["open"].startswith("{%")
+    if is_in_raw(text, caret - len(expression[0])):  # text, but for the tag that ends it
+        is_first = statement and not before
+        return typed, _words(
+            {"endraw": known_words.STATEMENTS["endraw"]} if is_first else {}, "word"
+        )
     if before.endswith("|"):
         return typed, _words(known_words.FILTERS, "filter")
     if re.search(r"\bis(\s+not)?$", before):
         return typed, _words(known_words.TESTS, "filter")
-    if is_in_comment(text, caret):
-        return typed, []
     if before.endswith(".") or _KEY_OPEN.search(before):
         tag = caret - len(expression[0])
         whole = before[:-1] if before.endswith(".") else before[: before.rindex("[")]
         return typed, _fields(whole, text, tag, document, given)
     if (before.count('"') % 2) or (before.count("'") % 2):
         return typed, []
-    items = variables(text, caret, document)
-    statement = expression["open"].startswith("{%")
+    items = variables(text, caret, document, given)
     if statement and not before:
         return typed, _words(known_words.STATEMENTS, "word") + _blocks(text, caret, document)
     return typed, items
@@ -78,8 +84,13 @@ def _words(words: Mapping[str, str], kind: str) -> list[CompletionItem]:
     return [CompletionItem(name, name, help_, kind) for name, help_ in words.items()]
 
 
-def variables(text: str, caret: int, document: PromptDocument | None) -> list[CompletionItem]:
-    """Inputs first, then the template's own names, then what a run supplies."""
+def variables(
+    text: str,
+    caret: int,
+    document: PromptDocument | None,
+    given: Sequence[Mapping[str, Json]] = (),
+) -> list[CompletionItem]:
+    """Inputs first, then the template's own names, then what sets, rows and a run supply."""
     found: dict[str, CompletionItem] = {}
     for each in document.inputs if document else ():
         detail = f"{each.kind}{' · ' + each.description if each.description else ''}"
@@ -108,6 +119,10 @@ def variables(text: str, caret: int, document: PromptDocument | None) -> list[Co
             translate("Completion", "index, first, last, length"),
             "word",
         )
+    for values in given:
+        for name, value in values.items():
+            if name.isidentifier():
+                found.setdefault(name, CompletionItem(name, name, short_value(value), "input"))
     for name, help_ in known_words.RESERVED.items():
         found.setdefault(name, CompletionItem(name, name, help_, "word"))
     return list(found.values())
@@ -122,6 +137,34 @@ def loops_at(text: str, caret: int) -> list[tuple[list[str], str]]:
         elif opened:
             opened.pop()
     return opened
+
+
+def format_fields(
+    path: str,
+    document: PromptDocument | None,
+    given: Sequence[Mapping[str, Json]],
+    *,
+    indexed: bool,
+) -> list[CompletionItem]:
+    """The fields of a value in a format string: `{customer.name}` or `{customer[name]}`.
+
+    Args:
+        path: what stands before the dot or the bracket.
+        document: the newest parsed document.
+        given: further values by input.
+        indexed: whether a bracket is open, which the item then closes.
+    """
+    steps = re.findall(r"\w+", path)
+    names = (steps[0], *(EACH if each.isdecimal() else each for each in steps[1:]))
+    known = known_at(document or PromptDocument(SourceText("")), names, given)
+    return [
+        CompletionItem(
+            name, f"{name}]" if indexed else name, _told(known.at(name), ""), "input",
+            closes="]" if indexed else "",
+        )
+        for name in known.fields
+        if indexed or name.isidentifier()
+    ]  # fmt: skip
 
 
 def _fields(
@@ -198,6 +241,12 @@ def is_in_comment(text: str, caret: int) -> bool:
     return opened >= 0 and text.find("#}", opened + 2, caret) < 0
 
 
+def is_in_raw(text: str, at: int) -> bool:
+    """Whether a place is in a `raw` block of a Jinja template, where nothing is an expression."""
+    tags = [match["end"] is None for match in _RAW.finditer(text, 0, at)]
+    return bool(tags) and tags[-1]
+
+
 def _in_mustache(
     text: str,
     caret: int,
@@ -229,7 +278,8 @@ def _in_mustache(
         for name in each.fields:
             fields.setdefault(name, each)
     items = [CompletionItem(n, n, _told(each.at(n), ""), "input") for n, each in fields.items()]
-    items += [each for each in variables(text, caret, document) if each.label not in fields]
+    others = variables(text, caret, document, given)
+    items += [each for each in others if each.label not in fields]
     return word, items
 
 

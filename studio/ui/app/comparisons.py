@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDateTime, QLocale, QObject
 
 from studio.application.document.files import FileError, read_file
-from studio.application.document.revisions import EarlierTexts, Revision, revisions, text_at
+from studio.application.document.revisions import (
+    EarlierTexts,
+    Revision,
+    refused_repository,
+    revisions,
+    text_at,
+)
 from studio.core.text.values import Json
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage
@@ -54,7 +60,7 @@ class Comparisons(QObject):
         self._kept = EarlierTexts(window.services.paths.data / "earlier")
         self.trusted = False
         """Whether the prompt's folder is trusted: its files and variables may be read."""
-        self._listing: LatestJob[tuple[Revision, ...]] = LatestJob(self)
+        self._listing: LatestJob[_Commits] = LatestJob(self)
         self._listing.finished.connect(self._offer)
         self._reading: LatestJob[_Earlier] = LatestJob(self)
         self._reading.finished.connect(self._read)
@@ -71,7 +77,7 @@ class Comparisons(QObject):
             )
             return
         self._page = page
-        self._listing.submit(partial(revisions, path))
+        self._listing.submit(partial(_commits_of, path))
 
     def with_saved(self, page: EditorPage) -> None:
         """Compare a page with its file."""
@@ -82,7 +88,7 @@ class Comparisons(QObject):
         self._page = page
         self._take(self.tr("the saved file"), partial(_text_of, path))
 
-    def _offer(self, commits: tuple[Revision, ...]) -> None:
+    def _offer(self, found: _Commits) -> None:
         page = self._page
         path = page.controller.path if page is not None else None
         if page is None or path is None:
@@ -99,7 +105,11 @@ class Comparisons(QObject):
                     self.tr("kept on this machine"), icon("history"),
                 )
             )  # fmt: skip
-        for commit in commits:
+        if found.refused:
+            tell = partial(self._tell_refused, found.refused)
+            words = self.tr("Git does not read this repository…")
+            choices.append(PaletteItem(words, tell, found.refused, icon("triangle-alert")))
+        for commit in found.commits:
             title = self.tr("commit {name}").format(name=commit.name[:8])
             read = partial(text_at, path, commit.name, commit.path)
             choices.append(
@@ -109,6 +119,19 @@ class Comparisons(QObject):
                 )
             )  # fmt: skip
         self._palette().ask(self.tr("Compare with"), choices)
+
+    def _tell_refused(self, repository: str) -> None:
+        self._window.services.messages.say(
+            Notification(
+                "warning",
+                self.tr("Git does not read this repository: its files are another user's."),
+                self.tr("If you trust it: {command}").format(
+                    command=f"git config --global --add safe.directory '{repository}'"
+                ),
+                repository,
+                key="git",
+            )
+        )
 
     def _take(self, title: str, read: Callable[[], str | None]) -> None:
         self._reading.submit(lambda: _Earlier(title, read()))
@@ -159,6 +182,18 @@ class Comparisons(QObject):
                     key="earlier",
                 )
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Commits:
+    commits: tuple[Revision, ...]
+    refused: str = ""
+    """The repository that git does not read as another user's; empty where it does."""
+
+
+def _commits_of(path: Path) -> _Commits:
+    commits = revisions(path)
+    return _Commits(commits, "" if commits else refused_repository(path.parent))
 
 
 def _text_of(path: Path) -> str | None:

@@ -11,6 +11,7 @@ import pytest
 from studio.application.document.revisions import (
     EarlierTexts,
     line_changes,
+    refused_repository,
     revisions,
     text_at,
 )
@@ -107,3 +108,14 @@ def test_kept_texts_follow_a_file_and_a_folder_to_their_new_names(tmp_path: Path
     kept.follow(new / "a.prompty", new / "c.prompty")
     assert [kept.text(each) for each in kept.of(new / "c.prompty")] == ["a.prompty\n"]
     assert kept.of(old / "a.prompty") == ()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_repository_of_another_user_is_not_taken_for_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert refused_repository(tmp_path) == ""
+    git(tmp_path, "init", "-q")
+    assert refused_repository(tmp_path) == ""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own switch
+    assert Path(refused_repository(tmp_path)).resolve() == tmp_path.resolve()

@@ -131,6 +131,30 @@ def test_format_strings_offer_inputs_in_single_braces() -> None:
     assert labels(text + "system:\n{ci¦}", asked=False)[0] == "city"
 
 
+def test_format_strings_offer_fields_too() -> None:
+    text = HEAD.replace("inputs:", "template:\n  format:\n    kind: fstring\ninputs:")
+    assert labels(text + "system:\n{person.fi¦}", asked=False) == ["first"]
+    assert labels(text + "system:\n{person[¦") == ["first"]
+    assert labels(text + "system:\n{{{ci¦")[0] == "city"
+    assert labels(text + "system:\n{{ci¦") == []  # two braces are one of the text
+
+
+def test_names_of_input_sets_and_columns_are_offered() -> None:
+    text = "user:\n{{ reg }}"
+    around = EditorContext(sets=({"region": "EU", "two words": 1},))
+    found = complete(text, text.index(" }}"), parse(text), asked=True, editor_context=around).items
+    assert [(item.label, item.detail) for item in found] == [("region", "EU")]
+
+
+def test_a_raw_block_is_text_until_its_end() -> None:
+    raw = HEAD + "user:\n{% raw %}"
+    assert labels(raw + "{{ ci¦ }}{% endraw %}") == []
+    assert labels(raw + "{{ person.¦ }}{% endraw %}") == []
+    assert labels(raw + "{% ¦ %}") == ["endraw"]
+    assert labels(raw + "{{ x }}{%- endraw %}{{ ci¦ }}")[0] == "city"
+    assert labels(HEAD + "user:\n{# {{ city | up¦ #}") == []
+
+
 def test_nothing_in_prose() -> None:
     assert labels(HEAD + "system:\nPlain words ¦", asked=False) == []
 

@@ -119,3 +119,20 @@ def test_lines_changed_since_the_commit_are_marked(
     qtbot.waitUntil(lambda: page.editor.mark_bar.marks.get("change") == (4,))
     page.editor.undo()
     qtbot.waitUntil(lambda: page.editor.mark_bar.marks.get("change") == ())
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_repository_that_git_refuses_is_named_with_what_to_do(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(("git", "init", "-q"), cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    open_prompt(window, tmp_path, qtbot)
+    window.actions_by_id["prompt.compare"].trigger()
+    palette = window.commands.chooser.palette
+    qtbot.waitUntil(palette.isVisible)
+    field = palette.findChild(QLineEdit)
+    QTest.keyClicks(field, "Git does not")
+    with qtbot.waitSignal(window.services.messages.noticed) as told:
+        QTest.keyClick(field, Qt.Key.Key_Return)
+    assert "safe.directory" in told.args[0].hint
