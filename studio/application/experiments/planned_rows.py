@@ -15,6 +15,7 @@ from studio.application.experiments.prompts import (
     Folder,
     inputs_read,
 )
+from studio.application.experiments.value_files import ValueFiles
 from studio.application.run.start.readiness import refusal_of
 from studio.application.words import translate
 from studio.core.experiments.datasets import DatasetError, read_dataset, unread_columns
@@ -33,6 +34,9 @@ from studio.core.text.values import Json
 _tr = partial(translate, "ExperimentPlan")
 
 _MOST_REASONS = 20
+_TESTS = (".yaml", ".yml")
+"""Files of tests, written as the experiment file is."""
+
 _LIST_KINDS = ("array", "thread", "list")
 
 
@@ -52,7 +56,8 @@ def planned_rows(
     Raises:
         ExperimentError: a data file cannot be read.
     """
-    cases = list(_cases(file, folder, variants, warnings, on_rows))
+    values = ValueFiles(file, folder)
+    cases = list(_cases(file, folder, variants, warnings, on_rows, values))
     whole = frozenset(
         item.name for each in variants for item in each.document.inputs if item.kind in _LIST_KINDS
     )
@@ -64,7 +69,7 @@ def planned_rows(
         names = ", ".join(repr(name) for name in unread[:5])
         warnings.append(_tr("No prompt reads {names}.").format(names=names))
     cases.reverse()
-    return expand_rows(_let_go(cases), file.default, whole)
+    return expand_rows(_let_go(cases), values.of(file.default), whole)
 
 
 def _let_go(cases: list[ExperimentCase]) -> Iterator[ExperimentCase]:
@@ -85,13 +90,15 @@ def _names_in_assertions(case: ExperimentCase) -> Iterator[str]:
 
 def _cases(
     file: ExperimentFile, folder: Folder, variants: Sequence[PlannedVariant], warnings: list[str],
-    on_rows: Callable[[int], None] | None,
+    on_rows: Callable[[int], None] | None, values: ValueFiles,
 ) -> Iterator[ExperimentCase]:  # fmt: skip
     for each in file.cases:
         if isinstance(each, ExperimentCase):
-            yield each
+            yield values.of(each)
         elif isinstance(each, DatasetReference):
-            yield from _dataset(each, file, folder, warnings, on_rows)
+            for case in _dataset(each, file, folder, warnings, on_rows):
+                # Rows of a table are data: what one says is no name of a file.
+                yield values.of(case) if case.file.endswith(_TESTS) else case
         else:
             samples = {
                 item.name: item.sample if item.has_sample else item.default

@@ -34,7 +34,7 @@ from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 
 _MOST_SETS = 100
-_PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".pdf")
+_PROGRAMS = (".py", ".js", ".ts", ".mjs", ".cjs", ".mts", ".cts")
 _COMMENT = re.compile(r"(?m)(?:^|(?<=[ \t]))#[ \t]?(.*)$")
 _CARRIED = ("description", "prompts", "providers", "targets", "tests", "defaultTest")
 _OPTION_WORDS = {
@@ -234,9 +234,7 @@ def _with_files(
             path = given.removeprefix("file://")
             known[given] = given
             try:
-                if path.endswith(_PROGRAMS):
-                    raise ImportFailure("it is a program that makes the value.")
-                known[given] = _file_value(path, read(path))
+                known[given] = value_of_file(path, read(path))
             except (ImportFailure, ValueError) as failure:
                 work.notes.append(
                     f"vars.{name}: the file {path!r} is not read: {reason_of(failure)}"
@@ -249,11 +247,33 @@ def _with_files(
     }
 
 
-def _file_value(path: str, text: str) -> str:
-    """YAML becomes JSON, any other file is its text (promptfoo, `renderPrompt`)."""
-    if path.endswith((".yaml", ".yml")):
-        return json.dumps(read_yaml(text).value, ensure_ascii=False)
-    return text.strip()
+def value_of_file(path: str, text: str) -> str:
+    """YAML becomes JSON, any other text is that without its outer blanks (`renderPrompt`).
+
+    Raises:
+        ImportFailure: it is a program that makes the value, or a PDF.
+        ValueError: it is no YAML.
+    """
+    if path.lower().endswith(_PROGRAMS):
+        raise ImportFailure("it is a program that makes the value, and it is not run here.")
+    if path.endswith(".pdf"):
+        raise ImportFailure("the text of a PDF is not taken out here; save it as text.")
+    if not path.endswith((".yaml", ".yml")):
+        return text.strip()
+    found = read_yaml(text)
+    if found.problems:
+        raise ValueError(found.problems[0].message)
+    whole = _as_javascript_writes(found.value)
+    return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+
+
+def _as_javascript_writes(value: Json) -> Json:
+    """Numbers without a part behind the point are whole in JavaScript's JSON."""
+    if isinstance(value, Mapping):
+        return {key: _as_javascript_writes(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_javascript_writes(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _keeps_lists(test: Json) -> bool:

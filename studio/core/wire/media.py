@@ -111,7 +111,7 @@ class MediaReader:
             return MediaFault(MEDIA_UNREADABLE, f"{source!r} cannot be read: {reason_of(error)}.")
         if isinstance(content, MediaFault):
             return content
-        media_type = _media_type(path.name, content)
+        media_type = media_type_of(path.name, content)
         if self.describe_only:
             return MediaData(media_type, f"… {size:,} bytes …", path.name)
         return MediaData(media_type, base64.b64encode(content).decode("ascii"), path.name)
@@ -155,7 +155,8 @@ def split_data_uri(source: str) -> MediaData | None:
     return MediaData(media_type or "application/octet-stream", data, "")
 
 
-def _media_type(name: str, content: bytes) -> str:
+def media_type_of(name: str, content: bytes) -> str:
+    """The MIME type of a file: by how it begins, else by its name."""
     for signature, media_type in _SIGNATURES:
         if content.startswith(signature):
             return media_type
