@@ -10,6 +10,7 @@ import base64
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
+from typing import TypeGuard
 
 from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.words import translate
@@ -70,14 +71,17 @@ class ValueFiles:
         return replace(case, variables={**case.variables, **changed}) if changed else case
 
     def _value(self, value: Json, *, spreads: bool) -> Json:
-        if isinstance(value, str) and value.startswith(_MARK):
+        if _names_file(value):
             names = self._names(value) if spreads else [value]
             values: list[Json] = [self._read(each.removeprefix(_MARK)) for each in names]
             return values if len(values) > 1 else values[0]
-        is_spread = spreads and isinstance(value, list) and value and isinstance(value[0], str)
-        if not is_spread or not any(_is_named(each) for each in value):
+        if not spreads or not isinstance(value, list) or not value:
             return value
-        return [self._read(each.removeprefix(_MARK)) if _is_named(each) else each for each in value]
+        if not isinstance(value[0], str) or not any(map(_names_file, value)):
+            return value
+        return [
+            self._read(each.removeprefix(_MARK)) if _names_file(each) else each for each in value
+        ]
 
     def _names(self, value: str) -> list[str]:
         pattern = value.removeprefix(_MARK)
@@ -112,7 +116,7 @@ class ValueFiles:
         return self._known[name]
 
 
-def _is_named(value: Json) -> bool:
+def _names_file(value: Json) -> TypeGuard[str]:
     return isinstance(value, str) and value.startswith(_MARK)
 
 
