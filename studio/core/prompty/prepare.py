@@ -85,6 +85,8 @@ def prepare(
         rendering, found = resolve_rendering(document, rendering, look_up)
         problems += found
     rendering = _told_by_checks(document, rendering)
+    if preview:
+        rendering = _without_echoes(document, rendering, inputs)
     messages = read_messages(document, rendering, values, look_up)
     problems += (*rendering.problems, *messages.problems)
     if references is not None and references.folder is not None:
@@ -95,30 +97,35 @@ def prepare(
 
 
 def _told_by_checks(document: PromptDocument, rendering: Rendering) -> Rendering:
-    """The rendering with its problems as the document tells them: with what fixes them.
-
-    A template that cannot be read has one mistake, and the document tells it. What
-    cannot be worked out follows from the name in it that nobody declares.
-    """
+    """The rendering with its problems as the document tells them: with what fixes them."""
     known = {(problem.code, problem.span): problem for problem in document.problems}
+    told = (known.get((problem.code, problem.span), problem) for problem in rendering.problems)
+    return replace(rendering, problems=tuple(told))
+
+
+def _without_echoes(
+    document: PromptDocument, rendering: Rendering, given: Mapping[str, Json]
+) -> Rendering:
+    """The rendering without what only follows from problems that the document tells.
+
+    A template that cannot be read has one mistake. What cannot be worked out follows from the
+    name in it that nobody declares and nobody gives a value. A run keeps it all: an error stops it.
+    """
+    known = {(problem.code, problem.span) for problem in document.problems}
     is_broken = any(problem.code == SYNTAX for problem in document.problems)
     first = {each.span for each in document.problems if each.code == "undeclared-variable"}
-    names = {each.name for each in document.variables if each.span in first}
+    names = {each.name for each in document.variables if each.span in first} - given.keys()
     undeclared = [each.span for each in document.variables if each.name in names]
 
-    def is_told(problem: Problem) -> bool:
+    def is_echo(problem: Problem) -> bool:
         if problem.code == SYNTAX:
             return is_broken and (problem.code, problem.span) not in known
         return problem.code == VALUE and any(
             problem.span.start <= span.start < problem.span.end for span in undeclared
         )
 
-    told = (
-        known.get((problem.code, problem.span), problem)
-        for problem in rendering.problems
-        if not is_told(problem)
-    )
-    return replace(rendering, problems=tuple(told))
+    told = tuple(problem for problem in rendering.problems if not is_echo(problem))
+    return replace(rendering, problems=told)
 
 
 def settled_document(

@@ -10,6 +10,7 @@ import pytest
 from studio.application.document.findings import findings_of
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
+from studio.core.prompty.prepare import prepare
 from studio.core.text.problem import Problem, apply_edits
 from studio.core.tools.trust.store import TrustStore
 
@@ -199,6 +200,70 @@ def test_in_the_whole_file(
 )
 def test_what_is_right_is_left_alone(text: str, tmp_path: Path) -> None:
     assert not told_of(f"---\n{FRONT}---\n{text}", tmp_path)[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nname: a\ndescription: |\n  \u3000日本語: の段落\n  \u00a0x\n---\nuser:\nHi\n",
+        "---\nname: a\ndescription:\n  \u3000日本語の段落\n  \u3000二\n---\nuser:\nHi\n",
+        "---\nname: a\n---\nuser:\n${title:-x} ${field:x} ${profile:a} ${filter:b} ${args:0}\n",
+        "You are kind.\n<user>\n{# who #}Ada\n</user>\nAnswer the user.\n",
+        "```yaml\nname: CI\non: push\n```\nExplain this file.\n",
+    ],
+)
+def test_what_belongs_to_other_programs_is_left_alone(text: str) -> None:
+    assert not parse(text).problems
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{# <city> is the town, [city] #}Hi",
+        "{% raw %}[city] and { city }{% endraw %}",
+        "{% for row in [[stops]] %}{{ row }}{% endfor %}",
+        "```bash\necho $city > [city]\n```",
+        "<city>\nOslo\n</city>",
+    ],
+)
+def test_a_placeholder_in_code_is_none(body: str) -> None:
+    text = f"---\nname: a\ninputs:\n  city: {{kind: string}}\n  stops: {{}}\n---\nuser:\n{body}\n"
+    told = {each.code for each in parse(text).problems}
+    assert "single-braces" not in told
+
+
+def test_the_value_of_a_bound_input_needs_no_placeholder() -> None:
+    bound = "tools:\n- {name: t, kind: function, bindings: {where: city}}\n"
+    text = f"---\nname: a\ninputs:\n  city: {{kind: string}}\n{bound}---\nuser:\nGo to <city>.\n"
+    assert not [each for each in parse(text).problems if each.code == "single-braces"]
+
+
+def test_roles_on_lines_with_text_are_put_on_their_own_outside_of_code() -> None:
+    text = "system: Be kind.\n\n```\nuser: an example\n```\nuser: Hi\n"
+    (problem,) = parse(text).problems
+    fixed = apply_edits(text, problem.fixes[0].edits)
+    assert fixed == "system:\nBe kind.\n\n```\nuser: an example\n```\nuser:\nHi\n"
+
+
+@pytest.mark.parametrize("key", ["mode", "init"])
+def test_a_key_that_is_only_alike_is_not_said_to_be_there_already(key: str) -> None:
+    (problem,) = parse(f"---\n{key}: x\nmodel: m\ninputs: {{}}\n---\nuser:\nHi\n").problems
+    assert problem.message == f"The key {key!r} is not known; it is kept and does nothing."
+
+
+@pytest.mark.parametrize("tag", ["{{> header}}", '{{#role "system"}}'])
+def test_what_jinja_has_no_tag_for_is_given_none(tag: str) -> None:
+    text = f"---\nname: a\n---\nuser:\n{{% if city %}}{tag}{{% endif %}}\n"
+    told = [each for each in parse(text).problems if each.code == "template-syntax"]
+    assert told[0].message == f"{tag} is Mustache, and the file is read as Jinja2."
+
+
+def test_a_run_is_told_every_error_of_the_template() -> None:
+    document = parse("---\nname: a\n---\nuser:\n{{ logs.foo() }}\n")
+    assert not prepare(document, {}, preview=True).problems  # it follows from the missing name
+    assert [each.severity for each in prepare(document, {}).problems] == ["error"]
+    (given,) = prepare(document, {"logs": "a"}, preview=True).problems
+    assert given.message == "A text has no 'foo'."
 
 
 def test_placeholders_of_other_programs_are_named_where_nothing_else_puts_the_value_in() -> None:

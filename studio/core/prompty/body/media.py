@@ -176,8 +176,11 @@ def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:
     """`![image] (pic.png)` and `![image]{pic.png}`, with the token that is meant; outside code."""
     plain = plain_newlines(text)
     fences = fenced_ranges(plain) if "![" in plain else []
+    ticks = done = 0
     for found in _MISPLACED.finditer(plain):
-        ticks = plain.count("`", plain.rfind("\n", 0, found.start()) + 1, found.start())
+        line = max(done, plain.rfind("\n", done, found.start()) + 1)
+        ticks = plain.count("`", line, found.start()) + (ticks if line == done else 0)
+        done = found.start()
         if found["kind"] in _KINDS and ticks % 2 == 0 and not is_inside(fences, found.start()):
             yield Span(*found.span()), f"![{found['kind']}]({found['address'].strip()})"
 

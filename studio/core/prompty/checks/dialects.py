@@ -18,6 +18,7 @@ from studio.core.text.span import Span
 _BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 _OTHER_WORD = re.compile(r"\$\{(?P<word>[A-Za-z]{2,12}):[^{}\n]*\}")
+_ALIKE = 0.75
 _UNCLOSED = re.compile(r"\$\{(?:env|file|params):[^{}\s\"']+(?=[ \t]*$)", re.MULTILINE)
 
 _ODD = re.compile(r"[\s\"'`$,;\[\]<>|&]")
@@ -80,17 +81,28 @@ def _near_references(document: PromptDocument) -> Iterator[Problem]:
     if "${" not in text:
         return
     for found in _OTHER_WORD.finditer(text):
-        word = found["word"]
-        near = difflib.get_close_matches(word.lower(), PROTOCOLS, n=1, cutoff=0.6)
-        if word.lower() not in PROTOCOLS and near:
+        near = _slip_of(found["word"].lower())
+        if near is not None:
             place = Span(*found.span("word"))
-            message = f"{found[0]} stays as it is written; did you mean {near[0]!r}?"
-            fix = Fix(f"Change to {near[0]!r}", (TextEdit(place, near[0]),))
+            message = f"{found[0]} stays as it is written; did you mean {near!r}?"
+            fix = Fix(f"Change to {near!r}", (TextEdit(place, near),))
             yield Problem("bare-reference", Severity.WARNING, message, place, (fix,))
     for found in _UNCLOSED.finditer(text):
         message = "This ${ is never closed by }, so it stays as it is written."
         fix = Fix("Close it with }", (TextEdit(Span(found.end(), found.end()), "}"),))
         yield Problem("bare-reference", Severity.WARNING, message, Span(*found.span()), (fix,))
+
+
+def _slip_of(word: str) -> str | None:
+    """What a word is one slip away from; `${title:-x}` and `${filter:y}` are other programs'."""
+    if word in PROTOCOLS:
+        return None
+    for each in PROTOCOLS:
+        alike = difflib.SequenceMatcher(None, word, each).ratio()
+        is_near = alike >= _ALIKE and abs(len(word) - len(each)) <= 1
+        if is_near or sorted(word) == sorted(each):
+            return each
+    return None
 
 
 def _in_prompty(document: PromptDocument) -> Iterator[Problem]:

@@ -144,19 +144,23 @@ class _Walker:
         if elsewhere is not None:
             yield elsewhere
             return
+        yield self._unlike(name, shape, path, place)
+
+    def _unlike(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
+        """A key that nothing knows, with the one that is meant where it is missing."""
         names = {key.lower(): key for key in _TABLES[shape]}
-        near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-        near = [names[each] for each in near]
+        near = difflib.get_close_matches(name, _TABLES[shape], n=1, cutoff=0.6)
+        same = names.get(name.lower().replace("-", "").replace("_", ""))
+        meant = same or next(iter(near), None)
         where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
         message = f"The key {name!r} is not known{where}; it is kept and does nothing."
         fixes: tuple[Fix, ...] = ()
-        if near:
-            message = f"The key {name!r} is not known{where}; did you mean {near[0]!r}?"
-        if near and self.places.key(*path[:-1], near[0]) is not None:
-            message = f"The key {name!r} is not known{where}, and {near[0]!r} is there already."
-        elif near:
-            fixes = (Fix(f"Change to {near[0]!r}", (TextEdit(place, near[0]),)),)
-        yield Problem("unknown-key", Severity.WARNING, message, place, fixes)
+        if meant is not None and self.places.key(*path[:-1], meant) is None:
+            message = f"The key {name!r} is not known{where}; did you mean {meant!r}?"
+            fixes = (Fix(f"Change to {meant!r}", (TextEdit(place, meant),)),)
+        elif same is not None:
+            message = f"The key {name!r} is not known{where}, and {same!r} is there already."
+        return Problem("unknown-key", Severity.WARNING, message, place, fixes)
 
     def _legacy(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
         """A key of Prompty 1, with the one of Prompty 2 where only the name is another."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 
 from studio.core.prompty.body.media import misplaced_media, near_threads, unclosed_media
 from studio.core.prompty.body.roles import ROLES, STANDARD_ROLES, read_marker
@@ -32,8 +33,12 @@ _ODD_FRONT = re.compile(
     r"(?:[^\n]*\n){1,400}?(?P<last>(?P=first)|`{3,}|---)[ \t]*(?:\n|\Z)"
 )
 """Front matter between other lines than three dashes."""
+_OF_A_PROMPT = re.compile(r"^(?:model|inputs|template)[ \t]*:", re.MULTILINE)
+"""What no other YAML has beside a name, a version or a description."""
 _FENCED_FILE = re.compile(r"[ \t]*(?P<fence>`{3,})[^`\n]*\n\Z")
-_TAGGED = re.compile(r"^[ \t]*<(?P<role>system|user|assistant)>[ \t]*$", re.MULTILINE)
+_TAG_LINE = re.compile(
+    r"^(?P<tag>[ \t]*<(?P<end>/?)(?P<role>system|user|assistant)>[ \t]*)(?:\n|\Z)", re.MULTILINE
+)
 _LATE_FRONT = re.compile(
     r"(?P<before>(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?)---[ \t]*\n"
     r"(?=(?:name|description|model|inputs|tools|template|metadata|version)[ \t]*:)"
@@ -92,7 +97,7 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
     yield from _misspelled(document, body, is_fenced)
     yield from _untidy(document, body)
     if not document.sections or document.sections[0].role == "":
-        yield from _text_on_line(document, body)
+        yield from _text_on_line(document, body, is_fenced)
     if fences:
         fenced = [
             marker.span for marker in find_markers(body, "prompty") if is_fenced(marker.span.start)
@@ -105,7 +110,7 @@ def _late_front(document: PromptDocument, body: str) -> Iterator[Problem]:
     """Front matter that something stands before: then all of it is text of the prompt."""
     found = _LATE_FRONT.match(body)
     odd = _ODD_FRONT.match(body)
-    if odd is not None:
+    if odd is not None and ("`" not in odd["first"] or _OF_A_PROMPT.search(odd[0])):
         yield _odd_front(document, odd)
         return
     if found is None or not found["before"].strip():
@@ -138,27 +143,29 @@ def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
 
 
 def _tags(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    """`<user>` … `</user>` in a body without any marker."""
+    """`<user>` … `</user>`, in a body that is nothing else: any other is text with such a tag."""
     if any(section.role for section in document.sections):
         return
-    tags = [found for found in _TAGGED.finditer(body) if not is_fenced(found.start())]
+    tags = [found for found in _TAG_LINE.finditer(body) if not is_fenced(found.start())]
     edits: list[TextEdit] = []
-    for found in tags:
-        end = re.compile(rf"^[ \t]*</{found['role']}>[ \t]*(?:\n|\Z)", re.MULTILINE).search(
-            body, found.end()
-        )
-        if end is None:
+    done = 0
+    for first, last in zip_longest(tags[::2], tags[1::2]):
+        is_pair = last and first["role"] == last["role"] and not first["end"] and last["end"]
+        if not is_pair or body[done : first.start()].strip():
             return
-        edits.append(TextEdit(Span(*found.span()), f"{found['role']}:"))
-        edits.append(TextEdit(Span(*end.span()), ""))
-    if not tags:
+        edits.append(TextEdit(Span(*first.span("tag")), f"{first['role']}:"))
+        edits.append(TextEdit(Span(*last.span()), ""))
+        done = last.end()
+    if not tags or body[done:].strip():
         return
     offset = document.body.start
-    place = Span(*tags[0].span()).shift(offset)
+    place = Span(*tags[0].span("tag")).shift(offset)
     right = f"{tags[0]['role']}:"
-    message = f"{tags[0][0].strip()!r} is text here; a role marker is {right!r} alone on its line."
-    fix = Fix(f"Write {right}" if len(tags) == 1 else "Write role markers",
-              tuple(TextEdit(edit.span.shift(offset), edit.text) for edit in edits))  # fmt: skip
+    message = (
+        f"{tags[0]['tag'].strip()!r} is text here; a role marker is {right!r} alone on its line."
+    )
+    title = f"Write {right}" if not tags[2:] else "Write role markers"
+    fix = Fix(title, tuple(TextEdit(edit.span.shift(offset), edit.text) for edit in edits))
     yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
 
 
@@ -353,16 +360,18 @@ def tidy_marker(line: str) -> str:
     return f"{hash_mark}{gap}{word.strip().lower()}{bracket}{rest}{colon}"
 
 
-def _text_on_line(document: PromptDocument, body: str) -> Iterator[Problem]:
+def _text_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
     """`system: You are …` as the first line of a body without a marker there."""
     found = _WITH_TEXT.match(body)
-    if found is None:
+    if found is None or found["role"].lower() not in ROLES[document.dialect]:
         return
     role = found["role"].lower()
     place = Span(found.start("role"), found.end()).shift(document.body.start)
     message = f"{found['role']}: is text here; a role marker stands alone on its line."
     edits = [TextEdit(place, f"{role}:\n")]
     for other in _WITH_TEXT_LATER.finditer(body, found.end()):
+        if is_fenced(other.start()) or other["role"].lower() not in ROLES[document.dialect]:
+            continue
         span = Span(other.start("role"), other.end()).shift(document.body.start)
         edits.append(TextEdit(span, f"{other['role'].lower()}:\n"))
     title = f"Put {role}: on its own line" if len(edits) == 1 else "Put the roles on own lines"

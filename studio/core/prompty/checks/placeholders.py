@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
+from studio.core.prompty.body.sections import fenced_ranges, is_inside
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value
+from studio.core.prompty.front.declarations import RICH_KINDS
+from studio.core.prompty.loop_format import QUESTION_NAMES, drives_loop
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
@@ -17,12 +20,12 @@ _NAME = r"[ \t]*([A-Za-z_]\w*)[ \t]*"
 _SURE = (
     re.compile(r"\{[ \t]+\{" + _NAME + r"\}[ \t]*\}"),
     re.compile(r"\{\{" + _NAME + r"\}[ \t]+\}"),
-    re.compile(r"\[\[" + _NAME + r"\]\](?!\()"),
     re.compile(r"\{\(" + _NAME + r"\)\}"),
 )
 """Forms that nobody means as text, with the name of an input in them."""
 _LIKELY = (
     (re.compile(r"\{" + _NAME + r"\}(?!\})"), re.compile(r"[{$%\w]")),
+    (re.compile(r"\[\[" + _NAME + r"\]\](?![(\]])"), re.compile(r"[!\[]")),
     (re.compile(r"\$\{([A-Za-z_]\w*)\}"), None),
     (re.compile(r"\$([A-Za-z_]\w*)(?![\w(])"), re.compile(r"[\w$]")),
     (re.compile(r"%([A-Za-z_]\w*)%(?!\w)"), re.compile(r"[\w%]")),
@@ -31,6 +34,9 @@ _LIKELY = (
 )
 """Forms that may be text, and are none where nothing else puts in the value of that input; each
 with what does not stand before it, which is looked at last: a look behind first is slow."""
+_OPENING = re.compile(r"\{%[-+]?[ \t]*(?P<raw>raw)[ \t]*[-+]?%\}|\{\{|\{%|\{#")
+_RAW_END = re.compile(r"\{%[-+]?[ \t]*endraw\b")
+_CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
 _SPLIT_TAG = re.compile(
     r"\{[ \t]+%-?[ \t]*(?P<tag>(?:if|elif|else|endif|for|endfor|set|macro|endmacro)\b[^%{}\n]*?)"
     r"[ \t]*-?%[ \t]*\}"
@@ -62,14 +68,26 @@ def check_placeholders(
         yield Problem("single-braces", Severity.WARNING, message, edits[0].span, (fix,))
 
 
+def used_elsewhere(document: PromptDocument) -> Set[str]:
+    """Names of inputs whose value is put in without a variable of the template."""
+    used = {parameter.name for parameter in document.parameters}
+    used.update(*(tool.bindings.values() for tool in document.tools))
+    is_asked = any(each.name == "chat_history" for each in document.variables)
+    if is_asked and drives_loop(document):
+        used |= {*QUESTION_NAMES}  # the run puts the question into the conversation
+    return used
+
+
 def placeholders_of(document: PromptDocument) -> Iterator[tuple[str, re.Match[str]]]:
     """Names of inputs where another program would put in their value, in source order."""
     declared = {item.name for item in document.inputs if item.name}
     if not declared:
         return
     body = document.source.slice(document.body)
-    unused = declared - {variable.name for variable in document.variables}
     found = [each for form in _SURE for each in form.finditer(body) if each[1] in declared]
+    unused = declared - {variable.name for variable in document.variables}
+    unused -= used_elsewhere(document)
+    unused -= {item.name for item in document.inputs if item.kind in RICH_KINDS}
     for form, never_before in _LIKELY if unused else ():
         found += [
             each
@@ -79,16 +97,35 @@ def placeholders_of(document: PromptDocument) -> Iterator[tuple[str, re.Match[st
                 never_before is None
                 or not never_before.fullmatch(body[each.start() - 1 : each.start()])
             )
-            and f"</{each[1]}>" not in body
-            and not _is_in(each, found)
         ]
-    found.sort(key=lambda each: each.start())
-    for each in found:
+    if not found:
+        return
+    tags, fences, done = list(_template_code(body)), fenced_ranges(body), 0
+    pairs = {each[1]: f"</{each[1]}>" in body for each in found if each[0].startswith("<")}
+    for each in sorted(found, key=lambda each: (each.start(), -each.end())):
+        start, is_in_code = each.start(), is_inside(fences, each.start())
+        if start < done or is_inside(tags, start) or (is_in_code and each[0][0] != "{"):
+            continue  # in one that is told, or in code
+        if each[0].startswith("<") and pairs[each[1]]:
+            continue  # a tag around something
+        done = each.end()
         yield each[1], each
 
 
-def _is_in(found: re.Match[str], others: list[re.Match[str]]) -> bool:
-    return any(each.start() <= found.start() and found.end() <= each.end() for each in others)
+def _template_code(body: str) -> Iterator[Span]:
+    """Expressions, tags and comments of a template, and what it is told to leave alone."""
+    at = 0
+    while (opening := _OPENING.search(body, at)) is not None:
+        if opening["raw"]:
+            closing = _RAW_END.search(body, opening.end())
+            end = closing.end() if closing else -1
+        else:
+            end = body.find(_CLOSES[opening[0]], opening.end())
+        if end < 0:
+            return
+        # A span begins behind the first brace: `{{city} }` begins with one.
+        yield Span(opening.start() + 1, end)
+        at = end
 
 
 def meant_as_fstring(document: PromptDocument) -> tuple[Span, tuple[Fix, ...]] | None:

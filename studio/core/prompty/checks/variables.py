@@ -11,12 +11,12 @@ from studio.core.prompty.checks.placeholders import (
     meant_as_fstring,
     placeholders_of,
     unescaped_fences,
+    used_elsewhere,
 )
 from studio.core.prompty.document import PromptDocument, Variable
 from studio.core.prompty.edit.edits import declare_inputs
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
-from studio.core.prompty.loop_format import QUESTION_NAMES, drives_loop
 from studio.core.prompty.used_kind import used_kinds
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 
@@ -79,12 +79,7 @@ def _unused(document: PromptDocument, told: Set[str]) -> Iterator[Problem]:
     if any(problem.code.startswith("template-") for problem in document.problems):
         return  # what the template uses is not known
     used = {variable.name for variable in document.variables}
-    used |= {parameter.name for parameter in document.parameters}
-    if "chat_history" in used and drives_loop(document):
-        used |= {*QUESTION_NAMES}  # the run puts the question into the conversation
-    for tool in document.tools:
-        used |= set(tool.bindings.values())
-    used |= told  # at its place
+    used |= used_elsewhere(document) | told  # what is told, at its place
     declared = [item.name for item in document.inputs if item.name not in used]
     for name in islice(used - {item.name for item in document.inputs}, _MOST_NAMES):
         used |= set(difflib.get_close_matches(name, declared, n=1, cutoff=0.75))  # told there too

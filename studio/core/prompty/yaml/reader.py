@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import yaml
@@ -111,16 +111,17 @@ def _refused_by_pyyaml(tree: TreeBuilder) -> list[Problem]:
         if tree.text[at : at + 1] == "\t":
             return [_tab_at(tree, at)]
         entry = next((e for e in reversed(tree.entries) if _spans(e.value, at + tree.offset)), None)
-        message = "Prompty's runtimes read with PyYAML, which refuses this; put it in quotes."
+        message = "Prompty's runtimes read with PyYAML, which refuses this"
         if entry is None:
             end = tree.text.find("\n", at)
             place = Span(at, len(tree.text) if end < 0 else end)
-            return [tree.problem("yaml-portable", message, place)]
+            return [tree.problem("yaml-portable", f"{message}.", place)]
         written = tree.text[entry.value.start - tree.offset : entry.value.end - tree.offset]
         quoted = TextEdit(entry.value, json.dumps(written, ensure_ascii=False))
         fix = (Fix("Quote it", (quoted,)),) if "\n" not in written else ()
         if written[:1] in ("{", "[", '"', "'", "|", ">", "&", "!"):
             fix = ()
+        message += "; put it in quotes." if fix else "."
         return [Problem("yaml-portable", Severity.ERROR, message, entry.value, fix)]
     except yaml.YAMLError:
         message = "Prompty's runtimes read with PyYAML, which refuses this front matter."
@@ -176,9 +177,12 @@ def _replace_unreadable(text: str, offset: int, problems: list[Problem]) -> str:
 
 
 def _replace_odd_blanks(text: str, offset: int, problems: list[Problem]) -> str:
-    """Read blanks at a line's start that only look like spaces as spaces, and report the first."""
+    """Read blanks that indent keys and only look like spaces as spaces, and report the first."""
     places = [Span(*found.span(1)) for found in _ODD_INDENT.finditer(text)]
     if not places:
+        return text
+    right = _ODD_INDENT.sub(lambda found: " " * len(found[1]), text)
+    if not _indents_keys(places, text, right):
         return text
     edits = []
     for place in places:
@@ -193,7 +197,26 @@ def _replace_odd_blanks(text: str, offset: int, problems: list[Problem]) -> str:
     )
     fix = Fix("Write spaces", tuple(edits))
     problems.append(Problem("yaml-character", Severity.ERROR, message, first, (fix,)))
-    return _ODD_INDENT.sub(lambda found: " " * len(found[1]), text)
+    return right
+
+
+def _indents_keys(places: Sequence[Span], text: str, right: str) -> bool:
+    """Whether odd blanks stand before keys or dashes; in the text of a value they are its own.
+
+    Args:
+        places: the blanks.
+        text: the YAML.
+        right: the same with spaces in their place.
+    """
+    tree = TreeBuilder(text, 0, (), _resolve, _construct)
+    if _run(tree) is not None:
+        return _run(TreeBuilder(right, 0, (), _resolve, _construct)) is None
+    odd = {place.end - len(text[place.start : place.end].lstrip(" ")): place for place in places}
+    return any(
+        each.key.start in odd
+        or (each.value.start in odd and text.startswith("- ", odd[each.value.start].end))
+        for each in tree.entries
+    )
 
 
 def _blank_line(text: str, at: int) -> str:

@@ -25,6 +25,13 @@ _TAGS = {"elseif": "elif", "elsif": "elif", "elsf": "elif", "foreach": "for", "e
 _BLOCKS = {"if": "if", "for": "for", "each": "for", "foreach": "for", "unless": "if",
            "macro": "macro", "set": "set", "raw": "raw", "with": "with"}  # fmt: skip
 _HANDLEBARS = re.compile(r"\{\{[-~]?[ \t]*(?P<sign>[#/^>&])[ \t]*(?P<word>\w*)[^{}\n]*\}\}")
+_WRITTEN = {
+    ("#", "if"): "{% if … %}", ("/", "if"): "{% endif %}",
+    ("#", "unless"): "{% if not … %}", ("/", "unless"): "{% endif %}",
+    ("#", "each"): "{% for … in … %}", ("/", "each"): "{% endfor %}",
+    ("#", "for"): "{% for … in … %}", ("/", "for"): "{% endfor %}",
+}  # fmt: skip
+"""Tags of Mustache's kin that have one meaning, as they are written here."""
 _TRIPLE = re.compile(r"\{\{\{[ \t]*(?P<path>[A-Za-z_][\w.]*)[ \t]*\}\}\}")
 _FILTER_COLON = re.compile(r"\|[ \t]*(?P<name>\w+)[ \t]*\Z")
 _RANGE = re.compile(r"(?P<low>(?:\([ \t]*)?\d+)[ \t]*\.\.\.?[ \t]*(?P<high>\d+)(?:[ \t]*\))?")
@@ -80,13 +87,11 @@ def mustache(source: str, tag: int) -> Mistake | None:
     found = _HANDLEBARS.match(source, tag)
     if found is None:
         return None
-    written = "{% for … in … %}" if found["word"] in ("each", "for") else "{% if … %}"
-    if found["sign"] == "/":
-        written = "{% endfor %}" if found["word"] in ("each", "for") else "{% endif %}"
-    elif found["sign"] in ">&":
-        written = "{{ … }}"
-    told = f"{found[0]} is Mustache, and the file is read as Jinja2, which writes {written}"
-    return Mistake(told, Span(*found.span()))
+    told = f"{found[0]} is Mustache, and the file is read as Jinja2"
+    written = _WRITTEN.get(
+        (found["sign"], found["word"]), "{{ … }}" if found["sign"] == "&" else ""
+    )
+    return Mistake(f"{told}, which writes {written}" if written else told, Span(*found.span()))
 
 
 def _other_tag(message: str, source: str, span: Span) -> Mistake | None:

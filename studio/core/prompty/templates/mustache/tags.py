@@ -71,6 +71,7 @@ class _Tag:
     key_start: int
     start: int
     end: int
+    goes_on: bool = False  # into the next tag: its own end is missing
 
 
 def read_mustache(
@@ -80,7 +81,9 @@ def read_mustache(
     problems: list[Problem] = []
     root: list[Text | MustacheVariable | Section] = []
     open_: list[Section] = []
-    for piece in _pieces(source, base, problems):
+    pieces = list(_pieces(source, base, problems))
+    closed = {each.key: each.end for each in pieces if isinstance(each, _Tag) and each.sigil == "/"}
+    for piece in pieces:
         body = open_[-1].body if open_ else root
         if isinstance(piece, Text):
             body.append(piece)
@@ -92,7 +95,7 @@ def read_mustache(
             body.append(section)
             open_.append(section)
         elif piece.sigil == "/":
-            is_last = f"/{open_[-1].key}" not in source[piece.end :] if open_ else False
+            is_last = bool(open_) and closed.get(open_[-1].key, 0) <= piece.end
             _close(piece.key, span, open_, problems, name if is_last else None)
         elif piece.sigil == ">":
             message = (
@@ -111,9 +114,6 @@ def read_mustache(
 def _close(
     key: str, span: Span, open_: list[Section], problems: list[Problem], name: Span | None
 ) -> None:
-    if open_ and open_[-1].key == key:
-        open_.pop()
-        return
     """Close a section.
 
     Args:
@@ -123,6 +123,9 @@ def _close(
         problems: takes what is wrong.
         name: where the name stands, if nothing else behind it closes the innermost section.
     """
+    if open_ and open_[-1].key == key:
+        open_.pop()
+        return
     if name is not None and not any(section.key == key for section in open_):
         wanted = open_.pop().key
         fix = Fix(f"Change to {wanted!r}", (TextEdit(name, wanted),))
@@ -142,13 +145,14 @@ def _close(
 def _pieces(source: str, base: int, problems: list[Problem]) -> Iterator[Text | _Tag]:
     left, right = "{{", "}}"
     position = 0
+    ends: dict[str, int] = {}
     while (start := source.find(left, position)) >= 0:
-        tag = _tag(source, start, left, right)
+        tag = _tag(source, start, left, right, ends)
         if tag is None:
             message = f"this tag is never closed by {right!r}"
             problems.append(syntax_problem(message, Span(start, start + len(left)).shift(base)))
             break
-        if tag.sigil not in ("!", "=") and left in tag.key:
+        if tag.goes_on:
             problems.append(_unclosed(source, tag, right, base))
             yield from _texts(source, position, start + len(left), base)
             position = start + len(left)
@@ -178,23 +182,33 @@ def _unclosed(source: str, tag: _Tag, right: str, base: int) -> Problem:
     return syntax_problem(message, Span(tag.start, end).shift(base), (fix,))
 
 
-def _tag(source: str, start: int, left: str, right: str) -> _Tag | None:
+def _tag(source: str, start: int, left: str, right: str, ends: dict[str, int]) -> _Tag | None:
+    """The tag that begins there; None where nothing closes it.
+
+    Args:
+        source: the template.
+        start: where the tag begins.
+        left: what begins a tag.
+        right: what closes one.
+        ends: where each closing stands last; filled here, so that none is looked for twice.
+    """
     inner = start + len(left)
     sigil = source[inner : inner + 1]
     if sigil not in ("!", "#", "^", "/", ">", "=", "{", "&"):
         sigil = ""
-    closing = right
-    if sigil == "{":
-        closing = "}" + right
-    elif sigil == "=":
-        closing = "=" + right
-    end = source.find(closing, inner + len(sigil))
-    if end < 0:
+    closing = {"{": "}", "=": "="}.get(sigil, "") + right
+    at = inner + len(sigil)
+    if closing not in ends:
+        ends[closing] = source.rfind(closing)
+    if ends[closing] < at:
         return None
-    raw = source[inner + len(sigil) : end]
-    key = raw.strip()
-    key_start = inner + len(sigil) + (len(raw) - len(raw.lstrip()))
-    return _Tag(sigil, key, key_start, start, end + len(closing))
+    following = -1 if sigil in ("!", "=") else source.find(left, at)
+    limit = len(source) if following < 0 else following + len(left) + len(closing)
+    end = source.find(closing, at, limit)
+    goes_on = end < 0 or 0 <= following <= end - len(left)
+    raw = source[at : following if goes_on else end]
+    return _Tag(sigil, raw.strip(), at + len(raw) - len(raw.lstrip()), start,
+                end + len(closing), goes_on)  # fmt: skip
 
 
 def _around(source: str, tag: _Tag, position: int) -> tuple[int, int]:
