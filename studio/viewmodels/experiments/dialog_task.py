@@ -64,8 +64,8 @@ class DialogTask(QObject):
             work.cancel()
 
     def _end(self, done: Callable[[Result], None], ended: Future[Result]) -> None:
-        if self._work is None:
-            return  # the dialog is closed
+        if ended is not self._work:
+            return  # the dialog was closed
         self._work = None
         self.running_changed.emit(False)
         try:

@@ -115,9 +115,10 @@ class UsageTable(QTableView):
 
 
 _BESIDE_TABS = 72
+"""Pixels of what stands beside the tabs and the search: the button that copies, and gaps."""
+
 _AROUND_TAB = 20
 """What the style sheet leaves beside the name of a tab, in pixels."""
-"""Pixels of what stands beside the tabs and the search: the button that copies, and gaps."""
 
 TABS: tuple[tuple[Tab, str], ...] = (
     ("messages", QT_TRANSLATE_NOOP("Inspector", "Messages")),
