@@ -53,9 +53,7 @@ def test_what_goes_wrong_is_said_with_its_hint(task: DialogTask, qtbot: QtBot) -
     assert not told
 
 
-def test_after_the_dialog_is_closed_nobody_is_told(
-    task: DialogTask, qtbot: QtBot
-) -> None:
+def test_after_the_dialog_is_closed_nobody_is_told(task: DialogTask, qtbot: QtBot) -> None:
     told: list[str] = []
     task.start(answer("late"), told.append)
     task.close()
