@@ -49,6 +49,7 @@ class ProviderFields(QWidget):
         self.model.setPlaceholderText(self.tr("Filter the list, or type the id of a model"))
         self.models = QListWidget()
         self.models.setAccessibleName(self.tr("Models"))
+        self.models.setUniformItemSizes(True)
         self.form = QFormLayout()
         self.form.setHorizontalSpacing(12)
         self.form.setVerticalSpacing(8)
@@ -147,12 +148,11 @@ class ProviderFields(QWidget):
     def _filter(self, words: str) -> None:
         """Show the models that hold what is typed; the chosen one is marked."""
         chosen = self.model.text().strip()
+        fitting = [model for model in self._listed if words.lower() in model.lower()]
         self.models.clear()
-        for model in self._listed:
-            if words.lower() in model.lower():
-                item = QListWidgetItem(model, self.models)
-                if model == chosen:
-                    self.models.setCurrentItem(item)
+        self.models.addItems(fitting)  # at once: some servers list 50,000
+        if chosen in fitting:
+            self.models.setCurrentRow(fitting.index(chosen))
 
     def _on_edited(self, text: str) -> None:
         self._filter(text.strip())

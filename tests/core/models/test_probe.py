@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
-from studio.core.models.connections import Connection
+from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.probe import probe
 from studio.core.models.secrets import SecretStore
 from tests.support.chat_server import ChatServer, failure, json_body, silent
@@ -125,3 +129,73 @@ async def test_anthropics_list_takes_the_key_its_own_way(
     sent = server.requests[0].headers
     assert (sent["x-api-key"], sent["anthropic-version"]) == (KEY, "2023-06-01")
     assert "authorization" not in sent
+
+
+@asynccontextmanager
+async def raw_server(answer: bytes) -> AsyncIterator[int]:
+    """A program that answers whatever it is sent with these bytes, and ends the connection."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with listening:
+        yield listening.sockets[0].getsockname()[1]
+
+
+def http(status: str, body: str = "", headers: str = "") -> bytes:
+    kind = "application/json" if body.startswith("{") else "text/html"
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n{headers}"
+    return f"{head}Connection: close\r\n\r\n{body}".encode()
+
+
+def azure(code: str, message: str) -> str:
+    return json.dumps({"error": {"code": code, "message": message}})
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer", "said", "hint"),
+    [
+        ("compatible", http("302 Found", headers="Location: https://login.example/x\r\n"),
+         "sends on from http://127.0.0.1", "a page to sign in"),
+        ("compatible", b"SSH-2.0-OpenSSH_9.6\r\n", "ends the connection without", "check the port"),
+        ("compatible", b"\x15\x03\x03\x00\x02\x02\x46", "is no web server", "another program"),
+        ("azure", http("404 Not Found", azure("DeploymentNotFound", "It does not exist.")),
+         "has no deployment 'chat'", "name of a deployment"),
+        ("azure", http("404 Not Found", azure("404", "Resource not found")),
+         "There is no API at", "openai.azure.com"),
+        ("azure", http("400 Bad Request", azure("BadRequest", "API version not supported")),
+         "version of the API", "API version empty"),
+        ("azure", http("401 Unauthorized", azure("401", "invalid subscription key or endpoint")),
+         "another resource's", "one page"),
+        ("azure", http("400 Bad Request", azure("OperationNotSupported", "not with ada")),
+         "cannot chat", "a chat model"),
+    ],
+)  # fmt: skip
+async def test_what_answers_is_told_as_what_it_is(
+    kind: ConnectionKind, answer: bytes, said: str, hint: str
+) -> None:
+    async with raw_server(answer) as port:
+        address = f"http://127.0.0.1:{port}" + ("" if kind == "azure" else "/v1")
+        tried = Connection("Mine", kind, model="chat", base_url=address, key="${env:PROBE_KEY}")
+        found = await probe(tried, SECRETS)
+    assert not found.works
+    assert said in found.message
+    assert hint in found.hint
+
+
+async def test_a_proxys_own_answer_is_not_the_servers_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = "<html><head><title>Cannot be retrieved</title></head></html>"
+    async with raw_server(http("502 Bad Gateway", page)) as port:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{port}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        tried = Connection("Mine", "compatible", base_url="http://models.example/v1")
+        found = await probe(tried, SECRETS)
+    assert f"or the proxy http://127.0.0.1:{port} on the way" in found.message
+    assert "Cannot be retrieved" in found.message
+    assert "NO_PROXY" in found.hint

@@ -48,6 +48,9 @@ _NO_PAGE = re.compile(
 _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 
+_AZURE_ADDRESS = "It is written as https://NAME.openai.azure.com."
+
+
 class UnsupportedParameterError(ModelError):
     """The server takes no such parameter; the call may go without it."""
 
@@ -86,6 +89,14 @@ class Endpoint:
     proxy: str = ""
     """The proxy on the way, without credentials; empty where there is none."""
 
+    is_azure: bool = False
+    """Whether it is a resource of Azure, whose models are asked for by their deployments."""
+
+    @property
+    def may_be_proxy(self) -> bool:
+        """Whether an answer can be the proxy's own: it reads what is not encrypted."""
+        return bool(self.proxy) and self.address.startswith("http://")
+
 
 def status_fault(
     status: int,
@@ -109,6 +120,8 @@ def status_fault(
     told = status in (408, 409, 425, 429) or status >= 500  # in the sentence before it
     quoted = _quoted(said, 0 if told else status, mask(request_id(headers)))
     who = target.name
+    if (fault := _of_place(status, said, quoted, error, target)) is not None:
+        return fault
     match status:
         case 401:
             return _wrong_key(who, quoted)
@@ -131,11 +144,7 @@ def status_fault(
         case 429:
             return _limited(who, quoted, headers, error)
     if 300 <= status < 400:
-        return ModelError(
-            "not-found",
-            f"{who} has moved to {mask(headers.get('location', 'another address'))}.",
-            "Enter the new address in the connection.",
-        )
+        return _moved(mask(headers.get("location", ""))[:LONGEST_TEXT], target)
     if status >= 500:
         return RetryLaterError(
             "server-error",
@@ -146,6 +155,75 @@ def status_fault(
     return _named_cause(status, said, quoted, error, target) or _refused_request(
         who, said, quoted, error, words.fields
     )
+
+
+def _of_place(
+    status: int, said: str, quoted: str, error: Mapping[str, object], target: Endpoint
+) -> ModelError | None:
+    """What a status means behind a proxy, or of Azure, and not of other servers."""
+    if target.may_be_proxy and status in (403, 502, 503, 504):
+        return _of_either(status, quoted, target)
+    if target.is_azure and status in (400, 401, 404, 405):
+        return _azure_fault(said, quoted, error, target)
+    return None
+
+
+def _moved(place: str, target: Endpoint) -> ModelError:
+    """The fault of a server that sends on; it is not followed, for the key is for this address."""
+    return ModelError(
+        "moved",
+        f"{target.name} sends on from {target.address} to {place or 'another address'}.",
+        "Enter the address that it sends to in the connection, without what the API adds. Where "
+        "that is a page to sign in, sign in with a browser first.",
+    )
+
+
+def _of_either(status: int, quoted: str, target: Endpoint) -> ModelError:
+    """The fault of an answer that is the server's or that of the proxy before it."""
+    message = (
+        f"{target.name}, or the proxy {target.proxy} on the way to it, "
+        + ("does not allow this" if status == 403 else "cannot be reached or has an error")
+        + f" ({status}).{quoted}"
+    )
+    hint = "Name the server in NO_PROXY where it can be reached without the proxy"
+    if status == 403:
+        return ModelError("proxy", message, f"{hint}; else check what the key may do.")
+    return RetryLaterError("proxy", message, f"{hint}; else check that it runs.")
+
+
+def _azure_fault(
+    said: str, quoted: str, error: Mapping[str, object], target: Endpoint
+) -> ModelError | None:
+    """What Azure says of resources, deployments and versions, which others do not have."""
+    code = str(error.get("code"))
+    if code in ("DeploymentNotFound", "OperationNotSupported"):
+        lacks = code == "OperationNotSupported"
+        return ModelError(
+            "unknown-model",
+            f"The deployment {target.model!r} of {target.name} cannot chat.{quoted}"
+            if lacks
+            else f"{target.name} has no deployment {target.model!r}.{quoted}",
+            "Enter the name of another deployment, one of a chat model."
+            if lacks
+            else "Enter the name of a deployment of this resource, as Azure's portal lists it; it "
+            "need not be the model's. A new one takes some minutes.",
+        )
+    if "api version" in said.lower() or "api-version" in said.lower():
+        return ModelError(
+            "bad-address",
+            f"{target.name} does not know this version of the API.{quoted}",
+            "Leave the connection's API version empty, or enter one that Azure lists.",
+        )
+    if "subscription key" in said.lower():
+        return ModelError(
+            "unauthorised",
+            f"{target.name} does not accept the key, or the key is another resource's.{quoted}",
+            f"Copy key and endpoint from one page of Azure's portal. {_AZURE_ADDRESS}",
+        )
+    if code == "404" or said == "Resource not found":
+        hint = f"Check the address in the connection. {_AZURE_ADDRESS}"
+        return ModelError("not-found", f"There is no API at {target.address}.{quoted}", hint)
+    return None
 
 
 def _named_cause(

@@ -42,13 +42,32 @@ def network_fault(error: BaseException, target: Endpoint) -> ModelError:
             f"Nothing answers at {where}.",
             f"Start the server of {target.name}, or correct its address.",
         )
-    if any(isinstance(each, TimeoutError) or "Timeout" in type(each).__name__ for each in causes):
+    if any(type(each).__name__ == "ConnectTimeout" for each in causes):
         return RetryLaterError(
             "timeout", f"No connection to {where} in time.", "Check the address and the network."
+        )
+    if any(isinstance(each, TimeoutError) or "Timeout" in type(each).__name__ for each in causes):
+        return RetryLaterError(
+            "timeout",
+            f"{where} takes the connection and does not answer in time.",
+            "It may be busy, as with loading a model. If it stays so, check the port: another "
+            "program may listen there.",
         )
     if any(type(each).__name__ in ("UnsupportedProtocol", "InvalidURL") for each in causes):
         return ModelError(
             "bad-address", f"{where} is no address of a server.", "It begins with http or https."
+        )
+    if _say(causes, "illegal status line", "illegal header line", "illegal request line"):
+        return ModelError(
+            "bad-address",
+            f"What answers at {where} is no web server.",
+            "Check the port in the address: another program listens there.",
+        )
+    if _say(causes, "without sending a response"):
+        return RetryLaterError(
+            "cut-off",
+            f"{where} ends the connection without an answer.",
+            "Run again. If it stays so, check the port, and whether the address begins with https.",
         )
     return RetryLaterError(
         "cut-off",
@@ -99,6 +118,8 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _any(causes: list[BaseException], kind: type[BaseException], *words: str) -> bool:
-    return any(
-        isinstance(each, kind) or any(word in str(each) for word in words) for each in causes
-    )
+    return any(isinstance(each, kind) for each in causes) or _say(causes, *words)
+
+
+def _say(causes: list[BaseException], *words: str) -> bool:
+    return any(word in str(each) for each in causes for word in words)

@@ -56,7 +56,7 @@ class OpenAIClient:
         self._connection = connection
         self._key_source = key if callable(key) else None
         self._key = None if callable(key) else key
-        self._target = target
+        self._target = replace(target, is_azure=connection.kind == "azure")
         self._proxy: Proxy | None = None
         self._sdk: AsyncOpenAI | None = None
         self._masker = Masker()
