@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QComboBox,
     QFileDialog,
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QSplitter,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +34,7 @@ from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.experiments.detail import CellDetail
 from studio.ui.experiments.grid_view import ExperimentTable
+from studio.ui.experiments.not_run_page import NotRunPage
 from studio.ui.experiments.rating_bar import MOST
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.flow_layout import FlowLayout
@@ -100,6 +103,8 @@ class ExperimentView(QWidget):
         self.table = ExperimentTable(controller.model)
         self.detail = CellDetail()
         self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.not_run = NotRunPage()
+        self.pages = QStackedWidget()
         self._lay_out()
         self._connect()
         self._show_state(running=False)
@@ -149,6 +154,7 @@ class ExperimentView(QWidget):
         self.results.blockSignals(False)
         self.results.setVisible(self.results.count() > 1)
         grid = controller.model.grid
+        self._show_page()
         self.filters.show_tags(grid.tags if grid is not None else ())
         key = self.detail.key
         if key is not None:
@@ -156,7 +162,19 @@ class ExperimentView(QWidget):
         elif grid is not None and controller.model.rowCount():
             self.table.setCurrentIndex(controller.model.index(0, FIRST_VARIANT))
 
+    def _show_page(self) -> None:
+        """The grid, or what can be done while there is none."""
+        page = self.split if self.controller.model.grid is not None else self.not_run
+        if page is self.pages.currentWidget():
+            return
+        had_keys = self.isAncestorOf(QApplication.focusWidget())
+        self.pages.setCurrentWidget(page)
+        self.setFocusProxy(self.table if page is self.split else self.run_button)
+        if had_keys:
+            self.setFocus()
+
     def _show_plan(self, problems: str) -> None:
+        self.not_run.show_plan(self.controller.plan)
         if problems or self._problems:  # else it stays: how the last run ended, among others
             self.status_label.setText(problems)
             self.status_label.setVisible(bool(problems))
@@ -329,7 +347,9 @@ class ExperimentView(QWidget):
         layout.setSpacing(12)
         layout.addLayout(self._top())
         layout.addLayout(self._buttons())
-        layout.addWidget(split, 1)
+        self.pages.addWidget(split)
+        self.pages.addWidget(self.not_run)
+        layout.addWidget(self.pages, 1)
 
     def _more_menu(self) -> QMenu:
         """What is done more rarely."""
@@ -405,6 +425,8 @@ class ExperimentView(QWidget):
         self.run_button.clicked.connect(self._on_run)
         self.batch_box.toggled.connect(self._on_batches)
         self.again_button.clicked.connect(lambda: controller.run("failed"))
+        self.not_run.request_run.connect(lambda: controller.run())
+        self.not_run.request_file.connect(lambda: self.request_file.emit(controller.path))
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
         self.results.activated.connect(self._on_result)
         self.chart_choice.activated.connect(lambda _at: self._show_chart())

@@ -33,6 +33,24 @@ class EmptyState(QWidget):
         layout.addStretch(2)
         paint_text(self._sentence, "muted")
 
+    @property
+    def title(self) -> str:
+        """What it says first."""
+        return self._title.text()
+
+    @property
+    def sentence(self) -> str:
+        """What it says below."""
+        return self._sentence.text()
+
+    def offer(self, *buttons: QWidget) -> None:
+        """Put what can be done below the sentence."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertSpacing(layout.count() - 1, 8)
+        for each in buttons:
+            layout.insertWidget(layout.count() - 1, each, 0, Qt.AlignmentFlag.AlignHCenter)
+
     def say(self, title: str, sentence: str) -> None:
         """Say something else."""
         self._title.setText(title)

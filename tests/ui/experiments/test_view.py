@@ -115,6 +115,37 @@ def test_an_experiment_is_a_tab_that_runs(
     assert not workbench.window.tabs.sides.has_tabs
 
 
+def test_before_its_first_run_the_tab_says_what_a_run_asks_and_offers_it(
+    qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
+) -> None:
+    text = experiment.read_text()
+    experiment.write_text("prompts: [gone.prompty]\n")
+    workbench = open_workbench()
+    workbench.window.tabs.open(experiment)
+    view = workbench.window.tabs.sides.active.currentWidget()
+    assert isinstance(view, ExperimentView)
+    page = view.not_run
+    qtbot.waitUntil(lambda: page.file_button.isVisible(), timeout=patience.MS)
+    assert view.pages.currentWidget() is page
+    assert page.empty.title == "This cannot be run yet"
+    assert not page.run_button.isVisible()
+    experiment.write_text(text)
+    view.controller.reload_plan()
+    qtbot.waitUntil(lambda: page.run_button.isVisible(), timeout=patience.MS)
+    assert page.empty.title == "3 rows × 2 variants"
+    assert page.empty.sentence.startswith("main: small\nedit: small\n")
+    assert page.run_button.text() == "Run 6 cells"
+    page.run_button.setFocus()
+    qtbot.mouseClick(page.run_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: view.pages.currentWidget() is view.split, timeout=patience.MS)
+    qtbot.waitUntil(
+        lambda: not view.controller.is_running and view.controller.report is not None
+        and view.controller.report.is_whole, timeout=patience.MS,
+    )  # fmt: skip
+    assert view.table.hasFocus()
+    assert view.controller.model.rowCount() == 3
+
+
 def test_a_cell_is_stepped_through_with_its_row_and_its_prompt(
     qtbot: QtBot, open_workbench: Callable[[], Workbench], experiment: Path
 ) -> None:
