@@ -68,6 +68,7 @@ class ExperimentsCoordinator(QObject):
         self._dialogs = ExperimentDialogs(window, background, self._services, self)
         self._notice = DesktopNotice(window.widget)
         window.tabs.view_closed.connect(self._on_closed)
+        window.tabs.saved.connect(self._on_saved)
 
     def open(self, path: Path) -> QWidget:
         """A view of an experiment file."""
@@ -108,6 +109,12 @@ class ExperimentsCoordinator(QObject):
             self._views.remove(view)
             view.controller.close()
             view.controller.deleteLater()
+
+    def _on_saved(self, path: Path) -> None:
+        """Read again what a saved file is a part of; a run that goes has read it already."""
+        for view in self._views:
+            if not view.controller.is_running and view.controller.reads(path):
+                view.controller.reload_plan()
 
     # -- made of what is at hand ----------------------------------------------------------------
 

@@ -425,7 +425,7 @@ class ExperimentView(QWidget):
         self.run_button.clicked.connect(self._on_run)
         self.batch_box.toggled.connect(self._on_batches)
         self.again_button.clicked.connect(lambda: controller.run("failed"))
-        self.not_run.request_run.connect(lambda: controller.run())
+        self.not_run.request_run.connect(controller.run)
         self.not_run.request_file.connect(lambda: self.request_file.emit(controller.path))
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
         self.results.activated.connect(self._on_result)

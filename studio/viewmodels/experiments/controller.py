@@ -153,6 +153,12 @@ class ExperimentController(QObject):
             asyncio.to_thread(plan_experiment, self.path, self._services()), self._on_planned
         )
 
+    def reads(self, path: Path) -> bool:
+        """Whether a file is of the experiment; any may be, where it cannot be planned."""
+        if self.plan is None or path.resolve() == self.path.resolve():
+            return True
+        return any(each.document.source.path == path.resolve() for each in self.plan.variants)
+
     def _read(self, ledger: ExperimentLedger, result: int | None) -> _Loaded:
         heads = tuple(ledger.results(str(self.path.resolve())))
         wanted = result if result is not None else (heads[0].id if heads else None)

@@ -125,13 +125,18 @@ def test_before_its_first_run_the_tab_says_what_a_run_asks_and_offers_it(
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
     page = view.not_run
-    qtbot.waitUntil(lambda: page.file_button.isVisible(), timeout=patience.MS)
+    qtbot.waitUntil(page.file_button.isVisible, timeout=patience.MS)
     assert view.pages.currentWidget() is page
     assert page.empty.title == "This cannot be run yet"
     assert not page.run_button.isVisible()
-    experiment.write_text(text)
-    view.controller.reload_plan()
-    qtbot.waitUntil(lambda: page.run_button.isVisible(), timeout=patience.MS)
+    qtbot.mouseClick(page.file_button, Qt.MouseButton.LeftButton)
+    editing = workbench.window.tabs.current
+    assert editing is not None
+    editing.editor.selectAll()
+    editing.editor.insertPlainText(text)
+    assert editing.save()
+    workbench.window.tabs.open(experiment)
+    qtbot.waitUntil(page.run_button.isVisible, timeout=patience.MS)
     assert page.empty.title == "3 rows × 2 variants"
     assert page.empty.sentence.startswith("main: small\nedit: small\n")
     assert page.run_button.text() == "Run 6 cells"

@@ -36,6 +36,7 @@ class EditorTabs(QStackedWidget):
     title_changed = Signal(str)
     path_moved = Signal(str, str)  # a prompt's path before, empty where it had none, and now
     opened = Signal(Path)
+    saved = Signal(Path)
     saved_over = Signal(Path, str)  # a file, and the text that it held before
     view_closed = Signal(QWidget)  # of a file that is no prompt
     request_zoom = Signal(int)  # steps
@@ -460,6 +461,7 @@ class EditorTabs(QStackedWidget):
         page.controller.path_moved.connect(self.path_moved)
         page.parsed.connect(lambda document: self._on_parsed(page, document))
         if twin is None:
+            page.controller.saved.connect(self.saved)
             page.controller.saved_over.connect(self.saved_over)
         page.request_open.connect(self.open)
         page.word_learned.connect(self._learn)
