@@ -167,7 +167,8 @@ class ExperimentView(QWidget):
         page = self.split if self.controller.model.grid is not None else self.not_run
         if page is self.pages.currentWidget():
             return
-        had_keys = self.isAncestorOf(QApplication.focusWidget())
+        focused = QApplication.focusWidget()
+        had_keys = focused is not None and self.isAncestorOf(focused)
         self.pages.setCurrentWidget(page)
         self.setFocusProxy(self.table if page is self.split else self.run_button)
         if had_keys:
