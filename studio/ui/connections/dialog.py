@@ -29,9 +29,9 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.connection_list import ConnectionList
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.list_buttons import DeleteQuestion, ListButtons
-from studio.ui.connections.path_field import dropped_file
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
+from studio.ui.parts.dropped import dropped_file
 from studio.ui.parts.separator import Separator
 from studio.ui.style.icons import icon
 from studio.viewmodels.connections.controller import ConnectionsController

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QSize, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
+from studio.ui.parts.dropped import dropped_file
 from studio.ui.style.icons import icon
 
 
@@ -81,9 +82,3 @@ class PathField(QWidget):
         path, _ = ask(self, self._name, start, self._filters, options=options)
         if path:
             self.take(Path(path))
-
-
-def dropped_file(data: QMimeData) -> Path | None:
-    """The first file of this machine among what is dropped."""
-    paths = (Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile())
-    return next((path for path in paths if path.is_file()), None)

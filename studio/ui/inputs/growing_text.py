@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
+from studio.ui.parts.dropped import dropped_file, text_of
 from studio.ui.parts.json_view import line_height
 
 _MOST_LINES = 10
@@ -45,6 +46,22 @@ class GrowingText(QPlainTextEdit):
             super().wheelEvent(event)
         else:
             event.ignore()
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """The text of a file; not its address, as Qt would write it."""
+        if source.hasUrls():
+            path = dropped_file(source)
+            return path is not None and text_of(path) is not None
+        return super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Put in a text, or that of a file."""
+        path = dropped_file(source) if source.hasUrls() else None
+        text = text_of(path) if path is not None else None
+        if text is not None:
+            self.insertPlainText(text)
+        else:
+            super().insertFromMimeData(source)
 
     def _fit(self, *_: object) -> None:
         # A plain text document measures its height in lines.

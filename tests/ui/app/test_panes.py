@@ -53,6 +53,13 @@ def test_a_dropped_file_is_opened(window: MainWindow, tmp_path: Path) -> None:
     assert page.controller.path == path
 
 
+def test_a_folder_dropped_on_the_text_is_shown_in_files(window: MainWindow, tmp_path: Path) -> None:
+    page = window.tabs.new("user:\nHi\n")
+    drop_files(page.editor.viewport(), tmp_path)
+    assert window.files.roots == (tmp_path,)
+    assert page.editor.text() == "user:\nHi\n"
+
+
 def test_a_fix_offered_in_problems_is_made_and_undone(window: MainWindow, qtbot: QtBot) -> None:
     text = "---\ninputs:\n  city:\n    kind: string\n---\nsystem:\nHi {{ city }} {{ town }}\n"
     page = window.tabs.new(text)

@@ -8,13 +8,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QInputDialog, QLabel
 from pytestqt.qtbot import QtBot
 
+from studio.application.inputs.fields import FieldSpec
 from studio.core.prompty.parse import parse
-from studio.ui.inputs.compound import ListField, ObjectField
+from studio.ui.inputs.compound import ListField, ObjectField, make_editor
 from studio.ui.inputs.fields import ChoiceField, TextField
+from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.inputs.row import FieldRow
 from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.style.theme import DARK
+from tests.support.drop import drop_files
 from tests.support.labels import PLANTED, labels_read_as_rich
 from tests.support.menus import choose, menu_texts
 from tests.support.themes import wear
@@ -395,3 +398,23 @@ def test_what_others_wrote_into_the_sets_meanwhile_stays(pane: InputsPane, tmp_p
     assert refused
     assert not pane.library.can_keep
     assert file.read_text(encoding="utf-8") == "{broken"
+
+
+def test_a_file_dropped_on_a_field_is_its_text_or_its_path(qtbot: QtBot, tmp_path: Path) -> None:
+    letter, picture = tmp_path / "letter.txt", tmp_path / "cat.png"
+    letter.write_text("Dear Ana,\nhello", encoding="utf-8")
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    text = make_editor(FieldSpec("body", "string", "text"))
+    file = make_editor(FieldSpec("photo", "image", "image"))
+    assert isinstance(text, TextField)
+    assert isinstance(file, FileField)
+    for field in (text, file):
+        qtbot.addWidget(field)
+        field.show()
+    drop_files(text.text.viewport(), letter)
+    assert text.value() == "Dear Ana,\nhello"
+    with pytest.raises(AssertionError, match="wants none"):
+        drop_files(text.text.viewport(), picture)
+    file.set_folder(tmp_path)
+    drop_files(file.line, picture)
+    assert file.value() == "cat.png"

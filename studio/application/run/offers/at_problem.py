@@ -184,7 +184,7 @@ def _ask_again(error: StepError) -> str:
 
 _OF_CONNECTION = frozenset((
     "unauthorised", "no-key", "forbidden", "not-found", "bad-address", "refused", "dns", "tls",
-    "no-quota", "bad-reply", "moved", "proxy",
+    "no-quota", "bad-reply", "moved",
 ))  # fmt: skip
 """Faults that are fixed in the connection."""
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
+from studio.ui.parts.dropped import dropped_files
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -53,11 +54,16 @@ class MediaDrop(QObject):
 
     def wants(self, data: QMimeData) -> bool:
         """Whether there is something in it that is no text."""
-        return bool(_files(data)) or (data.hasImage() and not data.hasText())
+        return bool(dropped_files(data)) or (data.hasImage() and not data.hasText())
+
+    def leaves(self, data: QMimeData) -> bool:
+        """Whether it is for the window: folders alone are shown, and not named in the text."""
+        files = dropped_files(data)
+        return bool(files) and all(path.is_dir() for path in files)
 
     def take(self, data: QMimeData) -> None:
         """Put in what was dropped or pasted at the caret."""
-        files = _files(data)
+        files = dropped_files(data)
         if not files:
             image = QImage(data.imageData())
             if not image.isNull():
@@ -123,13 +129,6 @@ class MediaDrop(QObject):
             )
         else:
             self.insert(target)
-
-
-def _files(data: QMimeData) -> list[Path]:
-    if not data.hasUrls():
-        return []
-    paths = [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
-    return paths if len(paths) == len(data.urls()) else []
 
 
 _KINDS = {

@@ -302,7 +302,9 @@ class TextInput(PromptView):
             self.request_definition.emit()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Files and pictures too, not only text."""
+        """Files and pictures too, not only text; a folder goes on to the window."""
+        if self.media is not None and self.media.leaves(source):
+            return False
         return bool(self.media and self.media.wants(source)) or super().canInsertFromMimeData(
             source
         )
