@@ -18,6 +18,7 @@ from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode, rea
 from studio.core.experiments.values import ExperimentCase, ExperimentFile, FileReference
 from studio.core.text.problem import Severity
 from studio.core.text.source import SourceText
+from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 
 _tr = partial(translate, "ExperimentPlan")
@@ -38,12 +39,10 @@ def with_files(file: ExperimentFile, folder: Folder, warnings: list[str]) -> Exp
     if file.default_file is not None:
         default = _default(file, file.default_file, folder, warnings)
     cases = tuple(
-        _with_values(each, file, folder) if isinstance(each, ExperimentCase) else each
+        with_values(each, file, folder) if isinstance(each, ExperimentCase) else each
         for each in file.cases
     )
-    return replace(
-        file, default=_with_values(default, file, folder), default_file=None, cases=cases
-    )
+    return replace(file, default=with_values(default, file, folder), default_file=None, cases=cases)
 
 
 def _default(
@@ -60,11 +59,30 @@ def _default(
         if each.severity is Severity.ERROR:
             raise ExperimentError(told)
         warnings.append(told)
-    # Files that it names stand beside the experiment, and are told of where it is named.
+    return named_at(case, place)
+
+
+def named_at(case: ExperimentCase, place: Span) -> ExperimentCase:
+    """A case of another file: what it names stands beside the experiment, which names that file.
+
+    Args:
+        case: as it was read.
+        place: where the experiment names its file.
+    """
     return replace(case, files=tuple(replace(each, span=place) for each in case.files))
 
 
-def _with_values(case: ExperimentCase, file: ExperimentFile, folder: Folder) -> ExperimentCase:
+def with_values(case: ExperimentCase, file: ExperimentFile, folder: Folder) -> ExperimentCase:
+    """A case with the values of the files that it names; its own count.
+
+    Args:
+        case: as it was read.
+        file: the experiment, in which the places of the names are.
+        folder: where the files are.
+
+    Raises:
+        ExperimentError: one cannot be read, or holds something else.
+    """
     if not case.files:
         return case
     values: JsonObject = {}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
+from studio.application.experiments.planned_files import named_at, with_values
 from studio.application.experiments.planned_variants import (
     PlannedVariant,
     message_at,
@@ -97,8 +98,9 @@ def _cases(
             yield values.of(each)
         elif isinstance(each, DatasetReference):
             for case in _dataset(each, file, folder, warnings, on_rows):
+                whole = with_values(named_at(case, each.span), file, folder) if case.files else case
                 # Rows of a table are data: what one says is no name of a file.
-                yield values.of(case) if case.file.endswith(_TESTS) else case
+                yield values.of(whole) if whole.file.endswith(_TESTS) else whole
         else:
             samples = {
                 item.name: item.sample if item.has_sample else item.default

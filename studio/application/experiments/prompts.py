@@ -78,7 +78,7 @@ class Folder:
             ExperimentError: it is no pattern.
         """
         try:
-            return sorted(self.path.glob(pattern))
+            return sorted(path for path in self.path.glob(pattern) if path.is_file())
         except (ValueError, NotImplementedError, OSError) as error:
             raise ExperimentError(f"{pattern}: {reason_of(error)}") from None
 

@@ -359,7 +359,7 @@ def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> 
     if isinstance(value.get("item"), Mapping) and set(value) <= {"item", "sample"}:
         value = value["item"]  # OpenAI Evals: {"item": {…}, "sample": {…}}
         assert isinstance(value, Mapping)
-    if not isinstance(value.get("vars"), Mapping) and "assert" not in value:
+    if not isinstance(value.get("vars"), Mapping) and not _is_test(value):
         columns = {str(key): item for key, item in value.items()}
         if "input" in columns and "target" in columns and "expected" not in columns:
             columns["expected"] = columns["target"]  # Inspect: input and target
@@ -371,6 +371,13 @@ def _record(value: Json, reference: DatasetReference, path: Path, line: int) -> 
     if wrong is not None:
         raise DatasetError(f"{path.name}, line {line}: {wrong.message}")
     return _placed(_mapped(case, reference), path, line)
+
+
+def _is_test(value: Mapping[str, Json]) -> bool:
+    """Whether an object is a test without values of its own: one that asserts, or names files."""
+    files = value.get("vars")
+    first = files[0] if isinstance(files, list) and files else files
+    return "assert" in value or (isinstance(first, str) and first.startswith("file://"))
 
 
 def _placed(case: ExperimentCase, path: Path, line: int) -> ExperimentCase:

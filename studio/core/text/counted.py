@@ -11,5 +11,5 @@ def counted(count: float, one: str, many: str = "") -> str:
         one: what one of them is called.
         many: what several are called, where an "s" does not make it.
     """
-    number = f"{count:,}" if isinstance(count, int) else f"{count:,g}"
+    number = f"{count:,}" if isinstance(count, int) else f"{count:,.12g}"
     return f"{number} {one if count == 1 else many or f'{one}s'}"

@@ -132,6 +132,29 @@ def test_what_every_row_has_and_values_stand_in_files_as_promptfoo_has_them(benc
     assert {row.case.assertions[0].type for row in plan.rows} == {"icontains"}
 
 
+def test_tests_in_a_file_of_their_own_name_files_of_values_too(bench: Bench) -> None:
+    bench.write("one.json", '{"country": "Peru"}')
+    (bench.folder / "more").mkdir()
+    (bench.folder / "more" / "inner").mkdir()
+    bench.write("more/two.yaml", "country: Chad\n")
+    bench.write(
+        "all.yaml",
+        "- vars: file://one.json\n- vars: ['file://one.json']\n  assert: [{type: is-json}]\n"
+        "- vars: file://more/*\n",
+    )
+    bench.write(
+        "capital.experiment.yaml",
+        "prompts: [capital.prompty]\nproviders: [small]\ntests: file://all.yaml\n",
+    )
+    rows = bench.plan().rows
+    assert [row.case.variables for row in rows] == [
+        {"country": "Peru"}, {"country": "Peru"}, {"country": "Chad"}
+    ]  # fmt: skip
+    bench.write("all.yaml", "- vars: file://none.json\n")
+    with pytest.raises(ExperimentError, match=r"yaml:3:8: none\.json: there is no such file"):
+        bench.plan()
+
+
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
