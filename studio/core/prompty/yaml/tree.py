@@ -121,7 +121,7 @@ class TreeBuilder:
         value: Json = frame.mapping if frame.mapping is not None else frame.items
         if frame.anchor:
             self._anchors[frame.anchor] = (value, frame.size)
-        self._end_value(value, frame.start, frame.end, frame.size)
+        self._end_value(value, frame.start, frame.end, frame.size, is_held=True)
 
     def scalar(self, event: YamlEvent) -> None:
         """A scalar: a key or a value."""
@@ -204,8 +204,13 @@ class TreeBuilder:
         at = frame.key_span.end
         self.entries.append(FrontMatterEntry(path, frame.key_span, Span(at, at)))
 
-    def _end_value(self, value: Json, start: int, end: int, size: int) -> None:
-        """Put a finished value into its container, and its place into its entry."""
+    def _end_value(
+        self, value: Json, start: int, end: int, size: int, *, is_held: bool = False
+    ) -> None:
+        """Put a finished value into its container, and its place into its entry.
+
+        A mapping or list stands in its list from its beginning (`is_held`).
+        """
         if not self._frames:
             self.value, self.has_value = value, True
             return
@@ -213,7 +218,7 @@ class TreeBuilder:
         parent.end = max(parent.end, end)
         parent.size += size
         if parent.items is not None:
-            if not (parent.items and parent.items[-1] is value and isinstance(value, dict | list)):
+            if not is_held:
                 parent.items.append(value)
         elif parent.mapping is not None:
             key, parent.key = parent.key, None

@@ -140,6 +140,8 @@ def test_several_calls_in_text_are_one_repair():
         ("native", '<tool_call>{"name": "calculator", "arguments": {"expr'),
         ("native", '<tool_call>{"name": "calculator", "arguments": {"expression": "2"}}'),
         ("native", "<think>so far"),
+        ("native", "<function=get_weather>\n<parameter=city>\nRome\n</parameter>\n<param"),
+        ("native", '<function=calculator>{"expression": "2*'),
     ],
 )
 @pytest.mark.parametrize("free_text", [False, True])
@@ -148,6 +150,21 @@ def test_what_the_limit_cut_is_never_acted_on(kind, text, free_text):
     reading = read(kind, text, "length", rules)
     assert isinstance(reading, FormatError)
     assert (reading.code, reading.repairs) == ("truncated", ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<function=get_weather>\n<parameter=city>\nRome\n</parameter>",
+        "<function=get_weather>\n<parameter=city>\nRome",
+        "<function=get_weather>",
+        '<function=calculator>{"expression": "2*',
+    ],
+)
+def test_a_call_without_its_end_has_no_arguments_to_offer(text):
+    reading = read("native", text)
+    offered = reading.repairs if isinstance(reading, FormatError) else ()
+    assert offered == ()
 
 
 def test_json_that_breaks_off_is_no_text_even_where_text_is_allowed():

@@ -143,3 +143,12 @@ def test_samples_of_prompty_1_have_no_blanks_at_their_ends() -> None:
     assert prepare(document, {"a": " a ", "b": ["c", {"d": ""}]}).inputs["a"] == " a "
     converted = parse(convert(document, "prompty").text)
     assert [item.default for item in converted.inputs] == ["one\ntwo", ["c", {"d": "e"}]]
+
+
+def test_long_samples_are_no_path_of_a_file() -> None:
+    text = f"---\n{MODEL}sample:\n  a: {'long ' * 100}\n---\nsystem:\n{{{{a}}}}\n"
+    (message,) = prepare_as_runtime(prepare(parse(text), {}))
+    assert message.text == ("long " * 100).strip()
+    refused = f"---\n{MODEL}sample: a.json\n---\nsystem:\n{{{{a}}}}\n"
+    with pytest.raises(RuntimeRefusal, match="names a file"):
+        prepare_as_runtime(prepare(parse(refused), {}))
