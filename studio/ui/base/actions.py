@@ -85,11 +85,11 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("edit.caret_ends", "A caret at the end of each line", "Alt+Shift+I"),
     ActionSpec("edit.caret_back", "Take the last caret back", "Ctrl+U"),
     ActionSpec("edit.select_line", "Select the line", "Ctrl+L"),
-    ActionSpec("edit.line_up", "Move the line up", "Alt+Up"),
-    ActionSpec("edit.line_down", "Move the line down", "Alt+Down"),
-    ActionSpec("edit.copy_up", "Copy the line up", "Alt+Shift+Up"),
-    ActionSpec("edit.copy_down", "Copy the line down", "Alt+Shift+Down"),
-    ActionSpec("edit.delete_line", "Delete the line", "Ctrl+Shift+K"),
+    ActionSpec("edit.line_up", "Move the line up", "Alt+Up", in_text=True),
+    ActionSpec("edit.line_down", "Move the line down", "Alt+Down", in_text=True),
+    ActionSpec("edit.copy_up", "Copy the line up", "Alt+Shift+Up", in_text=True),
+    ActionSpec("edit.copy_down", "Copy the line down", "Alt+Shift+Down", in_text=True),
+    ActionSpec("edit.delete_line", "Delete the line", "Ctrl+Shift+K", in_text=True),
     ActionSpec("edit.join_lines", "Join the lines"),
     ActionSpec("edit.line_below", "New line below", "Ctrl+Return Ctrl+Enter", in_text=True),
     ActionSpec(
@@ -97,10 +97,12 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ),
     ActionSpec("edit.indent", "Indent the lines", "Ctrl+]", in_text=True),
     ActionSpec("edit.outdent", "Outdent the lines", "Ctrl+[", in_text=True),
-    ActionSpec("edit.comment", "Comment in or out", "Ctrl+/"),
-    ActionSpec("edit.comment_out", "Comment out", "Ctrl+K,Ctrl+C"),
-    ActionSpec("edit.comment_in", "Comment in", "Ctrl+K,Ctrl+U"),
-    ActionSpec("edit.trim", "Trim the ends of lines", "Ctrl+K,Ctrl+X", "", "Take blanks away"),
+    ActionSpec("edit.comment", "Comment in or out", "Ctrl+/", in_text=True),
+    ActionSpec("edit.comment_out", "Comment out", "Ctrl+K,Ctrl+C", in_text=True),
+    ActionSpec("edit.comment_in", "Comment in", "Ctrl+K,Ctrl+U", in_text=True),
+    ActionSpec(
+        "edit.trim", "Trim the ends of lines", "Ctrl+K,Ctrl+X", "", "Take blanks away", in_text=True
+    ),
     ActionSpec("edit.complete", "Complete", "Ctrl+Space Ctrl+I"),
     ActionSpec("edit.snippet", "Insert snippet…", "Ctrl+Alt+J", "braces"),
     ActionSpec(

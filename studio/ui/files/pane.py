@@ -87,9 +87,11 @@ class FilesPane(QStackedWidget):
         if not self._roots:
             self._open.setFocus(Qt.FocusReason.ShortcutFocusReason)
             return
+        current = self.tree.currentIndex()
+        first = self.tree.indexAt(self.tree.viewport().rect().topLeft())
+        # Before the keyboard: Qt then makes the first row the current one, and marks it not.
+        self.tree.setCurrentIndex(current if current.isValid() else first)
         self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        if not self.tree.currentIndex().isValid():
-            self.tree.setCurrentIndex(self.tree.indexAt(self.tree.viewport().rect().topLeft()))
 
     def expect(self, path: Path) -> None:
         """Mark what was just made or named here as soon as the tree has it."""

@@ -286,4 +286,16 @@ def test_the_keyboard_goes_to_the_files(
     page = opened(window, prompts[0])
     window.files.set_roots([prompts[0].parent])
     qtbot.keyClick(page.editor, Qt.Key.Key_E, CONTROL | SHIFT)
-    assert window.files.tree.hasFocus()
+    tree = window.files.tree
+    assert tree.hasFocus()
+    for key, held in (
+        (Qt.Key.Key_K, CONTROL | SHIFT),
+        (Qt.Key.Key_Slash, CONTROL),
+        (Qt.Key.Key_Up, ALT),
+    ):
+        qtbot.keyClick(tree, key, held)  # these are for the text, which nobody looks at here
+    assert page.editor.text() == PROMPT.replace("name: x", "name: a")
+    page.editor.setFocus()
+    page.editor.go_to_line(5)
+    qtbot.keyClick(page.editor, Qt.Key.Key_K, CONTROL | SHIFT)
+    assert page.editor.text() == "---\nname: a\n---\nuser:\n"
