@@ -223,7 +223,7 @@ class Docks(QObject):
 
         There the editor goes as the column comes: there is no room for both.
         """
-        self._aside = []
+        back, self._aside = self._aside, []
         if self._is_narrow and not self._alone:
             shown = self._visible(_RIGHT)
             if shown:
@@ -232,7 +232,10 @@ class Docks(QObject):
             else:
                 self._swap_in(self._hidden.get("right") or list(_FIRST[1:]))
             return
-        self._toggle(_RIGHT, list(_FIRST[1:]))
+        for name in back:
+            self._docks[name].show()
+        if not back:
+            self._toggle(_RIGHT, list(_FIRST[1:]))
 
     def toggle_bottom(self) -> None:
         """Hide the panel below, or bring it back."""
@@ -355,12 +358,13 @@ class Docks(QObject):
         if self._fresh:
             self._store.remove("state")
         else:
-            if not self._alone:
-                self.write()
-                self._widen()
-                for name in self._aside:
-                    self._docks[name].show()
-            self._store.setValue("state", self._together or self._window.saveState(_VERSION))
+            if self._alone:
+                self.stand_together()
+            self.write()
+            self._widen()
+            for name in self._aside:
+                self._docks[name].show()
+            self._store.setValue("state", self._window.saveState(_VERSION))
         self._store.sync()
 
     def end(self) -> None:

@@ -344,6 +344,36 @@ def test_an_experiment_has_the_room_of_inputs_and_preview(
     assert column() == (True, True)
 
 
+@pytest.mark.parametrize("beside", ["run", "experiment"])
+def test_the_layout_of_writing_is_kept_whatever_has_the_window_as_it_closes(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path, beside: str
+) -> None:
+    opened(bench, qtbot, tmp_path, (1440, 900))
+    docks = bench.window.docks
+    if beside == "run":
+        docks.show("run")
+    else:
+        bench.window.tabs.open(tmp_path / "agents" / "refunds.experiment.yaml")
+    assert docks["inputs"].isHidden()
+    docks.maximize("")
+    docks.save()
+    docks.restore()
+    shown = [name for name in ("files", "inputs", "preview", "run") if docks[name].isVisible()]
+    assert shown == ["files", "inputs", "preview"]
+
+
+def test_the_key_of_the_column_brings_back_what_an_experiment_took_away(
+    bench: Workbench, qtbot: QtBot, tmp_path: Path
+) -> None:
+    opened(bench, qtbot, tmp_path, (1440, 900))
+    docks = bench.window.docks
+    docks.hide("inputs")
+    bench.window.tabs.open(tmp_path / "agents" / "refunds.experiment.yaml")
+    assert docks["preview"].isHidden()
+    docks.toggle_right()
+    assert (docks["inputs"].isVisible(), docks["preview"].isVisible()) == (False, True)
+
+
 @pytest.mark.parametrize("size", [(1440, 900), (1280, 800), (900, 600)])
 def test_each_half_of_a_split_editor_has_its_room(
     bench: Workbench, qtbot: QtBot, tmp_path: Path, size: tuple[int, int]
