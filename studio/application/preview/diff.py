@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -78,7 +79,7 @@ class PromptComparison:
     """What differs between two sides, whole; each is empty where nothing does."""
 
     text: tuple[ComparedPart, ...]
-    """Of the file."""
+    """Of the file; of the values, where it is inputs that are compared."""
 
     messages: tuple[ComparedPart, ...]
     """Of the messages that differ, in order."""
@@ -113,6 +114,17 @@ def compare_whole(order: PreviewJob, pair: Pair) -> PromptComparison:
     messages, _ = _changes(before.messages.messages, after.messages.messages, pair)
     unlinked = tuple(replace(part, span=None) for part in messages)
     return PromptComparison(_part(*texts), unlinked, _part(*bodies))
+
+
+def compare_inputs(order: PreviewJob, pair: Pair) -> PromptComparison:
+    """Compare two sides of one text by their values, messages and requests; for a worker."""
+    found = compare_whole(order, pair)
+    values = [
+        json.dumps(dict(order.inputs if side.values is None else side.values), ensure_ascii=False,
+                   indent=2)
+        for side in (pair.before, pair.after)
+    ]  # fmt: skip
+    return replace(found, text=_part(*values))
 
 
 def _part(before: str, after: str) -> tuple[ComparedPart, ...]:

@@ -91,6 +91,9 @@ class Commands(QObject):
     def _compare_saved(self, page: EditorPage) -> None:
         self.comparisons.with_saved(page)
 
+    def _compare_sets(self, page: EditorPage) -> None:
+        self.comparisons.ask_sets(page)
+
     def follow_rename(self, old: Path, new: Path) -> None:
         """A file or folder was renamed in Files."""
         self.comparisons.follow_rename(old, new)
@@ -211,6 +214,7 @@ class Commands(QObject):
             "prompt.check": self.check,
             "prompt.compare": self._on_page(self._compare),
             "prompt.compare_saved": self._on_page(self._compare_saved),
+            "prompt.compare_sets": self._on_page(self._compare_sets),
             "run.breakpoint": self._on_page(self.toggle_breakpoint),
             "run.keep_row": self.request_row.emit,
             "prompt.experiment": self.request_experiment.emit,

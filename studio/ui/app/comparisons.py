@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, QObject
 
@@ -18,6 +17,13 @@ from studio.application.document.revisions import (
     revisions,
     text_at,
 )
+from studio.application.preview.diff import (
+    ConversationSide,
+    Pair,
+    PromptComparison,
+    compare_inputs,
+    compare_whole,
+)
 from studio.core.text.values import Json
 from studio.ui.dialogs.comparison import ComparisonDialog
 from studio.ui.editor.page.page import EditorPage
@@ -27,9 +33,6 @@ from studio.ui.window.panes import Panes
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification
-
-if TYPE_CHECKING:
-    from studio.application.preview.diff import PromptComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class Comparisons(QObject):
         self._listing.finished.connect(self._offer)
         self._reading: LatestJob[_Earlier] = LatestJob(self)
         self._reading.finished.connect(self._read)
-        self._making: LatestJob[tuple[str, PromptComparison]] = LatestJob(self)
+        self._making: LatestJob[_Made] = LatestJob(self)
         self._making.finished.connect(self._show)
         self._page: EditorPage | None = None
 
@@ -150,16 +153,64 @@ class Comparisons(QObject):
             name=page.controller.title, earlier=earlier.title
         )
         trusted = self.trusted
-        self._making.submit(lambda: (title, _compared(before, now, path, values, trusted=trusted)))
+        pair = Pair(ConversationSide("", text=before), ConversationSide(""))
+        self._making.submit(
+            lambda: _Made(title, _compared(now, path, values, pair, trusted=trusted))
+        )
 
-    def _show(self, made: tuple[str, PromptComparison]) -> None:
-        title, found = made
+    def _show(self, made: _Made) -> None:
+        found = made.comparison
         kinds = {
-            self.tr("Text"): found.text,
+            self.tr("Values") if made.is_of_inputs else self.tr("Text"): found.text,
             self.tr("Messages"): found.messages,
             self.tr("Request"): found.request,
         }
-        ComparisonDialog(title, kinds, self._window.widget).open()
+        ComparisonDialog(made.title, kinds, self._window.widget).open()
+
+    def ask_sets(self, page: EditorPage) -> None:
+        """Ask for two sets of input values, and compare what becomes of them."""
+        inputs = self._panes().inputs
+        sets = inputs.library.sets if inputs is not None else {}
+        if inputs is None or not sets:
+            self._window.services.messages.info(
+                self.tr("There is no input set to compare."),
+                self.tr("Keep the values of Inputs first: Sets, in its head."),
+            )
+            return
+        sides = [
+            ConversationSide(self.tr("inputs now"), inputs.values()),
+            *(ConversationSide(name, values) for name, values in sets.items()),
+        ]
+
+        def ask_second(first: ConversationSide) -> None:
+            others = [side for side in sides if side is not first]
+            self._ask_side(
+                self.tr("Compare {name} with").format(name=first.title), others,
+                lambda second: self._compare_sides(page, Pair(first, second)),
+            )  # fmt: skip
+
+        if len(sides) == 2:
+            self._compare_sides(page, Pair(*sides))
+        else:
+            self._ask_side(self.tr("Compare which inputs?"), sides, ask_second)
+
+    def _ask_side(
+        self, words: str, sides: list[ConversationSide], take: Callable[[ConversationSide], None]
+    ) -> None:
+        choices = [
+            PaletteItem(side.title, partial(take, side), "", icon("sliders-horizontal"))
+            for side in sides
+        ]
+        self._palette().ask(words, choices)
+
+    def _compare_sides(self, page: EditorPage, pair: Pair) -> None:
+        text, path, trusted = page.editor.text(), page.controller.path, self.trusted
+        title = self.tr("{name}: {before} and {after}").format(
+            name=page.controller.title, before=pair.before.title, after=pair.after.title
+        )
+        self._making.submit(
+            lambda: _Made(title, _compared(text, path, {}, pair, trusted=trusted), True)
+        )
 
     def keep(self, path: Path, text: str) -> None:
         """Keep a text that was saved over."""
@@ -203,16 +254,25 @@ def _text_of(path: Path) -> str | None:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Two sides, compared."""
+
+    title: str
+    comparison: PromptComparison
+    is_of_inputs: bool = False
+
+
 def _compared(
-    before: str, now: str, path: Path | None, values: dict[str, Json], *, trusted: bool
+    now: str, path: Path | None, values: dict[str, Json], pair: Pair, *, trusted: bool
 ) -> PromptComparison:
-    """Both texts, and what a model would get of each; in the pool."""
+    """Both sides, and what a model would get of each; in the pool."""
     from studio.application.preview.build import PreviewJob
-    from studio.application.preview.diff import ConversationSide, Pair, compare_whole
     from studio.core.prompty.parse import parse
 
     job = PreviewJob(parse(now, path), values, trusted=trusted)
-    return compare_whole(job, Pair(ConversationSide("", text=before), ConversationSide("")))
+    compare = compare_whole if pair.after.values is None else compare_inputs
+    return compare(job, pair)
 
 
 def _said(revision: Revision) -> str:

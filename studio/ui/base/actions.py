@@ -170,6 +170,13 @@ ACTIONS: tuple[ActionSpec, ...] = (
         "prompt.compare", "Compare with…", "", "git-compare", "A commit, or an earlier text"
     ),
     ActionSpec("prompt.compare_saved", "Compare with saved", "Ctrl+K,D"),
+    ActionSpec(
+        "prompt.compare_sets",
+        "Compare input sets…",
+        "",
+        "git-compare",
+        "Values, messages and requests of two sets of inputs",
+    ),
     ActionSpec("prompt.check", "Check", "Ctrl+Shift+C", "circle-check", "Show all problems"),
     ActionSpec("run.start", "Run or continue", "F5", "play", "Run the prompt, or go on"),
     ActionSpec("run.step", "Step", "F10", "step-forward", "Run to the next stop, over details"),
@@ -232,7 +239,7 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "&File",
         ("file.new", "file.template", "file.open", "file.folder", "file.add_folder", RECENT,
          SEPARATOR, "file.save", "file.save_as", "file.save_all", "file.reload", "prompt.compare",
-         "prompt.compare_saved", SEPARATOR, "file.import", "file.export",
+         "prompt.compare_saved", "prompt.compare_sets", SEPARATOR, "file.import", "file.export",
          SEPARATOR,
          "file.settings", "file.close", "file.close_all", "file.reopen", "file.quit"),
     ),
@@ -293,7 +300,8 @@ IN_EDITOR = (
 """What a right click in a prompt offers."""
 
 ON_CARD = ("run.start", "run.step", SEPARATOR, "view.maximize", "view.right", "view.commands")
-ON_INPUT = ("run.start", "run.step", SEPARATOR, "view.right", "view.commands")
+ON_INPUT = ("run.start", "run.step", "prompt.compare_sets", SEPARATOR, "view.right",
+            "view.commands")  # fmt: skip
 ON_RUN = ("run.start", "run.step", "run.into", "run.out", "run.stop", SEPARATOR, "run.find",
           "run.branches", "run.console")  # fmt: skip
 ON_SEARCH = ("edit.find_in_files", "edit.replace_in_files")
@@ -320,7 +328,8 @@ EDITING = (
     "edit.skip_caret", "edit.caret_all", "edit.caret_ends", "edit.caret_back", "edit.line_below",
     "edit.line_above", "edit.indent", "edit.outdent", "edit.unfold", "edit.toggle_fold",
     "edit.bracket", "edit.grow", "edit.shrink", "edit.caret_up", "edit.caret_down",
-    "prompt.compare", "prompt.compare_saved", "edit.comment_out", "edit.comment_in", "edit.trim",
+    "prompt.compare", "prompt.compare_saved", "prompt.compare_sets", "edit.comment_out",
+    "edit.comment_in", "edit.trim",
 )  # fmt: skip
 """Actions that need an open document."""
 

@@ -15,6 +15,8 @@ from pytestqt.qtbot import QtBot
 from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.comparison import ComparisonDialog
+from studio.ui.inputs.pane import InputsPane
+from studio.ui.window.panes import Panes
 
 pytestmark = pytest.mark.qt_log_ignore("does not support")
 
@@ -136,3 +138,40 @@ def test_a_repository_that_git_refuses_is_named_with_what_to_do(
     with qtbot.waitSignal(window.services.messages.noticed) as told:
         QTest.keyClick(field, Qt.Key.Key_Return)
     assert "safe.directory" in told.args[0].hint
+
+
+def test_two_input_sets_in_values_messages_and_request(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "trip.prompty"
+    path.write_text(PROMPT.replace("Rome", "{{ city }}"), encoding="utf-8")
+    page = window.tabs.open(path)
+    assert page is not None
+    with qtbot.waitSignal(page.parsed):
+        pass
+    library = InputsPane()
+    qtbot.addWidget(library)
+    library.library.set_prompt(path)
+    action = window.actions_by_id["prompt.compare_sets"]
+    window.commands._panes = lambda: Panes(inputs=library)  # those of the window come later
+    with qtbot.waitSignal(window.services.messages.noticed) as told:
+        action.trigger()
+    assert "no input set" in told.args[0].what
+    for city in ("Oslo", "Kiel"):
+        library.library.keep(city, {"city": city})
+    action.trigger()
+    palette = window.commands.chooser.palette
+    for words in ("Oslo", "Kiel"):
+        qtbot.waitUntil(palette.isVisible)
+        field = palette.findChild(QLineEdit)
+        assert field is not None
+        QTest.keyClicks(field, words)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+    dialog = shown(window, qtbot)
+    assert [dialog.tabs.tabText(index) for index in range(3)] == ["Values", "Messages", "Request"]
+    for index in range(3):
+        view = dialog.tabs.widget(index)
+        assert isinstance(view, QTextBrowser)
+        assert "Oslo" in view.toPlainText()
+        assert "Kiel" in view.toPlainText()
+    dialog.close()
