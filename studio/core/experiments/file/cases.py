@@ -57,7 +57,10 @@ def read_case(
             node.findings.warning("experiment-unsupported", message, where.key_span)
     for name in ("prompts", "providers"):
         if name in node:
-            message = f"`{name}` of a test is not followed here; every variant is asked."
+            message = (
+                f"`{name}` of a test is not followed here; every variant is asked. Put tests for "
+                "some variants only into an experiment of their own."
+            )
             node.findings.warning("experiment-unsupported", message, node.get(name).key_span)
     if "providerOutput" in node:
         message = "`providerOutput` is not followed here; the model is asked."
