@@ -428,6 +428,6 @@ class ExperimentController(QObject):
 
 async def _let_go(ledger: ExperimentLedger, run: StartedRun | FollowedRun | None) -> None:
     """Close the ledger once nothing writes to it any more."""
-    while run is not None and run.is_writing:
-        await asyncio.sleep(_DRAW_MS / 1000)
+    if run is not None:
+        await run.until_over()
     ledger.close()

@@ -68,8 +68,8 @@ class StartedRun:
         self._in_batches = in_batches
         self._runner: ExperimentRunner | None = None
         self._rows_read = 0
-        self.is_writing = False
-        """Whether the ledger is needed."""
+        self._over = asyncio.Event()
+        self._over.set()
 
     @property
     def progress(self) -> ExperimentProgress | None:
@@ -95,11 +95,15 @@ class StartedRun:
             WorkersError: the workers cannot be used.
             DetachedRunError: the process of its own did not begin.
         """
-        self.is_writing = True
+        self._over.clear()
         try:
             return await self._go(only, shown, by_itself=by_itself)
         finally:
-            self.is_writing = False
+            self._over.set()
+
+    async def until_over(self) -> None:
+        """Wait until the ledger is not needed any more."""
+        await self._over.wait()
 
     async def _go(self, only: str, shown: int | None, *, by_itself: bool) -> str:
         ledger = self._ledger
@@ -189,13 +193,14 @@ class StartedRun:
 class FollowedRun:
     """A run of another process, as the window shows its own."""
 
-    is_writing = False
-
     def __init__(self, ledger: ExperimentLedger, result: int) -> None:
         """Look at nothing yet."""
         self.arrived: deque[tuple[CellKey, CellOutcome]] = deque()
         """Cells that are over and not drawn yet, without their answers."""
         self._watched = WatchedRun(ledger, result)
+
+    async def until_over(self) -> None:
+        """It only reads the ledger, so there is nothing to wait for."""
 
     @property
     def progress(self) -> ExperimentProgress | None:
