@@ -159,7 +159,7 @@ class FindBar(QWidget):
         places = [(source.to_utf16(m.start()), source.to_utf16(m.end())) for m in self._matches]
         if places:
             self.leave()
-            self._editor.carets.select(places)
+            self._editor.caret_choice.select(places)
 
     def replace_one(self) -> None:
         """Replace the selected match and go to the next."""

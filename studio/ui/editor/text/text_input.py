@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.ui.base.actions import IN_EDITOR
 from studio.ui.base.menus import add_actions, own_menu
+from studio.ui.editor.text.caret_choice import CaretChoice
 from studio.ui.editor.text.caret_keys import CaretKeys
 from studio.ui.editor.text.carets import Carets
 from studio.ui.editor.text.line_edits import LineEdits
@@ -67,6 +68,7 @@ class TextInput(PromptView):
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         super().__init__(parent, prompt)
         self.carets = Carets(self)
+        self.caret_choice = CaretChoice(self, self.carets)
         self.lines = LineEdits(self, self.carets)
         self._caret_keys = CaretKeys(self.carets, self._type_rule)
         self._clipboard = TextClipboard(self.carets, self.lines)
@@ -276,7 +278,7 @@ class TextInput(PromptView):
             event.button() == Qt.MouseButton.LeftButton
             and event.modifiers() == Qt.KeyboardModifier.AltModifier
         ):
-            self.carets.toggle_at(self.cursorForPosition(event.position().toPoint()))
+            self.caret_choice.toggle_at(self.cursorForPosition(event.position().toPoint()))
             return
         if event.button() != Qt.MouseButton.RightButton:  # the menu is for all carets
             self.carets.drop()
@@ -286,7 +288,7 @@ class TextInput(PromptView):
         """Shift, Alt and a drag select columns."""
         if self._column is not None and event.buttons() & Qt.MouseButton.LeftButton:
             place = self.cursorForPosition(event.position().toPoint())
-            self.carets.select_column(self._column, place)
+            self.caret_choice.select_column(self._column, place)
             return
         super().mouseMoveEvent(event)
 

@@ -128,7 +128,7 @@ def test_typing_at_several_carets_is_one_step(editor: PromptEditor) -> None:
     editor.load("city and city, City\ncity")
     choose(editor, "city")
     for _ in range(5):
-        editor.carets.add_next()  # the word, the two others, and no more than there are
+        editor.caret_choice.add_next()  # the word, the two others, and no more than there are
     assert len(editor.carets) == 2
     QTest.keyClicks(editor, "p")
     assert editor.text() == "p and p, City\np"
@@ -152,8 +152,8 @@ def test_typing_at_several_carets_is_one_step(editor: PromptEditor) -> None:
 def test_cut_and_paste_at_several_carets(editor: PromptEditor) -> None:
     editor.load("aa bb\naa bb")
     choose(editor, "aa")
-    editor.carets.add_next()
-    editor.carets.add_next()
+    editor.caret_choice.add_next()
+    editor.caret_choice.add_next()
     editor.copy()
     assert QGuiApplication.clipboard().text() == "aa\naa"
     editor.cut()

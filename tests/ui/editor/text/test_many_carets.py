@@ -58,7 +58,7 @@ def load(editor: PromptEditor, marked: str) -> None:
             cursor.setPosition(end, KEEP)
             cursors.append(cursor)
         editor.moveCursor(QTextCursor.MoveOperation.Start)
-        editor.carets.select([(each.anchor(), each.position()) for each in cursors])
+        editor.caret_choice.select([(each.anchor(), each.position()) for each in cursors])
 
 
 def marked(editor: PromptEditor) -> str:
@@ -204,27 +204,27 @@ def test_undo_and_redo_bring_the_carets_along(editor: PromptEditor) -> None:
 def test_the_next_match_is_a_whole_word_where_a_word_was_taken(editor: PromptEditor) -> None:
     load(editor, "|one phone one_two one ones")
     for _ in range(4):
-        editor.carets.add_next()
+        editor.caret_choice.add_next()
     assert marked(editor) == "<one> phone one_two <one> ones"
     load(editor, "<one> phone one")
-    editor.carets.add_next()
+    editor.caret_choice.add_next()
     assert marked(editor) == "<one> ph<one> one"  # what is selected by hand is looked for as it is
 
 
 def test_matches_of_several_lines_and_of_all(editor: PromptEditor) -> None:
     load(editor, "<a\nb> a\nb a\nb")
-    editor.carets.add_next()
+    editor.caret_choice.add_next()
     assert marked(editor) == "<a\nb> <a\nb> a\nb"
-    editor.carets.skip_next()
+    editor.caret_choice.skip_next()
     assert marked(editor) == "<a\nb> a\nb <a\nb>"
-    editor.carets.take_back()
-    editor.carets.take_back()
+    editor.caret_choice.take_back()
+    editor.caret_choice.take_back()
     assert marked(editor) == "<a\nb> a\nb a\nb"
     load(editor, "x |x x\nx")
-    editor.carets.add_all()
+    editor.caret_choice.add_all()
     assert marked(editor) == "<x> <x> <x>\n<x>"
     load(editor, "<a\nbb\n\nc>")
-    editor.carets.at_line_ends()
+    editor.caret_choice.at_line_ends()
     assert marked(editor) == "a|\nbb|\n|\nc|"
 
 
@@ -233,7 +233,7 @@ def test_columns_are_those_on_the_screen(editor: PromptEditor) -> None:
     start, end = editor.textCursor(), editor.textCursor()
     start.setPosition(2)
     end.setPosition(editor.document().findBlockByNumber(3).position() + 4)
-    editor.carets.select_column(start, end)
+    editor.caret_choice.select_column(start, end)
     QTest.keyClicks(editor, "x")
     assert editor.text() == "abxdef\n😀xcdef\nabx\ne\u0301bxdef"
 
@@ -318,7 +318,7 @@ def test_a_completion_is_written_at_each_caret(window: MainWindow, qtbot: QtBot)
     cursor = editor.textCursor()
     cursor.setPosition(editor.text().index("x x"))
     editor.setTextCursor(cursor)
-    editor.carets.add_all()
+    editor.caret_choice.add_all()
     QTest.keyClick(editor, Qt.Key.Key_Delete)
     QTest.keyClicks(editor, "{{ci")
     page.assist.complete()
@@ -361,7 +361,7 @@ def test_a_key_at_carets_far_from_each_other_changes_their_lines_only(
 def test_a_step_where_nothing_changed_is_no_part_of_the_one_before(editor: PromptEditor) -> None:
     load(editor, "|a")
     QTest.keyClicks(editor, "x")
-    editor.carets.select([(0, 0), (2, 2)])
+    editor.caret_choice.select([(0, 0), (2, 2)])
     QTest.keyClick(editor, Qt.Key.Key_Backspace)
     assert marked(editor) == "|x|"
     editor.undo()
@@ -410,7 +410,7 @@ def test_no_caret_writes_in_lines_that_are_folded_away(editor: PromptEditor) -> 
     load(editor, "system:\nfoo\nx\nuser:\nx\nfoo\n")
     editor.toggle_fold(3)
     editor.go_to_line(2)
-    editor.carets.add_all()
+    editor.caret_choice.add_all()
     assert [each.block().isVisible() for each in editor.carets.all()] == [True, True]
     editor.toggle_fold(3)  # they leave what is folded away again
     assert [each.blockNumber() for each in editor.carets.in_order()] == [1, 3]
@@ -435,7 +435,7 @@ def test_files_are_put_in_at_one_caret(window: MainWindow, tmp_path: Path, qtbot
     assert page is not None
     qtbot.waitUntil(lambda: page.document is not None)
     page.editor.set_caret(page.editor.text().index("x x"))
-    page.editor.carets.add_all()
+    page.editor.caret_choice.add_all()
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(tmp_path / "a.png"))])
     QGuiApplication.clipboard().setMimeData(data)
@@ -450,7 +450,7 @@ def test_a_snippet_takes_the_place_of_what_is_selected(window: MainWindow, qtbot
     page = window.tabs.new("user:\n😀 one two\n")
     qtbot.waitUntil(lambda: page.document is not None)
     page.editor.set_caret(page.editor.text().index("one"))
-    page.editor.carets.add_next()
+    page.editor.caret_choice.add_next()
     page.assist.insert_snippet("{{ ${1:name} }}")
     assert page.editor.text() == "user:\n😀 {{ name }} two\n"
     assert page.editor.textCursor().selectedText() == "name"

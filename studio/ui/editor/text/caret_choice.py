@@ -1,0 +1,185 @@
+"""Where more carets come from: places of the same text, lines, columns, a click."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QTextCursor
+
+from studio.ui.editor.text.caret_matches import places_like
+from studio.ui.editor.text.carets import MOST_CARETS, Carets, Selected
+from studio.ui.editor.text.line_columns import position_at, shown_column
+
+if TYPE_CHECKING:
+    from studio.ui.editor.text.prompt_view import PromptView
+
+_REMEMBERED = 200
+
+
+class CaretChoice(QObject):
+    """Adds carets, and takes them back one by one."""
+
+    def __init__(self, view: PromptView, carets: Carets) -> None:
+        super().__init__(view)
+        self._view = view
+        self._carets = carets
+        self._word: Selected | None = None
+        """The word that the first choice of a match selected: only whole words are its matches."""
+        self._chosen: list[list[Selected]] = []
+        """The carets before each one that was added."""
+        carets.moved.connect(self._forget)
+        carets.dropped.connect(self._on_dropped)
+
+    # -- places of the same text ----------------------------------------------------------------
+
+    def add_next(self) -> None:
+        """Select the word at each caret; with a selection, add the next place of the same text."""
+        if self._select_words():
+            return
+        found = self._next_match()
+        if found is not None:
+            self._note()
+            self._carets.set_more([*self._carets.more, self._carets.at(found)])
+            self._show_place(found[1])
+
+    def skip_next(self) -> None:
+        """Go on to the next place of the selected text without the one chosen last."""
+        if self._select_words():
+            return
+        found = self._next_match()
+        if found is None:
+            return
+        self._note()
+        more = self._carets.more
+        if more:
+            self._carets.set_more([*more[:-1], self._carets.at(found)])
+        else:
+            self._carets.put([found])
+            self._word = found if self._word is not None else None
+        self._show_place(found[1])
+
+    def add_all(self) -> None:
+        """A caret at every place of the selected text, or of the word at the caret."""
+        self._note()
+        self._select_words()
+        main = self._view.textCursor()
+        places = [each for each in self._matches() if each[0] != main.selectionStart()]
+        self._carets.set_more([self._carets.at(each) for each in places[:MOST_CARETS]])
+
+    def select(self, places: Sequence[Selected]) -> None:
+        """A caret for each of these selections; the first that is not above the caret leads."""
+        self._note()
+        at = self._view.textCursor().selectionStart()
+        first = next((i for i, each in enumerate(places) if each[0] >= at), 0)
+        chosen = [*places[first:], *places[:first]]
+        self._view.folding.show_line(self._view.document().findBlock(chosen[0][0]).blockNumber())
+        self._carets.put(chosen)
+        self._view.ensureCursorVisible()
+
+    def take_back(self) -> None:
+        """As it was before the caret that was added last."""
+        if self._chosen:
+            self._carets.put(self._chosen.pop())
+
+    # -- clicks, lines, columns -----------------------------------------------------------------
+
+    def toggle_at(self, place: QTextCursor) -> None:
+        """A caret where there was none, or none where there was one."""
+        self._note()
+        position, more = place.position(), self._carets.more
+        kept = [each for each in more if each.position() != position]
+        is_main = position == self._view.textCursor().position()
+        if is_main and more:
+            self._view.setTextCursor(kept.pop(0))
+        elif len(kept) == len(more) and not is_main:
+            kept.append(place)
+        self._carets.set_more(kept)
+
+    def add_line(self, by: int) -> None:
+        """A caret in the line above (-1) or below (1) the outermost one, in the same column."""
+        carets = self._carets.in_order()
+        outer = QTextCursor(carets[0] if by < 0 else carets[-1])
+        move = QTextCursor.MoveOperation
+        outer.clearSelection()
+        if outer.movePosition(move.Up if by < 0 else move.Down):
+            self._note()
+            position = outer.position()
+            self._carets.set_more([*self._carets.more, outer])
+            self._show_place(position)
+
+    def at_line_ends(self) -> None:
+        """A caret at the end of each line selected."""
+        self._note()
+        document, made = self._view.document(), []
+        for first, last in self._carets.lines():
+            for number in range(first, last + 1):
+                block = document.findBlockByNumber(number)
+                end = block.position() + block.length() - 1
+                made.append((end, end))
+        self._carets.put(made)
+
+    def select_column(self, start: QTextCursor, end: QTextCursor) -> None:
+        """A caret in each line from one place to another, each selecting the same columns."""
+        document = self._view.document()
+        first, last = start.blockNumber(), end.blockNumber()
+        step = 1 if last >= first else -1
+        left, right = (_column_of(each) for each in (start, end))
+        made = []
+        for number in range(first, last + step, step)[:MOST_CARETS]:
+            block = document.findBlockByNumber(number)
+            if block.isVisible():
+                text, begin = block.text(), block.position()
+                made.append((begin + position_at(text, left), begin + position_at(text, right)))
+        self._carets.put([made[-1], *made[:-1]])
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _select_words(self) -> bool:
+        """Select the word at each caret that selects nothing; whether there was one."""
+        carets = self._carets.all()
+        bare = [each for each in carets if not each.hasSelection()]
+        for each in bare:
+            each.select(QTextCursor.SelectionType.WordUnderCursor)
+        if bare:
+            self._view.setTextCursor(carets[0])
+            self._word = (carets[0].selectionStart(), carets[0].selectionEnd())
+            self._carets.set_more(carets[1:])
+        return bool(bare)
+
+    def _matches(self) -> Iterator[Selected]:
+        main, last = self._view.textCursor(), self._carets.all()[-1].selectionEnd()
+        chosen = (main.selectionStart(), main.selectionEnd())
+        return places_like(self._view.source(), chosen, last, whole=self._word == chosen)
+
+    def _next_match(self) -> Selected | None:
+        if len(self._carets) >= MOST_CARETS:
+            return None
+        taken = {each.selectionStart() for each in self._carets.all()}
+        return next((each for each in self._matches() if each[0] not in taken), None)
+
+    def _show_place(self, position: int) -> None:
+        """Scroll there; the usual caret stays where it is."""
+        view, main = self._view, self._view.textCursor()
+        view.folding.show_line(view.document().findBlock(position).blockNumber())
+        view.blockSignals(True)
+        view.setTextCursor(self._carets.at((position, position)))
+        view.ensureCursorVisible()
+        view.setTextCursor(main)
+        view.blockSignals(False)
+
+    def _note(self) -> None:
+        self._chosen.append(self._carets.places())
+        del self._chosen[:-_REMEMBERED]
+
+    def _forget(self) -> None:
+        self._chosen.clear()
+
+    def _on_dropped(self) -> None:
+        self._chosen.clear()
+        self._word = None
+
+
+def _column_of(cursor: QTextCursor) -> int:
+    return shown_column(cursor.block().text(), cursor.positionInBlock())
