@@ -19,7 +19,9 @@ _BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 _OTHER_WORD = re.compile(r"\$\{(?P<word>[A-Za-z]{2,12}):[^{}\n]*\}")
 _ALIKE = 0.75
-_UNCLOSED = re.compile(r"\$\{(?:env|file|params):[^{}\s\"']+(?=[ \t]*$)", re.MULTILINE)
+_UNCLOSED = re.compile(
+    r"\$\{(?:env|file|params):[^{}\s\"']*[^{}\s\"'\])](?P<end>[\])]?)(?=[ \t]*$)", re.MULTILINE
+)
 
 _ODD = re.compile(r"[\s\"'`$,;\[\]<>|&]")
 """What no shell takes in the name of a variable; Windows has names with brackets of its own."""
@@ -89,7 +91,7 @@ def _near_references(document: PromptDocument) -> Iterator[Problem]:
             yield Problem("bare-reference", Severity.WARNING, message, place, (fix,))
     for found in _UNCLOSED.finditer(text):
         message = "This ${ is never closed by }, so it stays as it is written."
-        fix = Fix("Close it with }", (TextEdit(Span(found.end(), found.end()), "}"),))
+        fix = Fix("Close it with }", (TextEdit(Span(*found.span("end")), "}"),))
         yield Problem("bare-reference", Severity.WARNING, message, Span(*found.span()), (fix,))
 
 

@@ -9,7 +9,10 @@ from studio.core.prompty.reference_values import NOT_TRUSTED
 from studio.core.text.problem import Problem
 
 _BROKEN_FRONT = frozenset({"yaml-tab", "yaml-syntax", "front-matter-open", "front-matter-late"})
-_OF_FRONT = frozenset({"duplicate-key", "default-kind", "front-matter-not-mapping"})
+_OF_FRONT = frozenset({
+    "duplicate-key", "default-kind", "front-matter-not-mapping", "invalid-value",
+    "tool-without-dash",
+})  # fmt: skip
 _OF_INPUTS = frozenset({"undeclared-variable"})
 
 

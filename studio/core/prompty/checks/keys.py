@@ -29,7 +29,9 @@ _TYPE_WORDS = {
     "list": "a list",
     "mapping": "a block of keys",
 }
+_ALIKE = 0.65
 _GLUED = re.compile(r"(\w+):(?=[^\s/])")
+_BRACKET = re.compile(r"(\w+)([ ]*=[ ]*|[ ]+)[\[{]")
 _DASHED = re.compile(r"-\w")
 _DASHES = re.compile(r"(?m)^[ ]*-(?=\w)")
 _OF_MODEL = frozenset(("provider", "apiType", "connection"))
@@ -149,7 +151,7 @@ class _Walker:
     def _unlike(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
         """A key that nothing knows, with the one that is meant where it is missing."""
         names = {key.lower(): key for key in _TABLES[shape]}
-        near = difflib.get_close_matches(name, _TABLES[shape], n=1, cutoff=0.6)
+        near = difflib.get_close_matches(name, _TABLES[shape], n=1, cutoff=_ALIKE)
         same = names.get(name.lower().replace("-", "").replace("_", ""))
         meant = same or next(iter(near), None)
         where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
@@ -259,7 +261,12 @@ class _Walker:
 
 def _glued_name(name: str, shape: str, place: Span) -> Problem | None:
     """`-name: x` and `model:{id: x}`."""
-    found = _GLUED.match(name)
+    found, other = _GLUED.match(name), _BRACKET.match(name)
+    if other is not None and other[1] in _TABLES[shape]:
+        sign = Span(*other.span(2)).shift(place.start)
+        fix = Fix("Write a colon", (TextEdit(sign, ": "),))
+        message = f"A colon belongs behind {other[1]!r}."
+        return Problem("unknown-key", Severity.WARNING, message, place, (fix,))
     if name.startswith("-"):
         sign, what = Span(place.start, place.start + 1), "dash"
     elif found is not None and found[1] in _TABLES[shape]:

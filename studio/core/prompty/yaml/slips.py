@@ -6,17 +6,24 @@ import re
 from collections.abc import Callable
 
 from studio.core.prompty.yaml.mistake import YamlMistake, in_quotes
+from studio.core.text.counted import counted
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.span import Span
 
 _GLUED = re.compile(r"[ ]*(?:-[ ]+)?(?P<key>[A-Za-z_]\w*):(?=[^\s/\\])")
 """A key with its value right behind the colon; an address (`https://…`) is none."""
+_GLUED_DASH = re.compile(r"[ ]*-(?=[A-Za-z_]\w*:[ \n])")
 _KEY = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+[ ]*:(?=[ \n]|\Z)")
 _EQUALS = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+(?P<sign>[ ]*=[ ]*)(?=[^\s=])")
 _WITH_VALUE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+[^\s#|>&*!\[{].*")
 _BLOCK = re.compile(r"(?P<indent>[ ]*)(?:-[ ]+)?[\w.-]+:[ ]+[|>][-+0-9]*[ ]*")
+_OPENS_BLOCK = re.compile(r"[ ]*[\w.-]+:[ ]*")
 _REFERENCE = re.compile(r"\$\{[^}\n]*\}|\{\{[^}\n]*\}\}")
 _TEMPLATE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+(?P<value>\{\{[^\n]*\S)")
+_BEFORE_BRACKET = re.compile(
+    r"[ ]*(?:-[ ]+)?[A-Za-z_][\w.-]*(?P<sign>:|[ ]*=[ ]*|[ ]+)(?=[\[{])|[ ]*-(?P<dash>)(?=[\[{])"
+)
+"""What stands before a bracket in place of a colon, or a dash, with its blank."""
 _CLOSERS = {"[": "]", "{": "}"}
 
 
@@ -56,6 +63,25 @@ def _unquoted_reference(what: str, place: Span, text: str) -> YamlMistake | None
     return None
 
 
+def _before_bracket(what: str, place: Span, text: str) -> YamlMistake | None:
+    """`model:{id: m}`, `model = {id: m}`, `model {id: m}` and `-{name: a}`."""
+    found = _BEFORE_BRACKET.match(text, *_line_at(text, min(place.start, len(text) - 1)))
+    if found is None:
+        return None
+    span = Span(*found.span("sign" if found["sign"] is not None else "dash"))
+    match found["sign"]:
+        case None | ":":
+            what, end = ("dash", span.end) if found["sign"] is None else ("colon", span.end)
+            fix = Fix("Put a space behind it", (TextEdit(Span(end, end), " "),))
+            return YamlMistake(f"a space belongs behind this {what}", Span(end - 1, end), (fix,))
+        case sign:
+            fix = Fix("Write a colon", (TextEdit(span, ": "),))
+            told = "a colon stands between key and value" + (", and not =" if "=" in sign else "")
+            return YamlMistake(
+                told, Span(found.start() + _depth(text, found.start()), span.end), (fix,)
+            )
+
+
 def _wrong_closer(what: str, place: Span, text: str) -> YamlMistake | None:
     """`[a, b}`, and a comma or bracket too many."""
     if "node content" in what:
@@ -80,6 +106,8 @@ def _wrong_closer(what: str, place: Span, text: str) -> YamlMistake | None:
             wanted = _CLOSERS[open_.pop()]
             if char != wanted:
                 span = Span(at, at + 1)
+                if _is_too_many(char, text[slice(*_line_at(text, at))]):
+                    return _nothing_closed(char, span)
                 fix = Fix(f"Write {wanted}", (TextEdit(span, wanted),))
                 return YamlMistake(f"{wanted} belongs here, not {char}", span, (fix,))
     return None
@@ -90,9 +118,18 @@ def _stray_closer(what: str, place: Span, text: str) -> YamlMistake | None:
     here = text[place.start : place.start + 1]
     if "flow" in what or here not in ("]", "}") or "did not find expected" not in what:
         return None
-    span = Span(place.start, place.start + 1)
-    fix = Fix(f"Remove {here}", (TextEdit(span, ""),))
-    return YamlMistake(f"this {here} closes nothing", span, (fix,))
+    return _nothing_closed(here, Span(place.start, place.start + 1))
+
+
+def _nothing_closed(bracket: str, span: Span) -> YamlMistake:
+    fix = Fix(f"Remove {bracket}", (TextEdit(span, ""),))
+    return YamlMistake(f"this {bracket} closes nothing", span, (fix,))
+
+
+def _is_too_many(closer: str, line: str) -> bool:
+    """Whether a line closes more brackets of one kind than it opens, and the others are even."""
+    surplus = {end: line.count(end) - line.count(start) for start, end in _CLOSERS.items()}
+    return surplus[closer] > 0 and not any(surplus[end] for end in surplus if end != closer)
 
 
 def _no_blank(what: str, place: Span, text: str) -> YamlMistake | None:
@@ -106,6 +143,12 @@ def _no_blank(what: str, place: Span, text: str) -> YamlMistake | None:
             colon = Span(found.end() - 1, found.end())
             fix = Fix("Put a space behind it", (TextEdit(Span(colon.end, colon.end), " "),))
             return YamlMistake("a space belongs behind this colon", colon, (fix,))
+        dash = _GLUED_DASH.match(text, line) if line is not None else None
+        if dash is not None:
+            fix = Fix("Put a space behind it", (TextEdit(Span(dash.end(), dash.end()), " "),))
+            return YamlMistake(
+                "a space belongs behind this dash", Span(dash.end() - 1, dash.end()), (fix,)
+            )
     return None
 
 
@@ -138,8 +181,9 @@ def _odd_depth(what: str, place: Span, text: str) -> YamlMistake | None:
         return None
     wanted = _depth(text, above)
     edit = TextEdit(Span(start, start), " " * (wanted - depth))
-    fix = Fix(f"Put it below {_word(text[above:])!r}", (edit,))
-    told = f"this line stands at {depth} spaces, and {_word(text[above:])!r} above it at {wanted}"
+    name = _word(text[above:])
+    fix = Fix(f"Put it below {name!r}", (edit,))
+    told = f"this line stands at {counted(depth, 'space')}, and {name!r} above it at {wanted}"
     return YamlMistake(told, Span(start + depth, end), (fix,))
 
 
@@ -194,7 +238,20 @@ def _too_deep(what: str, place: Span, text: str) -> YamlMistake | None:
             edits.append(TextEdit(Span(line, line + deeper - depth), ""))
         line = _end(text, line) + 1
     told = f"this line stands deeper than {_word(text[above:])!r} above it, which has its value"
+    if _is_moved_out(text, above, deeper):
+        edit = TextEdit(Span(above, above), " " * (deeper - depth))
+        fix = Fix(f"Put {_word(text[above:])!r} at its depth", (edit,))
+        return YamlMistake(told, Span(start + deeper, end), (fix,))
     return YamlMistake(told, Span(start + deeper, end), (Fix("Move it out", tuple(edits)),))
+
+
+def _is_moved_out(text: str, line: int, deeper: int) -> bool:
+    """Whether a line is the one that is odd: it is to be the first of the block that is deeper."""
+    before = _line_above(text, line)
+    if before is None or text.startswith("- ", line + _depth(text, line)):
+        return False
+    opens = _OPENS_BLOCK.fullmatch(text, before, _end(text, before)) is not None
+    return opens and _depth(text, before) == _depth(text, line) < deeper
 
 
 def _no_dash(what: str, place: Span, text: str) -> YamlMistake | None:
@@ -211,12 +268,31 @@ def _no_dash(what: str, place: Span, text: str) -> YamlMistake | None:
     if not text.startswith("- ", above + depth) or _depth(text, above) != depth:
         return None
     at = start + depth
+    item = text[above + depth + 2 : _end(text, above)]
+    if _KEY.match(text, start) and not (_KEY.match(item) and _word(item) == _word(line)):
+        return _beside_list(text, Span(at, end), depth, item)
     fix = Fix("Write a dash before it", (TextEdit(Span(at, at), "- "),))
     return YamlMistake("each item of this list begins with a dash", Span(at, end), (fix,))
 
 
+def _beside_list(text: str, place: Span, depth: int, item: str) -> YamlMistake:
+    """A key where the dashes of a list stand: one of the item above it, or one behind the list."""
+    line = place.start - depth
+    if _KEY.match(item):
+        fix = Fix(f"Put it below {_word(item)!r}", (TextEdit(Span(line, line), "  "),))
+        told = "this key stands where the dashes of a list stand, and not below its item"
+        return YamlMistake(told, place, (fix,))
+    above: int | None = line
+    while above is not None and _depth(text, above) >= depth:
+        above = _line_above(text, above)
+    wanted = 0 if above is None else _depth(text, above)
+    fix = Fix("Move it out", (TextEdit(Span(line, line + depth - wanted), ""),))
+    return YamlMistake("this key stands where the dashes of a list stand", place, (fix,))
+
+
 _LOOKS: tuple[Callable[[str, Span, str], YamlMistake | None], ...] = (
     _unquoted_reference,
+    _before_bracket,
     _wrong_closer,
     _stray_closer,
     _no_dash,
