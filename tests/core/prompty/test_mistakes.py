@@ -254,6 +254,7 @@ def test_a_quote_inside_a_quoted_text_is_told_at_its_place(written: str, right: 
         ("Look ![image](pic.png", "![image](pic.png", "Look ![image](pic.png)"),
         ("Look ![file](a.pdf and so on", "![file](a.pdf", "Look ![file](a.pdf) and so on"),
         ("See ![audio]({{ city }}", "![audio]({{ city }}", "See ![audio]({{ city }})"),
+        ("Look ![image]( pic.png", "![image]( pic.png", "Look ![image]( pic.png)"),
     ],
 )
 def test_a_picture_without_its_last_bracket_is_told(line: str, place: str, right: str) -> None:
@@ -267,8 +268,16 @@ def test_a_picture_without_its_last_bracket_is_told(line: str, place: str, right
     assert "near-marker" not in {each.code for each in made.problems}
 
 
+def test_a_picture_that_was_only_begun_is_told() -> None:
+    text = f"{FRONT}user:\n{{{{ city }}}} ![image](\nmore\n"
+    (problem,) = parse(text).problems
+    assert text[problem.span.start : problem.span.end] == "![image]("
+    assert "an address and a ) are missing" in problem.message
+    assert not problem.fixes
+
+
 @pytest.mark.parametrize(
-    "body", ["`![image](pic.png`", "![word](pic.png", "![image](a (b).png)", "![image]( "]
+    "body", ["`![image](pic.png`", "![word](pic.png", "![image](a (b).png)", "`![image](`"]
 )
 def test_what_is_no_unclosed_picture_is_left_alone(body: str) -> None:
     assert not parse(f"---\nname: x\n---\nuser:\n{body}\n").problems

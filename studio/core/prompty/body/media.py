@@ -158,18 +158,21 @@ def near_threads(text: str) -> Iterator[tuple[Span, str]]:
 
 
 def unclosed_media(text: str) -> Iterator[Span]:
-    """Media tokens with an address and no bracket behind it on their line; outside code."""
+    """Media tokens without a bracket behind their address on their line; outside code.
+
+    The span ends with the address, or with the opening bracket where there is none.
+    """
     plain = plain_newlines(text)
     fences = fenced_ranges(plain) if "](" in plain else []
     for found in _OPENING.finditer(plain):
         end = plain.find("\n", found.end())
         rest = plain[found.end() : end if end >= 0 else len(plain)]
-        address = re.match(r"\{\{[^{}]*\}\}|\S+", rest)
-        if found["kind"] not in _KINDS or ")" in rest or address is None:
+        address = re.match(r"[ \t]*(?:\{\{[^{}]*\}\}|\S+)", rest)
+        if found["kind"] not in _KINDS or ")" in rest:
             continue
         ticks = plain.count("`", plain.rfind("\n", 0, found.start()) + 1, found.start())
         if ticks % 2 == 0 and not is_inside(fences, found.start()):
-            yield Span(found.start(), found.end() + address.end())
+            yield Span(found.start(), found.end() + (address.end() if address else 0))
 
 
 def misplaced_media(text: str) -> Iterator[tuple[Span, str]]:

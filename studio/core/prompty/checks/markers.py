@@ -249,11 +249,14 @@ def _unclosed_media(document: PromptDocument, body: str) -> Iterator[Problem]:
         yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
     for span in unclosed_media(body):
         place = span.shift(document.body.start)
-        fix = Fix("Close it with )", (TextEdit(Span(place.end, place.end), ")"),))
-        message = (
-            f"{body[span.start : span.end]!r} is text here: a ) is missing behind the address."
+        written = body[span.start : span.end]
+        is_empty = written.endswith("](")
+        lacks = (
+            "an address and a ) are missing" if is_empty else "a ) is missing behind the address"
         )
-        yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
+        fix = Fix("Close it with )", (TextEdit(Span(place.end, place.end), ")"),))
+        message = f"{written!r} is text here: {lacks}."
+        yield Problem("near-marker", Severity.WARNING, message, place, () if is_empty else (fix,))
 
 
 _TOOLS_ON_LINE = re.compile(
