@@ -17,13 +17,14 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar, QWidget
 
 from studio.core.prompty.document import PromptDocument
 from studio.ui.app.commands import Commands
 from studio.ui.app.files_coordinator import FilesCoordinator
-from studio.ui.base.actions import CLOSING, EDITING, ActionSet
+from studio.ui.base.actions import BESIDE_PANES, CLOSING, EDITING, ActionSet
 from studio.ui.base.focus_menus import FocusMenus
+from studio.ui.base.menus import add_actions, own_menu
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane
@@ -333,6 +334,17 @@ class MainWindow(QMainWindow):
         self.resize(min(1440, room.width() - 8), min(900, room.height() - _TITLE_BAR))
 
     # -- events ---------------------------------------------------------------------------------
+
+    def createPopupMenu(self) -> QMenu:  # noqa: N802 - Qt's name
+        """What a right click beside the panes offers.
+
+        Qt's own menu hides the toolbar, and the menus in it, with no way back.
+        """
+        menu = own_menu(self)
+        add_actions(menu, self, BESIDE_PANES)
+        menu.addSeparator()
+        menu.addActions(self.docks.toggles())
+        return menu
 
     def showEvent(self, event: QShowEvent) -> None:
         """Place the docks for the first time once the window has its size."""

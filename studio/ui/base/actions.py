@@ -308,6 +308,8 @@ ON_SEARCH = ("edit.find_in_files", "edit.replace_in_files")
 ON_PROBLEM = ("edit.next_problem", "edit.previous_problem", "prompt.check", SEPARATOR,
               "view.bottom", "view.commands")  # fmt: skip
 ON_OUTLINE = ("edit.symbol", "edit.fold_all", "edit.unfold_all", SEPARATOR, "view.side")
+BESIDE_PANES = ("view.side", "view.right", "view.bottom", "view.all_sides", "view.reset", SEPARATOR,
+                "view.commands", "file.settings")  # fmt: skip
 ON_TAB = ("view.split", "view.split_down", "view.join", SEPARATOR, "file.save", "file.save_as",
           "file.reload", "prompt.compare", "prompt.compare_saved", SEPARATOR,
           "file.reopen")  # fmt: skip

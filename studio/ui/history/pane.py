@@ -36,6 +36,7 @@ from studio.application.history.rows import STATUS_NAMES, status_name, waiting_n
 from studio.core.runs.listing import WAITING
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.notes_dialog import NotesDialog
 from studio.ui.history.table import RunTable
@@ -247,9 +248,9 @@ class HistoryPane(QWidget):
         chosen = self.chosen_runs()
         if not chosen:
             return
-        menu = QMenu(self)
+        menu = own_menu(self)
         if len(chosen) == 1:
-            menu.addAction(icon("eye"), self.tr("Open")).triggered.connect(self._open)
+            add_own(menu, self.tr("Open"), self._open, drawing="eye", keys="Return")
             text = self.tr("Unpin") if chosen[0].pinned else self.tr("Pin to the top")
             menu.addAction(icon("flag"), text).triggered.connect(self._toggle_pin)
             menu.addAction(icon("pencil"), self.tr("Tags and note…")).triggered.connect(
@@ -263,9 +264,10 @@ class HistoryPane(QWidget):
             words = self.tr("Rename the tag “{tag}”…").format(tag=tag)
             menu.addAction(words).triggered.connect(partial(self.ask_tag, tag))
         menu.addSeparator()
-        menu.addAction(icon("trash-2"), self.tr("Delete…")).triggered.connect(self._delete)
-        menu.exec(self.table.viewport().mapToGlobal(place))
-        menu.deleteLater()
+        add_own(menu, self.tr("Delete…"), self._delete, drawing="trash-2", keys="Del")
+        menu.addSeparator()
+        add_actions(menu, self.window(), ("view.maximize", "view.commands"))
+        menu.popup(self.table.viewport().mapToGlobal(place))
 
     def _toggle_pin(self) -> None:
         chosen = self.chosen_runs()

@@ -348,6 +348,8 @@ class Docks(QObject):
             self._window.restoreGeometry(geometry)
         state = self._store.value("state")
         done = isinstance(state, QByteArray) and self._window.restoreState(state, _VERSION)
+        for bar in self._window.findChildren(QToolBar):
+            bar.show()  # the menus are in one; a kept layout may have been without
         if "search" in self._docks:
             self._docks["search"].hide()  # there is nothing in it before somebody searches
         return done

@@ -108,3 +108,19 @@ def test_more_problems_of_later_stages_join_and_leave(window: MainWindow, qtbot:
     window.show_more_problems(())
     assert window.problems._list.topLevelItemCount() == 0
     assert page.editor.problems == ()
+
+
+def test_the_menu_beside_the_panes_hides_neither_menus_nor_side_bar(window: MainWindow) -> None:
+    offered = window.createPopupMenu().actions()
+    assert window.actions_by_id["view.side"] in offered
+    assert "Files" in {action.text() for action in offered}
+    assert window.toolbar.toggleViewAction() not in offered
+    assert window.strip.toggleViewAction() not in offered
+
+
+def test_a_kept_layout_without_the_toolbar_has_it_again(window: MainWindow) -> None:
+    window.tabs.new("user:\nHi\n")
+    window.toolbar.hide()
+    window.docks.save()
+    window.docks.restore()
+    assert window.toolbar.isVisible()
