@@ -97,7 +97,9 @@ class FilesCoordinator(QObject):
         path = self._try(new_file, folder, name, text)
         if path is not None:
             self._window.files.expect(path)
-            self._window.tabs.open(path)
+            page = self._window.tabs.open(path)
+            if page is not None:
+                page.begin_at_messages()
 
     def _new_folder(self, folder: Path, name: str) -> None:
         made = self._try(new_folder, folder, name)

@@ -228,6 +228,18 @@ def test_a_new_prompt_is_written_at_its_first_message(window: MainWindow, qtbot:
     assert page.editor.text() == text.replace("system:\n", "system:\nHi. ")
 
 
+def test_a_new_prompt_of_files_is_written_at_its_first_message(
+    window: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window.files.set_roots([tmp_path])
+    window.files.tree.request_new_file.emit(tmp_path, "fresh.prompty")
+    page = window.tabs.current
+    assert page is not None
+    text = page.editor.text()
+    qtbot.keyClicks(page.editor, "Hi. ")
+    assert page.editor.text() == text.replace("system:\n", "system:\nHi. ")
+
+
 def test_a_closed_tab_is_opened_again_where_it_was(
     window: MainWindow, prompts: list[Path], qtbot: QtBot
 ) -> None:
