@@ -292,11 +292,11 @@ def _beside_list(text: str, place: Span, depth: int, item: str) -> YamlMistake:
 
 _LOOKS: tuple[Callable[[str, Span, str], YamlMistake | None], ...] = (
     _unquoted_reference,
+    _no_dash,
+    _block_not_deeper,
     _before_bracket,
     _wrong_closer,
     _stray_closer,
-    _no_dash,
-    _block_not_deeper,
     _equals,
     _no_blank,
     _too_deep,

@@ -18,6 +18,7 @@ _EXPECTED = re.compile(r"expected token '(?P<wanted>.+)', got '(?P<found>.+)'")
 _NO_EXPRESSION = re.compile(r"(?:Expected an expression, got|^unexpected) '(?P<found>.+ .+)'")
 _UNBALANCED = re.compile(r"unexpected '(?P<found>.)', expected '(?P<wanted>[)\]}])'")
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
+_FIRST_WORD = re.compile(r"[-+]?[ \t]*(\w+)")
 _SPACED_END = re.compile(r"end[ \t]+(?P<block>if|for|set|macro|raw|filter|call|with)\b")
 _ENDS = re.compile(r"[\w.]*[ \t]*(?:[-+]?%\}|\||if\b|recursive\b)")
 """What follows the source of a loop."""
@@ -85,7 +86,9 @@ def _unclosed(message: str, source: str, tag: int, span: Span) -> Mistake | None
         return None  # a tag of several lines
     closing = _CLOSING[opening]
     at = tag + len(source[tag:line_end].rstrip())
-    fix = Fix(f"Close it with {closing}", (TextEdit(Span(at, at), f" {closing}"),))
+    half = source.endswith(closing[0], tag + 2, at) and "{" not in source[tag + 2 : at]
+    place = Span(at - half, at)
+    fix = Fix(f"Close it with {closing}", (TextEdit(place, closing if half else f" {closing}"),))
     return Mistake(f"this {opening} is never closed by {closing}", Span(tag, tag + 2), (fix,))
 
 
@@ -103,6 +106,10 @@ def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | Non
     found = source[start:end]
     if found == closing:
         return None
+    word = _FIRST_WORD.match(source, tag + 2)
+    if found == "%}" and word is not None and word[1] in _TAGS:
+        fix = Fix("Write {%", (TextEdit(Span(tag, tag + 2), "{%"),))
+        return Mistake(f"the tag {word[1]!r} begins with {{%, not {{{{", Span(tag, tag + 2), (fix,))
     fix = Fix(f"Write {closing}", (TextEdit(Span(start, end), closing),))
     told = f"a tag that begins with {source[tag : tag + 2]} ends with {closing}, not {found}"
     return Mistake(told, span, (fix,))
@@ -150,6 +157,12 @@ def _unknown_tag(
         told = f"the {opened[-1][1]!r} is closed by {word!r}, not by 'end'"
         return Mistake(told, span, (Fix(f"Change to {word!r}", (TextEdit(span, word),)),))
     near = difflib.get_close_matches(name, _TAGS, n=1, cutoff=0.6)
+    tag, line = source.rfind("{%", 0, span.start), source[span.end :].split("\n", maxsplit=1)[0]
+    if tag >= 0 and "}}" in line.split("%}", maxsplit=1)[0]:
+        fix = Fix("Write {{", (TextEdit(Span(tag, tag + 2), "{{"),))
+        return Mistake(
+            "a value stands between {{ and }}, not behind {%", Span(tag, tag + 2), (fix,)
+        )
     if not near:
         return Mistake(f"there is no tag {name!r}", span)
     fix = Fix(f"Change to {near[0]!r}", (TextEdit(span, near[0]),))
@@ -172,7 +185,9 @@ def _wrong_block_end(
     line = source.count("\n", 0, start) - source.count("\n", 0, span.start)
     where = "in this line" if not line else f"{-line} lines above" if line < -1 else "a line above"
     told = f"the {inner!r} {where} is closed by 'end{inner}', and here stands {name!r}"
-    if any(each == name[3:] for _, each in opened[:-1]):
+    around = sum(each == name[3:] for _, each in opened[:-1])
+    rest = re.findall(rf"\{{%[-+]?[ \t]*(end)?{name[3:]}\b", source[span.end :])
+    if around > rest.count("end") - rest.count(""):  # those behind do not close what is open
         at = source.rfind("{%", 0, span.start)
         put = Fix(f"Put end{inner} before it", (TextEdit(Span(at, at), f"{{% end{inner} %}}"),))
         return Mistake(told, span, (put,))
