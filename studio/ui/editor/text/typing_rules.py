@@ -139,16 +139,16 @@ def comment_lines(
     if template == "fstring" and not yaml:
         return lines
     opening, closing = _comment_signs(yaml=yaml, template=template)
-    inside = re.compile(
-        rf"^(\s*){re.escape(opening.strip())} ?(.*?)"
-        + (rf" ?{re.escape(closing.strip())}(\s*)$" if closing else r"(\s*)$")
-    )
+    inner = [_commented(line, opening, closing) for line in lines]
     if out is None:
-        out = not all(inside.match(line) for line in lines if line.strip())
+        out = any(text is None for line, text in zip(lines, inner, strict=True) if line.strip())
     if not out:
-        return [inside.sub(r"\1\2\3", line) for line in lines]
+        return [line if text is None else text for line, text in zip(lines, inner, strict=True)]
     # The template's comments do not stand in one another.
-    fresh = [bool(line.strip()) and (yaml or not inside.match(line)) for line in lines]
+    fresh = [
+        bool(line.strip()) and (yaml or text is None)
+        for line, text in zip(lines, inner, strict=True)
+    ]
     indents = [len(line) - len(line.lstrip()) for line in lines]
     depth = min(
         (each for each, is_fresh in zip(indents, fresh, strict=True) if is_fresh), default=0
@@ -159,6 +159,26 @@ def comment_lines(
     ]
 
 
+def _commented(line: str, opening: str, closing: str) -> str | None:
+    """What a comment that is a whole line keeps from the reader; None where it is no such line."""
+    start, end = opening.strip(), closing.strip()
+    found = re.match(
+        rf"^(\s*){re.escape(start)} ?(.*?)" + (rf" ?{re.escape(end)}(\s*)$" if end else r"(\s*)$"),
+        line,
+    )
+    if found is None:
+        return None
+    indent, text, blank = found.groups()
+    if end:
+        text = text.replace(end + start, end)
+        depth = 0
+        for sign in re.findall(rf"{re.escape(start[:2])}|{re.escape(end)}", text):
+            depth += -1 if sign == end else 1
+            if depth < 0:  # comments and text beside each other
+                return None
+    return f"{indent}{text}{blank}"
+
+
 def _comment_signs(*, yaml: bool, template: str) -> tuple[str, str]:
     if yaml:
         return "# ", ""
@@ -166,8 +186,11 @@ def _comment_signs(*, yaml: bool, template: str) -> tuple[str, str]:
 
 
 def _comment_out(line: str, opening: str, closing: str, depth: int) -> str:
+    """A line as a comment; where its text ends that one (`#}`), another goes on from there."""
     text = line.rstrip() if closing else line
-    return f"{line[:depth]}{opening}{text[depth:]}{closing}{line[len(text) :]}"
+    end = closing.strip()
+    inner = text[depth:].replace(end, end + opening.strip()) if end else text[depth:]
+    return f"{line[:depth]}{opening}{inner}{closing}{line[len(text) :]}"
 
 
 def matching_bracket(text: str, position: int) -> tuple[int, int] | None:

@@ -128,6 +128,10 @@ def test_backspace_takes_an_empty_pair_and_an_indent() -> None:
         (["Hello", "", "  you"], False, "jinja2", ["{# Hello #}", "", "  {# you #}"]),
         (["Hello"], False, "mustache", ["{{! Hello }}"]),
         (["Hello"], False, "fstring", ["Hello"]),
+        # A comment ends at its first closing sign: the next one goes on from there.
+        (["Hi {# note #}"], False, "jinja2", ["{# Hi {# note #}{# #}"]),
+        (["{# a #} b {# c #}"], False, "jinja2", ["{# {# a #}{# b {# c #}{# #}"]),
+        (["Hi {{ x }}, {{{ y }}}!"], False, "mustache", ["{{! Hi {{ x }}{{!, {{{ y }}{{!}! }}"]),
     ],
 )
 def test_comment_and_back(lines: list[str], yaml: bool, template: str, expected: list[str]) -> None:
