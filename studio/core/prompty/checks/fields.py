@@ -66,7 +66,11 @@ def _of_no_object(document: PromptDocument, use: FieldUse, known: Known) -> Iter
         return
     what = ".".join(each for each in use.path[:-1] if each != EACH)
     kind = "a list" if is_list else "a text"
-    if name in _COUNTS:
+    has_filters = document.template.format == "jinja2"
+    if name in _COUNTS and not has_filters:
+        message = f"{what!r} is {kind} and has no {name!r}; give the count as an input of its own."
+        yield Problem("unknown-field", Severity.WARNING, message, use.span)
+    elif name in _COUNTS:
         dot = Span(use.span.start - 1, use.span.end)
         message = f"{what!r} is {kind} and has no {name!r}; the filter 'length' counts it."
         is_dotted = document.source.slice(dot) == f".{name}"
@@ -75,8 +79,9 @@ def _of_no_object(document: PromptDocument, use: FieldUse, known: Known) -> Iter
         yield Problem("unknown-field", Severity.WARNING, message, use.span, fixes)
     elif not use.is_guarded and is_list and name in known.at(EACH).fields:
         message = (
-            f"{what!r} is a list, and {name!r} is a field of each of its items: go through them "
-            f"with 'for', or take one, {what}[0].{name}."
+            f"{what!r} is a list, and {name!r} is a field of each of its items: "
+            + ("" if document.template.format == "fstring" else "go through them with 'for', or ")
+            + f"take one, {what}[0].{name}."
         )
         yield Problem("unknown-field", Severity.WARNING, message, use.span)
 

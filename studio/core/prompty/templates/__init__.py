@@ -9,7 +9,11 @@ from studio.core.prompty.document import FieldUse, TemplateFormat, Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import DEFAULT_BOUNDS, Bounds
 from studio.core.prompty.templates.faults import limit_problem
-from studio.core.prompty.templates.fstring import find_fstring_variables, render_fstring
+from studio.core.prompty.templates.fstring import (
+    find_fstring_fields,
+    find_fstring_variables,
+    render_fstring,
+)
 from studio.core.prompty.templates.mustache.template import (
     find_mustache_fields,
     find_mustache_variables,
@@ -88,7 +92,7 @@ def find_fields(
 
     Of mustache only those of dotted names outside sections: in one, a name may be of any scope.
     """
-    if len(template) > DEFAULT_BOUNDS.template or "." not in template:
+    if len(template) > DEFAULT_BOUNDS.template or not ("." in template or "[" in template):
         return ()
     match format:
         case "jinja2":
@@ -98,7 +102,7 @@ def find_fields(
         case "mustache":
             return find_mustache_fields(template, offset)
         case "fstring":
-            return ()
+            return find_fstring_fields(template, offset)
         case _:
             assert_never(format)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from studio.core.prompty.document import Variable
+from studio.core.prompty.document import EACH, FieldUse, Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
 from studio.core.prompty.templates.faults import (
@@ -38,6 +38,8 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 class _Field:
     root: str
     steps: tuple[str, ...]
+    places: tuple[Span, ...]
+    """Where each step's name is written."""
     conversion: str
     spec: str
     name: Span
@@ -78,6 +80,19 @@ def find_fstring_variables(
         tuple(Variable(p.root, p.name, p.span) for p in pieces if isinstance(p, _Field)),
         tuple(islice((piece for piece in pieces if isinstance(piece, Problem)), MOST_FAULTS)),
     )
+
+
+def find_fstring_fields(source: str, base: int) -> tuple[FieldUse, ...]:
+    """The fields that the placeholders of a format string read: `{customer.name}`, `{rows[0]}`."""
+    found = []
+    for piece in _pieces(source, base):
+        if not isinstance(piece, _Field):
+            continue
+        path: tuple[str, ...] = (piece.root,)
+        for step, place in zip(piece.steps, piece.places, strict=True):
+            path = (*path, EACH if step.lstrip("-").isdecimal() else step)
+            found.append(FieldUse(path, place, piece.span))
+    return tuple(found)
 
 
 def fstring_as_jinja(source: str) -> str | None:
@@ -145,9 +160,14 @@ def _literals(source: str, start: int, end: int, base: int) -> Iterator[tuple[st
 
 
 def _read_field(field: re.Match[str], base: int) -> _Field:
+    steps = list(_STEP.finditer(field["rest"]))
     return _Field(
         field["root"],
-        tuple(step[0] or step[1] for step in _STEP.findall(field["rest"])),
+        tuple(step[1] or step[2] or "" for step in steps),
+        tuple(
+            Span(*step.span(step.lastindex or 0)).shift(field.start("rest") + base)
+            for step in steps
+        ),
         field["conversion"] or "",
         field["spec"] or "",
         Span(field.start("root") + base, field.end("root") + base),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from studio.core.prompty.parse import parse
 from studio.core.prompty.templates import find_variables, render_template
 from studio.core.text.problem import apply_edits
 
@@ -98,3 +99,21 @@ def test_variables() -> None:
         "{c.d[0]}",
         "{a}",
     ]
+
+
+def test_a_field_that_no_value_has_is_told_at_its_place() -> None:
+    text = (
+        "---\ntemplate: {format: {kind: fstring}}\ninputs:\n"
+        "  customer: {kind: object, default: {name: Ana, city: {zip: 1}}}\n"
+        "  rows: {kind: array, default: [{sku: A}]}\n---\nuser:\n"
+        "{customer.nme} {customer.name} {customer[city].zip} {rows[0].sku} {rows[0][skuu]} "
+        "{rows.sku} {rows.length}\n"
+    )
+    problems = [each for each in parse(text).problems if each.code == "unknown-field"]
+    told = {text[each.span.start : each.span.end]: each for each in problems}
+    assert list(told) == ["nme", "skuu", "sku", "length"]
+    assert "did you mean 'name'" in told["nme"].message
+    fixed = apply_edits(text, told["skuu"].fixes[0].edits)
+    assert "{rows[0][sku]}" in fixed
+    assert "'for'" not in told["sku"].message  # a format string has no loops, nor filters
+    assert "filter" not in told["length"].message
