@@ -14,7 +14,14 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome, CellStat
 from studio.core.experiments.results.comparison import row_passes
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultRow
-from studio.core.experiments.results.scans import FAILED, LACKS_ANSWER, PASSED, UNDECIDED, WAITS
+from studio.core.experiments.results.scans import (
+    FAILED,
+    LACKS_ANSWER,
+    PASSED,
+    UNDECIDED,
+    WAITS,
+    CellStanding,
+)
 from studio.core.experiments.values import PassRule
 
 RowFilter: TypeAlias = Literal["all", "changed", "failed", "flaky", "slow", "errors"]
@@ -41,6 +48,9 @@ class DotState(IntEnum):
 
     UNDECIDED = 4
     """An assertion could not be decided."""
+
+    NOT_PLANNED = 5
+    """The row is not for the variant: `prompts` or `providers` of its test name others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +132,13 @@ class ExperimentGrid:
         for key, score in shares:
             self._scores[self._at(key.row, key.variant) + key.repeat - 1] = score
 
+    def fill_some(self, cells: Iterable[CellStanding]) -> None:
+        """Set the cells that there are, where rows are not for every variant."""
+        self._states = bytearray([DotState.NOT_PLANNED]) * len(self._states)
+        for repeat, row, variant, state, passed, score in cells:
+            decided = None if passed is None else bool(passed)
+            self.put(CellKey(repeat, row, variant), dot_state(state, decided), score or 0.0)
+
     def cell(self, row: int, variant: int) -> GridCell:
         """All repeats of a row (from 1) and variant (from 0)."""
         at = self._at(row, variant)
@@ -129,10 +146,14 @@ class ExperimentGrid:
         over = [
             self._scores[at + each]
             for each, dot in enumerate(dots)
-            if dot not in (DotState.WAITING, DotState.ERROR)
+            if dot not in (DotState.WAITING, DotState.ERROR, DotState.NOT_PLANNED)
         ]
         score = sum(over) / len(over) if over else None
         return GridCell(dots, score, self._change(row, variant))
+
+    def is_planned(self, row: int, variant: int) -> bool:
+        """Whether the row is for the variant."""
+        return self._states[self._at(row, variant)] != DotState.NOT_PLANNED
 
     def passes(self, row: int, variant: int) -> bool | None:
         """Whether a row passes; None before a repeat is over."""
@@ -226,7 +247,11 @@ def grid_of(ledger: ExperimentLedger, result: int) -> ExperimentGrid:
         pass_rule_of(head.spec),
         names.index(baseline) if baseline in names else None,
     )
-    grid.fill(ledger.scans.standings(result), ledger.scans.shares(result))
+    standing = ledger.scans.standings(result)
+    if all(len(text) == len(grid.rows) * len(names) for text in standing.values()):
+        grid.fill(standing, ledger.scans.shares(result))
+    else:
+        grid.fill_some(ledger.scans.states(result))
     return grid
 
 

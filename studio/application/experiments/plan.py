@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from studio.application.experiments.planned_files import with_files
@@ -123,10 +123,11 @@ class ExperimentPlan:
         """How it is run."""
         return self.file.options
 
-    @property
+    @cached_property
     def cells(self) -> int:
-        """How many there are."""
-        return len(self.variants) * len(self.rows) * self.repeats
+        """How many there are; a row that is not for a variant has none there."""
+        pairs = sum(each.takes(row.case) for row in self.rows for each in self.variants)
+        return pairs * self.repeats
 
     def values_of(self, variant: int, row: ExperimentRow) -> Mapping[str, Json]:
         """The values that a variant's prompt gets for a row."""
@@ -177,6 +178,7 @@ def plan_experiment(
             _tr("No judge is named for {type!r}, so it is not run: give it a `provider`, or "
                 "defaultTest.options one.").format(type=without)
         )  # fmt: skip
+    rows = _asked(rows, variants, file, warnings)
     values = checked_values(variants, rows)
     repeats = chosen.repeat or file.options.repeat
     if not rows:
@@ -196,6 +198,26 @@ def _chosen(rows: Sequence[ExperimentRow], chosen: ExperimentChoices) -> tuple[E
         if chosen.first <= row.number <= last
         and (not chosen.tags or set(chosen.tags) & set(row.case.tags))
     ]  # fmt: skip
+    return tuple(replace(row, number=number) for number, row in enumerate(kept, 1))
+
+
+def _asked(
+    rows: Sequence[ExperimentRow], variants: Sequence[PlannedVariant], file: ExperimentFile,
+    warnings: list[str],
+) -> tuple[ExperimentRow, ...]:  # fmt: skip
+    """The rows that are for some variant; that one is for none is odd."""
+    alone = [row for row in rows if not any(each.takes(row.case) for each in variants)]
+    if not alone:
+        return tuple(rows)
+    name = file.path.name if file.path is not None else "tests"
+    places = [f"{row.case.file or name}:{row.case.line}" for row in alone]
+    warnings.append(
+        _tr("Tests that are for no variant are left out: {places}. The variants are: {names}.")
+        .format(places=", ".join([*places[:5], *(["…"] if len(places) > 5 else [])]),
+                names=", ".join(each.name for each in variants))
+    )  # fmt: skip
+    gone = {row.number for row in alone}
+    kept = [row for row in rows if row.number not in gone]
     return tuple(replace(row, number=number) for number, row in enumerate(kept, 1))
 
 

@@ -148,6 +148,8 @@ def checked_values(
     reasons: list[str] = []
     for at, variant in enumerate(variants):
         for row in rows:
+            if not variant.takes(row.case):
+                continue
             try:
                 values = _fitting(variant.document, row.case.variables)
             except ValueError as error:

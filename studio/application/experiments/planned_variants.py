@@ -12,7 +12,7 @@ from studio.application.experiments.report import GIT
 from studio.application.words import translate
 from studio.core.experiments.file.nodes import ExperimentFindings, read_nodes
 from studio.core.experiments.file.variants import is_provider_file, read_providers
-from studio.core.experiments.values import ExperimentFile, VariantEntry
+from studio.core.experiments.values import ExperimentCase, ExperimentFile, VariantEntry
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connection_file import Connections
 from studio.core.prompty.document import PromptDocument
@@ -40,12 +40,36 @@ class PlannedVariant:
     base: str = ""
     """The column that it is compared with, where not all are compared with one."""
 
+    def takes(self, case: ExperimentCase) -> bool:
+        """Whether a case is for it: `prompts` and `providers` of a test name some only."""
+        if case.prompts is None and case.providers is None:
+            return True
+        prompt, provider = self.entry.prompt, self.entry.provider
+        prompts, providers = (prompt.label, prompt.id, self.name), (provider.label, provider.id)
+        return _is_named(prompts, case.prompts) and _is_named(providers, case.providers)
+
 
 def message_at(file: ExperimentFile, offset: int, message: str) -> str:
     """A message with its place in the experiment file."""
     place = file.source.position(offset)
     name = file.path.name if file.path is not None else "experiment"
     return f"{name}:{place.line}:{place.column}: {message}"
+
+
+def _is_named(names: Sequence[str], references: Sequence[str] | None) -> bool:
+    """Whether one of the references means something by one of its names.
+
+    Source: promptfoo 0.123, `doesPromptRefMatch` and `doesProviderRefMatch`: a name, the beginning
+    of one before `*`, or what stands before a colon.
+    """
+    if references is None:
+        return True
+    return any(
+        name == each or name.startswith(f"{each}:")
+        or (each.endswith("*") and name.startswith(each[:-1]))
+        for each in (reference.removeprefix("file://") for reference in references)
+        for name in names if name
+    )  # fmt: skip
 
 
 def planned_variants(

@@ -200,6 +200,12 @@ class ExperimentCase:
     options: JsonObject = field(default_factory=dict)
     """`disableDefaultAsserts`, `disableVarExpansion`, `prefix`, `suffix`."""
 
+    prompts: tuple[str, ...] | None = None
+    """Labels or ids of the prompts that it is for; None is for all."""
+
+    providers: tuple[str, ...] | None = None
+    """Labels or ids of the providers that it is for; None is for all."""
+
     file: str = ""
     """The dataset that it comes from; empty for the experiment file."""
 

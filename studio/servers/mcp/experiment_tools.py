@@ -98,7 +98,7 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
         remote = sorted({one.connection.name for one in asked if one.connection.is_remote})
         if not remote:
             return UserConsent(allow=True)
-        cells = len(plan.rows) * len(plan.variants) * plan.repeats
+        cells = plan.cells
         return ask(
             folder, ctx, f"May {counted(cells, 'cell')} of {file!r} be sent to {', '.join(remote)}?"
         )
@@ -114,7 +114,7 @@ def _add_run(server: MCPServer, folder: ServedFolder) -> None:
         needs(consent)
         with _opened(folder, file) as ledger:
             plan = _plan(folder, file, variants)
-            cells = len(plan.rows) * len(plan.variants) * plan.repeats
+            cells = plan.cells
             progress = _CellProgress(ctx, cells)
             runner = ExperimentRunner(plan, _services(folder), ledger, on_cell=progress.count)
             try:

@@ -113,6 +113,8 @@ class CellDetail(FollowsTheme, QWidget):
     def _facts(self, cell: ShownCell) -> str:
         outcome = cell.outcome
         words = [row_title(cell.row)]
+        if not cell.is_planned:
+            words.append(self.tr("not planned: the test is for other variants"))
         if len(cell.repeats) > 1:
             words.append(
                 self.tr("repeat {number} of {count}").format(

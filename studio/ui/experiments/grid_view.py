@@ -151,6 +151,9 @@ def paint_dot(painter: QPainter, at: QPointF, dot: DotState, theme: Theme) -> No
         case DotState.UNDECIDED:
             painter.setPen(QPen(QColor(theme.warning), 1.8))
             painter.drawRect(box.adjusted(1.2, 1.2, -1.2, -1.2))
+        case DotState.NOT_PLANNED:
+            painter.setPen(QPen(QColor(blend(theme.muted, theme.surface, 0.45)), 1.4))
+            painter.drawLine(box.center() - QPointF(2.5, 0), box.center() + QPointF(2.5, 0))
         case _:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(blend(theme.muted, theme.surface, 0.45)))

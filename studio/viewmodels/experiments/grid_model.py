@@ -173,7 +173,7 @@ def cell_words(cell: GridCell) -> str:
     names = {
         DotState.PASSED: _tr("pass"), DotState.FAILED: _tr("fail"),
         DotState.ERROR: _tr("without an answer"), DotState.UNDECIDED: _tr("undecided"),
-        DotState.WAITING: _tr("waiting"),
+        DotState.WAITING: _tr("waiting"), DotState.NOT_PLANNED: _tr("not planned"),
     }  # fmt: skip
     counts = [(cell.dots.count(state), name) for state, name in names.items()]
     words = ", ".join(f"{count} {name}" for count, name in counts if count)

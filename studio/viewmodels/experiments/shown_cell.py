@@ -42,6 +42,9 @@ class ShownCell:
     rating: Rating = field(default_factory=Rating)
     """What a person said of it."""
 
+    is_planned: bool = True
+    """Whether the row is for the variant."""
+
 
 @dataclass(frozen=True)
 class AnswerPair:
@@ -78,4 +81,5 @@ def shown_cell(
         tuple(CellKey(each, key.row, key.variant) for each in range(1, grid.repeats + 1)),
         ledger.journal(result, key) is not None,
         ledger.ratings.of(result).get(key, Rating()),
+        grid.is_planned(key.row, key.variant),
     )

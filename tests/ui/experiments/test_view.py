@@ -22,7 +22,7 @@ from studio.ui.app.workbench import Workbench
 from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.view import ExperimentView
 from studio.viewmodels.app.notifications import Notification
-from studio.viewmodels.experiments.grid_model import CELL_ROLE
+from studio.viewmodels.experiments.grid_model import CELL_ROLE, cell_words
 from studio.viewmodels.experiments.shown_cell import AnswerPair
 from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS
 from tests.support import patience
@@ -275,6 +275,10 @@ def test_every_cell_is_told_in_words(
     ]  # fmt: skip
     assert words == ["1 pass", "1 pass", "1 fail", "1 fail"]
     assert "main: 67 % of 3 rows" in view.chart.accessibleDescription()
+
+
+def test_a_cell_of_a_row_for_other_variants_is_told_as_not_planned() -> None:
+    assert cell_words(GridCell((DotState.NOT_PLANNED,) * 2, None, "")) == "2 not planned"
 
 
 def test_rows_are_found_by_what_fails_and_by_the_input_that_differs(

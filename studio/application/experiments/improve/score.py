@@ -231,7 +231,10 @@ class RowScorer:
         budget: ExperimentBudget,
     ) -> ExperimentPlan:  # fmt: skip
         # A result counts its rows from 1, without gaps: the grid goes by that.
-        numbered = [replace(row, number=at) for at, row in enumerate(rows, 1)]
+        numbered = [
+            replace(row, number=at, case=replace(row.case, prompts=None, providers=None))
+            for at, row in enumerate(rows, 1)
+        ]  # rows of the one variant, whatever its texts are named
         values = {
             (to, at): self._plan.values[self._at, row.number]
             for at, row in enumerate(rows, 1)

@@ -99,7 +99,9 @@ class SectionSearch:
         self._choices = choices
         self._ledger = ledger
         self._tell = on_progress
-        self._learn, self._choose, self._decide = split_rows(plan.rows, choices.seed)
+        self._learn, self._choose, self._decide = split_rows(
+            [row for row in plan.rows if self._variant.takes(row.case)], choices.seed
+        )
         self._scorer = RowScorer(plan, at, choices, services, ledger)
         self._scorer.reserved = 2 * len(self._decide) * plan.repeats
         self._proposer = SectionProposer(

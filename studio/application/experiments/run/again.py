@@ -20,7 +20,10 @@ def lost_rows(ledger: ExperimentLedger, result: int, plan: ExperimentPlan) -> fr
     columns = range(len(grid.variants))
     lost = {
         row.key for row in grid.rows
-        if any(grid.passes(row.number, at) is not True for at in columns)
+        if any(
+            grid.passes(row.number, at) is not True and grid.is_planned(row.number, at)
+            for at in columns
+        )
     }  # fmt: skip
     return frozenset(lost & {row.key for row in plan.rows})
 

@@ -127,8 +127,9 @@ class ExperimentRunner:
         for number, row in enumerate(self.plan.rows):
             self._spending.work_out(number * columns * self.plan.repeats)
             await asyncio.sleep(0)  # others on this loop go on while many rows are rendered
-            for at in range(columns):
-                await self._identify(at, row)
+            for at, variant in enumerate(self.plan.variants):
+                if variant.takes(row.case):
+                    await self._identify(at, row)
         identities = self._identities
         if self.plan.options.cache:
             self._known = self._ledger.known(list(dict.fromkeys(identities.values())))

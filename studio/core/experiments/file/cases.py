@@ -55,13 +55,6 @@ def read_case(
             where = node.get("options").get(name)
             message = f"`{name}` is not followed here; answers are marked as they come."
             node.findings.warning("experiment-unsupported", message, where.key_span)
-    for name in ("prompts", "providers"):
-        if name in node:
-            message = (
-                f"`{name}` of a test is not followed here; every variant is asked. Put tests for "
-                "some variants only into an experiment of their own."
-            )
-            node.findings.warning("experiment-unsupported", message, node.get(name).key_span)
     if "providerOutput" in node:
         message = "`providerOutput` is not followed here; the model is asked."
         node.findings.warning(
@@ -84,6 +77,8 @@ def read_case(
         threshold=node.get("threshold").number("The threshold"),
         expected=expected.text("expected") if "expected" in node else None,
         options=node.get("options").object("options"),
+        prompts=_references(node.get("prompts"), "A prompt"),
+        providers=_references(node.get("providers"), "A provider"),
         line=source.position(node.span.start).line,
     )
 
@@ -122,7 +117,14 @@ def merged_case(outer: ExperimentCase, inner: ExperimentCase) -> ExperimentCase:
         threshold=outer.threshold if inner.threshold is None else inner.threshold,
         expected=outer.expected if inner.expected is None else inner.expected,
         options=_over(outer.options, inner.options),
+        prompts=outer.prompts if inner.prompts is None else inner.prompts,
+        providers=outer.providers if inner.providers is None else inner.providers,
     )
+
+
+def _references(node: YamlNode, what: str) -> tuple[str, ...] | None:
+    """What a test is for; None where it says nothing."""
+    return node.texts(what) if node.value is not None else None
 
 
 def file_reference(node: YamlNode, what: str) -> FileReference:
