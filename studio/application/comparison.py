@@ -24,6 +24,9 @@ _LONGEST_LINE = 2000
 _MOST_PAIRS = 500
 """Lines of a changed stretch whose words are compared: where more changed, they say little."""
 
+_MOST_WORK = 4_000_000
+"""Words of the older lines times words of the newer: what takes half a second at the worst."""
+
 _ALIKE = 0.4
 """Lines less alike than this are two others, and no words in them are the same."""
 
@@ -111,12 +114,7 @@ def lines_of(text: str) -> list[str]:
 
 def changed_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Opcode]:
     """What became of the lines of a text; what both begin and end with is not searched."""
-    start, shorter = 0, min(len(old), len(new))
-    while start < shorter and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and old[-1 - end] == new[-1 - end]:
-        end += 1
+    start, end = _in_common(old, new)
     if start:
         yield "equal", 0, start, 0, start
     inner = old[start : len(old) - end], new[start : len(new) - end]
@@ -129,9 +127,19 @@ def changed_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Opcode]:
 
 def changed_words(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     """Two lists of words in stretches: what stood there, what stands there, and if it changed."""
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for kind, a, b, c, d in matcher.get_opcodes():
+    for kind, a, b, c, d in changed_lines(before, after):
         yield "".join(before[a:b]), "".join(after[c:d]), kind != "equal"
+
+
+def _in_common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many items both begin with, and end with."""
+    start, shorter = 0, min(len(old), len(new))
+    while start < shorter and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    return start, end
 
 
 def _same(line: str, index: int) -> TextRow:
@@ -153,7 +161,14 @@ def _unchanged(
 
 
 def _changed(old: Sequence[str], new: Sequence[str], first: int, second: int) -> Iterator[TextRow]:
-    pairs = [_words(a, b) for a, b in zip(old[:_MOST_PAIRS], new, strict=False)]
+    pairs, room = [], _MOST_WORK
+    for was, now in zip(old[:_MOST_PAIRS], new, strict=False):
+        words = _WORD.findall(was[:_LONGEST_LINE]), _WORD.findall(now[:_LONGEST_LINE])
+        same = sum(_in_common(*words))
+        room -= (len(words[0]) - same) * (len(words[1]) - same)
+        if room < 0:
+            break
+        pairs.append(_words(was, now, *words))
     for number, line in enumerate(old):
         pieces = pairs[number][0] if number < len(pairs) else (DiffPiece(line),)
         yield TextRow("removed", pieces, first + number + 1)
@@ -162,14 +177,16 @@ def _changed(old: Sequence[str], new: Sequence[str], first: int, second: int) ->
         yield TextRow("added", pieces, second + number + 1)
 
 
-def _words(old: str, new: str) -> tuple[tuple[DiffPiece, ...], tuple[DiffPiece, ...]]:
+def _words(
+    old: str, new: str, before: Sequence[str], after: Sequence[str]
+) -> tuple[tuple[DiffPiece, ...], tuple[DiffPiece, ...]]:
     """Both lines in pieces, those that the other has not marked."""
     if max(len(old), len(new)) > _LONGEST_LINE:
         return (DiffPiece(old),), (DiffPiece(new),)
-    before, after = _WORD.findall(old), _WORD.findall(new)
-    if SequenceMatcher(None, before, after, autojunk=False).ratio() < _ALIKE:
-        return (DiffPiece(old),), (DiffPiece(new),)
     found = list(changed_words(before, after))
+    same = sum(len(was) for was, _, changed in found if not changed)
+    if 2 * same < _ALIKE * (len(old) + len(new)):
+        return (DiffPiece(old),), (DiffPiece(new),)
     left = tuple(DiffPiece(was, changed) for was, _, changed in found if was)
     right = tuple(DiffPiece(now, changed) for _, now, changed in found if now)
     return left, right

@@ -70,3 +70,16 @@ def test_the_changes_lead_from_one_text_to_the_other(old: list[str], new: list[s
         right += new[c:d]
         assert (old[a:b] == new[c:d]) == (kind == "equal")
     assert (left, right) == (old, new)
+
+
+def test_many_long_lines_are_compared_within_bounds() -> None:
+    """A line of many short words costs the square of them: not all of them are looked into."""
+    long = [" ".join(f"w{at * 7 % 90}" for at in range(start, start + 400)) for start in range(60)]
+    before, after = "\n".join(long), "\n".join(line.replace("w1", "v") for line in long)
+
+    rows = compare_texts(before, after)
+
+    assert "\n".join(row.text for row in rows if row.kind == "removed") == before
+    marked = [any(piece.is_changed for piece in row.pieces) for row in rows]
+    assert marked[0]
+    assert not marked[59]

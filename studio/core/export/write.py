@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
 from contextlib import suppress
 from pathlib import Path
+
+_OPEN_ALREADY = re.compile(r"/dev/(?:stdout|stderr|fd/\d+)|/proc/(?:self|\d+)/fd/\d+")
+"""Names of what this process has open, which may be files: what is in them stays."""
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -29,8 +33,10 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
     Raises:
         OSError: it cannot be written; the old file is as it was.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        path.write_bytes(content)
+    is_device = path.exists() and not (path.is_file() or path.is_dir())
+    if is_device or _OPEN_ALREADY.fullmatch(path.as_posix()):
+        with path.open("ab") as stream:  # /dev/stdout may be a file (`>> log`), which stays
+            stream.write(content)
         return
     target = path.resolve()
     temporary = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.tmp")

@@ -104,3 +104,13 @@ def test_a_pipe_is_written_to_and_stays_one(tmp_path: Path) -> None:
         assert read.result(patience.SECONDS) == content
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="this system has no /dev/fd")
+def test_what_is_open_already_keeps_what_is_in_it(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    log.write_text("before\n", encoding="utf-8")
+    with log.open("ab", buffering=0) as stream:  # as /dev/stdout is, behind `>> log.txt`
+        write_atomically(Path(f"/dev/fd/{stream.fileno()}"), "made\n")
+        stream.write(b"after\n")
+    assert log.read_text(encoding="utf-8") == "before\nmade\nafter\n"
