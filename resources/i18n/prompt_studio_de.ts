@@ -241,12 +241,28 @@
       <translation>Den Prompt prüfen und exportieren</translation>
     </message>
     <message>
+      <source>Close all tabs</source>
+      <translation>Alle Tabs schließen</translation>
+    </message>
+    <message>
       <source>Close tab</source>
       <translation>Reiter schließen</translation>
     </message>
     <message>
+      <source>Comment in</source>
+      <translation>Einkommentieren</translation>
+    </message>
+    <message>
       <source>Comment in or out</source>
       <translation>Ein- oder auskommentieren</translation>
+    </message>
+    <message>
+      <source>Comment out</source>
+      <translation>Auskommentieren</translation>
+    </message>
+    <message>
+      <source>Compare input sets…</source>
+      <translation>Eingabesätze vergleichen …</translation>
     </message>
     <message>
       <source>Compare with saved</source>
@@ -361,6 +377,10 @@
       <translation>Ihm das ganze Fenster geben, oder zurück</translation>
     </message>
     <message>
+      <source>Go to Files</source>
+      <translation>Zu den Dateien</translation>
+    </message>
+    <message>
       <source>Go to definition</source>
       <translation>Zur Definition</translation>
     </message>
@@ -473,6 +493,14 @@
       <translation>Zeile nach oben</translation>
     </message>
     <message>
+      <source>Move the tab to the left</source>
+      <translation>Tab nach links verschieben</translation>
+    </message>
+    <message>
+      <source>Move the tab to the right</source>
+      <translation>Tab nach rechts verschieben</translation>
+    </message>
+    <message>
       <source>New from template…</source>
       <translation>Neu aus Vorlage …</translation>
     </message>
@@ -507,6 +535,10 @@
     <message>
       <source>Open folder…</source>
       <translation>Ordner öffnen …</translation>
+    </message>
+    <message>
+      <source>Open the closed tab again</source>
+      <translation>Geschlossenen Tab wieder öffnen</translation>
     </message>
     <message>
       <source>OpenAI, Anthropic, Gemini, Azure, Ollama or another: its key, a model, and run</source>
@@ -713,6 +745,10 @@
       <translation>Vor dem nächsten Schritt anhalten</translation>
     </message>
     <message>
+      <source>Take blanks away</source>
+      <translation>Leerzeichen entfernen</translation>
+    </message>
+    <message>
       <source>Take the last caret back</source>
       <translation>Letzte Schreibmarke zurücknehmen</translation>
     </message>
@@ -745,6 +781,10 @@
       <translation>Rundgang durch das Fenster</translation>
     </message>
     <message>
+      <source>Trim the ends of lines</source>
+      <translation>Zeilenenden kürzen</translation>
+    </message>
+    <message>
       <source>Undo</source>
       <translation>Rückgängig</translation>
     </message>
@@ -763,6 +803,10 @@
     <message>
       <source>Usual text size</source>
       <translation>Übliche Textgröße</translation>
+    </message>
+    <message>
+      <source>Values, messages and requests of two sets of inputs</source>
+      <translation>Werte, Nachrichten und Anfragen zweier Sätze von Eingaben</translation>
     </message>
     <message>
       <source>Welcome page</source>
@@ -1344,6 +1388,10 @@
       <translation>konnte nicht entschieden werden</translation>
     </message>
     <message>
+      <source>not planned: the test is for other variants</source>
+      <translation>nicht geplant: Der Test ist für andere Varianten</translation>
+    </message>
+    <message>
       <source>not run</source>
       <translation>nicht ausgeführt</translation>
     </message>
@@ -1558,8 +1606,32 @@
   <context>
     <name>Comparisons</name>
     <message>
+      <source>Compare which inputs?</source>
+      <translation>Welche Eingaben vergleichen?</translation>
+    </message>
+    <message>
       <source>Compare with</source>
       <translation>Vergleichen mit</translation>
+    </message>
+    <message>
+      <source>Compare {name} with</source>
+      <translation>{name} vergleichen mit</translation>
+    </message>
+    <message>
+      <source>Git does not read this repository: its files are another user's.</source>
+      <translation>Git liest dieses Repository nicht: Seine Dateien gehören jemand anderem.</translation>
+    </message>
+    <message>
+      <source>Git does not read this repository…</source>
+      <translation>Git liest dieses Repository nicht …</translation>
+    </message>
+    <message>
+      <source>If you trust it: {command}</source>
+      <translation>Wenn Sie ihm vertrauen: {command}</translation>
+    </message>
+    <message>
+      <source>Keep the values of Inputs first: Sets, in its head.</source>
+      <translation>Sichern Sie zuerst die Werte der Eingaben: „Sätze“ in ihrem Kopf.</translation>
     </message>
     <message>
       <source>Messages</source>
@@ -1594,12 +1666,24 @@
       <translation>Es gibt keinen früheren Text.</translation>
     </message>
     <message>
+      <source>There is no input set to compare.</source>
+      <translation>Es gibt keinen Eingabesatz zum Vergleichen.</translation>
+    </message>
+    <message>
       <source>This text is not there any more.</source>
       <translation>Diesen Text gibt es nicht mehr.</translation>
     </message>
     <message>
+      <source>Values</source>
+      <translation>Werte</translation>
+    </message>
+    <message>
       <source>commit {name}</source>
       <translation>Commit {name}</translation>
+    </message>
+    <message>
+      <source>inputs now</source>
+      <translation>jetzige Eingaben</translation>
     </message>
     <message>
       <source>kept on this machine</source>
@@ -1616,6 +1700,10 @@
     <message>
       <source>{name}: now and {earlier}</source>
       <translation>{name}: jetzt und {earlier}</translation>
+    </message>
+    <message>
+      <source>{name}: {before} and {after}</source>
+      <translation>{name}: {before} und {after}</translation>
     </message>
   </context>
   <context>
@@ -3367,6 +3455,10 @@ Und {count} davor.</translation>
       <translation>verloren</translation>
     </message>
     <message>
+      <source>not planned</source>
+      <translation>nicht geplant</translation>
+    </message>
+    <message>
       <source>pass</source>
       <translation>bestanden</translation>
     </message>
@@ -3440,6 +3532,10 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentPlan</name>
     <message>
+      <source>A row is asked from 1 to {most:,} times, not {count:,}.</source>
+      <translation>Eine Zeile wird 1- bis {most:,}-mal gefragt, nicht {count:,}-mal.</translation>
+    </message>
+    <message>
       <source>No judge is named for {type!r}, so it is not run: give it a `provider`, or defaultTest.options one.</source>
       <translation>Für {type!r} ist kein Richter genannt, daher läuft die Prüfung nicht: Geben Sie ihr einen `provider`, oder einen in defaultTest.options.</translation>
     </message>
@@ -3450,6 +3546,10 @@ Und {count} davor.</translation>
     <message>
       <source>No row is left to ask.</source>
       <translation>Es bleibt keine Zeile zu fragen.</translation>
+    </message>
+    <message>
+      <source>Tests that are for no variant are left out: {places}. The variants are: {names}.</source>
+      <translation>Tests, die für keine Variante sind, werden weggelassen: {places}. Die Varianten sind: {names}.</translation>
     </message>
     <message>
       <source>The experiment has no variant to run.</source>
@@ -3464,6 +3564,10 @@ Und {count} davor.</translation>
       <translation>Es gibt keine Variante {name!r}; vorhanden: {known}.</translation>
     </message>
     <message>
+      <source>These are {count:,} cells (rows × variants × repeats), and an experiment has {most:,} at most: take fewer repeats, or a part of the rows.</source>
+      <translation>Das sind {count:,} Zellen (Zeilen × Varianten × Wiederholungen); ein Experiment hat höchstens {most:,}: Nehmen Sie weniger Wiederholungen oder einen Teil der Zeilen.</translation>
+    </message>
+    <message>
       <source>it holds no provider</source>
       <translation>sie enthält keinen Anbieter</translation>
     </message>
@@ -3476,12 +3580,20 @@ Und {count} davor.</translation>
       <translation>{name} braucht einen Prompt, der eine Datei ist.</translation>
     </message>
     <message>
+      <source>{name}: a file as a value is sent to the model, so it is read in trusted folders only; trust the experiment's folder to use it.</source>
+      <translation>{name}: Eine Datei als Wert wird an das Modell gesendet; darum wird sie nur in vertrauten Ordnern gelesen. Vertrauen Sie dem Ordner des Experiments, um sie zu verwenden.</translation>
+    </message>
+    <message>
       <source>{name}: it holds no names with values (YAML or JSON).</source>
       <translation>{name}: Darin stehen keine Namen mit Werten (YAML oder JSON).</translation>
     </message>
     <message>
       <source>{name}: no file has such a name.</source>
       <translation>{name}: Keine Datei heißt so.</translation>
+    </message>
+    <message>
+      <source>{name}: the file is larger than {size} MB.</source>
+      <translation>{name}: Die Datei ist größer als {size} MB.</translation>
     </message>
   </context>
   <context>
@@ -4143,6 +4255,10 @@ Und {count} davor.</translation>
     <message>
       <source>No recent files</source>
       <translation>Keine zuletzt geöffneten Dateien</translation>
+    </message>
+    <message>
+      <source>No tab was closed that can be opened again.</source>
+      <translation>Es wurde kein Tab geschlossen, der wieder geöffnet werden kann.</translation>
     </message>
     <message>
       <source>Open folder</source>
@@ -6833,6 +6949,57 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>NotRunPage</name>
+    <message>
+      <source>1 row</source>
+      <translation>1 Zeile</translation>
+    </message>
+    <message>
+      <source>1 variant</source>
+      <translation>1 Variante</translation>
+    </message>
+    <message>
+      <source>Answers and marks appear here, a row for each case.</source>
+      <translation>Antworten und Bewertungen erscheinen hier, eine Zeile für jeden Fall.</translation>
+    </message>
+    <message>
+      <source>Edit file</source>
+      <translation>Datei bearbeiten</translation>
+    </message>
+    <message>
+      <source>Fix in the file what is said above; it is read again when it is saved.</source>
+      <translation>Beheben Sie in der Datei, was oben steht; sie wird beim Speichern neu gelesen.</translation>
+    </message>
+    <message>
+      <source>Reading the file …</source>
+      <translation>Die Datei wird gelesen …</translation>
+    </message>
+    <message>
+      <source>Run 1 cell</source>
+      <translation>1 Zelle ausführen</translation>
+    </message>
+    <message>
+      <source>Run {count:,} cells</source>
+      <translation>{count:,} Zellen ausführen</translation>
+    </message>
+    <message>
+      <source>This cannot be run yet</source>
+      <translation>Das kann noch nicht ausgeführt werden</translation>
+    </message>
+    <message>
+      <source>{count:,} repeats</source>
+      <translation>{count:,} Wiederholungen</translation>
+    </message>
+    <message>
+      <source>{count:,} rows</source>
+      <translation>{count:,} Zeilen</translation>
+    </message>
+    <message>
+      <source>{count:,} variants</source>
+      <translation>{count:,} Varianten</translation>
+    </message>
+  </context>
+  <context>
     <name>NotesDialog</name>
     <message>
       <source>Note</source>
@@ -7381,6 +7548,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Copy message</source>
       <translation>Meldung kopieren</translation>
+    </message>
+    <message>
+      <source>Go to its text</source>
+      <translation>Zum Text dazu</translation>
     </message>
     <message>
       <source>Ln {line}, Col {column}</source>
