@@ -170,9 +170,8 @@ class Asker:
         return self.limiter(choice.connection.name, is_local=choice.connection.kind == "embedded")
 
     async def _load_tools(self, at: int, variant: PlannedVariant, session: ToolSession) -> None:
-        row = self._plan.rows[0]
         references = self._references(variant)
-        values = self._plan.values_of(at, row)
+        values = self._plan.first_values(at)
         document = settled_document(variant.document, values, references)
         await open_tools(session, document, values, references)
         await session.load(document)

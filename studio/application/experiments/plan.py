@@ -129,6 +129,12 @@ class ExperimentPlan:
         pairs = sum(each.takes(row.case) for row in self.rows for each in self.variants)
         return pairs * self.repeats
 
+    def first_values(self, variant: int) -> Mapping[str, Json]:
+        """The values of the first row that is for a variant, where one is."""
+        column = self.variants[variant]
+        first = next((row for row in self.rows if column.takes(row.case)), self.rows[0])
+        return self.values_of(variant, first)
+
     def values_of(self, variant: int, row: ExperimentRow) -> Mapping[str, Json]:
         """The values that a variant's prompt gets for a row."""
         return self.values.get((variant, row.number), row.case.variables)

@@ -114,7 +114,7 @@ class CellDetail(FollowsTheme, QWidget):
         outcome = cell.outcome
         words = [row_title(cell.row)]
         if not cell.is_planned:
-            words.append(self.tr("not planned: the test is for other variants"))
+            words.append(self.tr("the test is for other variants"))
         if len(cell.repeats) > 1:
             words.append(
                 self.tr("repeat {number} of {count}").format(
@@ -140,7 +140,8 @@ class CellDetail(FollowsTheme, QWidget):
     def _show_answer(self, cell: ShownCell) -> None:
         outcome, theme = cell.outcome, theme_in_use()
         if outcome is None:
-            self.answer_head.setText(self.tr("Not asked yet"))
+            asked = self.tr("Not asked yet") if cell.is_planned else self.tr("Not planned")
+            self.answer_head.setText(asked)
             self.answer.setPlainText("")
             return
         if outcome.error:

@@ -86,7 +86,9 @@ def test_values_need_only_fit_the_prompts_that_a_test_is_for(bench: Bench) -> No
         "capital.experiment.yaml",
         f"{head}providers: [echo]\ntests:\n- {{vars: {{city: Oslo}}, prompts: [b]}}\n",
     )
-    assert bench.plan().cells == 1
+    plan = bench.plan()
+    assert plan.cells == 1
+    assert plan.first_values(1) == {"city": "Oslo"}
 
 
 def test_a_test_that_is_for_no_variant_is_named_and_left_out(bench: Bench) -> None:

@@ -144,7 +144,6 @@ def _entry_at(plan: ExperimentPlan, entry: VariantEntry) -> int:
 
 def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> dict[str, Json]:
     folders = {plan.folder.path, *(_folder_of(each, plan) for each in plan.variants)}
-    first = plan.rows[0]
     variants: list[Json] = []
     for at, each in enumerate(plan.variants):
         path = each.document.source.path or plan.folder.path / f"{at}.prompty"
@@ -153,7 +152,7 @@ def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> d
             "name": each.name, "entry": _entry_at(plan, each.entry),
             "text": each.document.source.text, "path": path.resolve().relative_to(root).as_posix(),
             "options": dict(each.document.model.options),
-            "first": dict(plan.values_of(at, first)),
+            "first": dict(plan.first_values(at)),
             "model": {"id": declared.id, "provider": declared.provider,
                       "api_type": declared.api_type, "options": dict(declared.options)},
         })  # fmt: skip
@@ -192,7 +191,7 @@ def _files_of(
     references = references_of(
         variant.document.source.path, services.trust, masker=services.secrets.masker
     )
-    values = plan.values_of(at, plan.rows[0])
+    values = plan.first_values(at)
     prepared = prepare(variant.document, values, references=references)
     source = ExportSource(prepared, references=references, original=variant.document)
     files, losses = bundle_files(source)
