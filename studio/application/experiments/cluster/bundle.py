@@ -167,7 +167,7 @@ def _stated(plan: ExperimentPlan, services: ExperimentServices, root: Path) -> d
         "concurrency": plan.options.concurrency,
         "allow_tools": services.allow_tools,
         "approve": services.approve,
-        "first": dict(first.case.variables),
+        "first": dict(plan.rows[0].case.variables),
         "variants": variants,
     }
 
