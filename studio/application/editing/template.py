@@ -201,8 +201,8 @@ def _path_before(
 ) -> tuple[str, ...] | None:
     """What the value before a dot stands for; None where nobody can say."""
     whole = _value_at_end(before)
-    if not whole:
-        return None
+    if not whole or before.removesuffix(whole).rstrip().endswith("|"):
+        return None  # nothing, or the name of a filter
     start = document.body.start if document is not None else 0
     above = text[min(start, tag) : tag]
     loop = _FOR_IF.match(before)

@@ -52,6 +52,7 @@ JINJA = [
     ("{% for it in items %}{% endfor %}{{ it.| }}", []),
     ("{# {{ customer.| }} #}", []),
     ("{{ loop.| }}", []),
+    ("{{ items | customer.| }}", []),  # the name of a filter
 ]
 
 MUSTACHE = [
