@@ -37,10 +37,11 @@ _ADDRESS_VARIABLES: Mapping[str, str] = {
     "azure": "AZURE_OPENAI_ENDPOINT",
     "ollama": "OLLAMA_HOST",
 }
-_NO_CHAT = (
-    "embed", "whisper", "tts", "dall-e", "moderation", "image", "realtime", "transcribe", "rerank",
-    "sora", "veo-", "speech", "lyria", "aqa",
-)  # fmt: skip
+_NO_CHAT = re.compile(
+    "embed|whisper|tts|dall-e|moderation|image|realtime|transcribe|rerank|sora|veo-|speech|lyria"
+    "|aqa",
+    re.IGNORECASE,
+)
 _CHAT_METHODS = ("generateContent", "completion")
 _ASSIGNED = re.compile(
     r"(?:export\s+|set\s+|\$env:)?\w*(?:key|token|secret)\s*(?:=|:\s)\s*", re.IGNORECASE
@@ -243,7 +244,7 @@ def _chats(model: str, described: JsonObject) -> bool:
         methods = described.get(field)
         if isinstance(methods, Sequence) and not isinstance(methods, str):
             return any(each in methods for each in _CHAT_METHODS)
-    return not any(part in model.lower() for part in _NO_CHAT)
+    return _NO_CHAT.search(model) is None
 
 
 def _made(described: JsonObject) -> str:
