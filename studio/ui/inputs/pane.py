@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QPalette, QResizeEvent
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -27,6 +27,7 @@ from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.inputs.sets_button import SetsButton
+from studio.ui.parts.dropped import dropped_file
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -36,6 +37,8 @@ from studio.viewmodels.inputs.library import InputLibrary
 _NO_LIMIT = 16_777_215
 """What Qt takes for no largest size."""
 _SUMMARY = 200
+_OF_VALUES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
+"""Endings of files that hold values."""
 _OF_THE_DOCK = 8
 """Pixels of a dock's height that its pane does not get (four, measured), in whole steps of four."""
 
@@ -53,6 +56,7 @@ class InputsPane(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Inputs"))
+        self.setAcceptDrops(True)
         self._values: dict[str, Json] = {}
         self._summary = QLabel()
         self._summary.setTextFormat(Qt.TextFormat.PlainText)
@@ -102,6 +106,19 @@ class InputsPane(FollowsTheme, QWidget):
         paint_text(self._summary, "muted")
         paint_text(self.raw_problem, "error")
         self.follow_theme()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """A file with values may be dropped beside the fields; others are the window's."""
+        path = dropped_file(event.mimeData())
+        if path is not None and path.suffix.lower() in _OF_VALUES:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take the values of the file, as *Load from a file* does."""
+        path = dropped_file(event.mimeData())
+        if path is not None:
+            event.acceptProposedAction()
+            self.library.load(path)
 
     def _later(self, act: Callable[[], None]) -> QTimer:
         timer = QTimer(self)

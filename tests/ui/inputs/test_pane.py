@@ -418,3 +418,13 @@ def test_a_file_dropped_on_a_field_is_its_text_or_its_path(qtbot: QtBot, tmp_pat
     file.set_folder(tmp_path)
     drop_files(file.line, picture)
     assert file.value() == "cat.png"
+
+
+def test_a_file_with_values_dropped_beside_the_fields_is_taken(
+    pane: InputsPane, tmp_path: Path
+) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"city": "Oslo"}\n', encoding="utf-8")
+    pane.set_document(parse(DOC))
+    drop_files(pane, rows)
+    assert pane.values()["city"] == "Oslo"
