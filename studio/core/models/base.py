@@ -214,8 +214,8 @@ class ModelError(Exception):
     def __init__(self, kind: str, message: str, hint: str = "", *, retryable: bool = False) -> None:
         super().__init__(message)
         self.kind = kind
-        """Stable identifier ("refused", "unauthorised", "not-found", "rate-limited", "timeout",
-        "server-error", "bad-reply", "missing-model", "missing-library", "too-long", "crashed",
+        """Stable identifier ("refused", "unauthorised", "not-found", "moved", "rate-limited",
+        "timeout", "server-error", "bad-reply", "missing-model", "missing-library", "too-long", "crashed",
         "cut-off", …)."""
         self.message = message
         """What happened, in one plain sentence."""

@@ -221,7 +221,7 @@ async def test_azure_addresses_the_deployment(server: ChatServer) -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        (301, "not-found"),
+        (301, "moved"),
         (400, "bad-request"),
         (401, "unauthorised"),
         (403, "forbidden"),
@@ -607,6 +607,6 @@ async def test_an_authority_of_ones_own_is_trusted_by_its_file(
 async def test_a_redirect_is_not_followed(server: ChatServer) -> None:
     server.script(failure(307, location=f"{server.url}/elsewhere"))
     error, _ = await failing(model_at(server.url, retries=3))
-    assert error.kind == "not-found"
+    assert error.kind == "moved"
     assert "/elsewhere" in error.message
     assert len(server.requests) == 1
