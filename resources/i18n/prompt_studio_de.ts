@@ -1364,6 +1364,10 @@
       <translation>Noch nicht gefragt</translation>
     </message>
     <message>
+      <source>Not planned</source>
+      <translation>Nicht geplant</translation>
+    </message>
+    <message>
       <source>Open the run</source>
       <translation>Lauf öffnen</translation>
     </message>
@@ -1388,10 +1392,6 @@
       <translation>konnte nicht entschieden werden</translation>
     </message>
     <message>
-      <source>not planned: the test is for other variants</source>
-      <translation>nicht geplant: Der Test ist für andere Varianten</translation>
-    </message>
-    <message>
       <source>not run</source>
       <translation>nicht ausgeführt</translation>
     </message>
@@ -1402,6 +1402,10 @@
     <message>
       <source>taken from before</source>
       <translation>von früher übernommen</translation>
+    </message>
+    <message>
+      <source>the test is for other variants</source>
+      <translation>der Test gilt für andere Varianten</translation>
     </message>
     <message>
       <source>{count} tokens</source>

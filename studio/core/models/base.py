@@ -215,8 +215,8 @@ class ModelError(Exception):
         super().__init__(message)
         self.kind = kind
         """Stable identifier ("refused", "unauthorised", "not-found", "moved", "rate-limited",
-        "timeout", "server-error", "bad-reply", "missing-model", "missing-library", "too-long", "crashed",
-        "cut-off", …)."""
+        "timeout", "server-error", "bad-reply", "missing-model", "missing-library", "too-long",
+        "crashed", "cut-off", …)."""
         self.message = message
         """What happened, in one plain sentence."""
         self.hint = hint
