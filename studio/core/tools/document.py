@@ -11,10 +11,12 @@ Keys under `metadata.agent`:
 * `effects`: names of tools that change something outside.
 * `read_only`: names of tools that change nothing.
 * `env`: names of variables that its Python tools are given; the user is asked about each.
+* `python`: the interpreter or environment that runs its Python files.
 * `tool_seconds`: the longest time of a call.
 * `tool_megabytes`: the most memory of a Python file's process.
 * `server_megabytes`: the most memory that an MCP server holds with all that it started.
 * `tool_answer_megabytes`: the longest answer of an MCP server.
+* `tool_output`: how much of a long answer the model gets.
 * `not_secret`: names of environment variables whose values are shown and kept as they are.
 """
 

@@ -75,7 +75,8 @@ _AGENT = (
     Key("stop", "Texts at which the model's reply is cut.", ("list", "text")),
     Key("parallel_tool_calls", "Whether the calls of one reply may run at once, and the "
         "model may ask for several. A call that waits for approval runs alone.", ("boolean",)),
-    Key("final_words", "Labels that begin the final answer.", ("list", "text")),
+    Key("final_words", "Further words that end a JSON-action run, besides `final_answer`.",
+        ("list", "text")),
     Key("compose", "Template of one more step that writes the answer, where the model ends with "
         "`final_answer` and no words."),
     Key("tools", "Python files with tools, relative to the prompt.", ("list", "text")),
@@ -89,10 +90,14 @@ _AGENT = (
     Key("read_only", "Tools that change nothing, by name.", ("list", "text")),
     Key("env", "Environment variables that Python tools are given, by name; you are asked "
         "about each.", ("list", "text")),
+    Key("python", "The Python that runs its tool files: a program, or the folder of an "
+        "environment."),
     Key("tool_seconds", "The longest time of a tool's call.", ("number",)),
     Key("tool_megabytes", "The most memory of a Python tool's process.", ("integer",)),
     Key("server_megabytes", "The most memory that an MCP server may hold.", ("integer",)),
     Key("tool_answer_megabytes", "The longest answer of an MCP server.", ("number",)),
+    Key("tool_output", "How many characters of an answer the model gets; with `keep`, which.",
+        ("integer", "mapping")),
     Key(
         "not_secret",
         "Environment variables, by name, whose values are shown and kept as they are.",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,23 @@ def test_main_writes_it(tmp_path: Path) -> None:
 def test_bundled_prompts_fit_the_schema(path: Path) -> None:
     document = parse(path.read_text(encoding="utf-8"), path)
     Draft202012Validator(json_schema()).validate(document.data)
+
+
+def test_the_page_of_the_format_lists_every_setting_of_an_agent() -> None:
+    page = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
+    table = page.split("### Settings of an agent", 1)[1].split("\n#", 1)[0]
+    keys = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", table, re.MULTILINE)
+    listed = [name for cell in keys for name in re.findall(r"\w+", cell)]
+    assert sorted(listed) == sorted(key.name for key in SHAPES["agent"])
+
+
+def test_every_setting_that_a_document_or_the_code_names_is_known() -> None:
+    known = {key.name for key in SHAPES["agent"]}
+    named = re.compile(r"metadata\.agent\.([a-z_]+)\b")
+    files = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", *(ROOT / "studio").rglob("*.py")]
+    found = {name for path in files for name in named.findall(path.read_text(encoding="utf-8"))}
+    assert len(found) > 10
+    assert found <= known
 
 
 def test_schema_refuses_what_the_checks_refuse() -> None:
