@@ -1,3 +1,3 @@
 """Prompt Studio: a desktop studio for prompts and agents kept as files."""
 
-__version__ = "0.1.0"
+__version__ = "0.3.0"

@@ -1,5 +1,5 @@
 ; Inno Setup's recipe for Windows. Build the folder first:  python packaging\distribution.py
-; then:  iscc /DVersion=0.1.0 packaging\windows\prompt-studio.iss
+; then:  iscc /DVersion=0.3.0 packaging\windows\prompt-studio.iss
 ; Written, not run: no Windows machine was at hand. packaging/README.md says what to look at first.
 
 #ifndef Version
