@@ -19,7 +19,6 @@ from studio.core.prompty.convert.compare import (
 from studio.core.prompty.convert.front import convert_front
 from studio.core.prompty.convert.last_message import send_last_only_with_text
 from studio.core.prompty.convert.legacy import convert_to_legacy
-from studio.core.prompty.convert.parameters import parameters_to_inputs
 from studio.core.prompty.convert.runtime import (
     complete_for_runtimes,
     format_string_as_jinja,
@@ -27,6 +26,7 @@ from studio.core.prompty.convert.runtime import (
 )
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
+from studio.core.prompty.parameters import parameters_as_variables
 from studio.core.prompty.parse import MAX_TEXT, parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import ReferenceContext
@@ -273,3 +273,42 @@ def _numbered(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
     for line in lines:
         yield line, seen[line]
         seen[line] += 1
+
+
+def parameters_to_inputs(draft: ConversionDraft, document: PromptDocument) -> None:
+    """Write each `${params:name}` of the messages as a template expression, and declare the input.
+
+    The file stays a prompt section. References in the front matter and in a `tools:` section have
+    no template to stand in and stay as they are.
+
+    Args:
+        draft: The file, not yet changed.
+        document: The same file as it was parsed.
+    """
+    if isinstance(document.data.get("inputs"), str):
+        return  # the inputs are declared in another file
+    edits: list[TextEdit] = []
+    written: list[str] = []
+    names = {span: item.name for item in document.parameters for span in item.uses}
+    for section in document.sections:
+        if section.role == "tools":
+            continue
+        text = document.source.slice(section.span)
+        for place, expression in parameters_as_variables(text, document.template.format):
+            span = place.shift(section.span.start)
+            if span in names:
+                edits.append(TextEdit(span, expression))
+                written.append(names[span])
+    if not edits:
+        return
+    declared: dict[str, Mapping[str, Json]] = {}
+    for name in written:
+        parameter = document.parameter(name)
+        if parameter is not None and document.input(name) is None:
+            declared[name] = {"kind": parameter.kind, "required": True}
+    draft.apply(edits)
+    draft.set(("template", "parser", "kind"), "section")
+    if isinstance(document.data.get("inputs"), list):
+        draft.add_items(("inputs",), [{"name": name, **item} for name, item in declared.items()])
+    else:
+        draft.add_values(("inputs",), declared)

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from studio.core.tools.mcp.launch import LaunchPlan, plan_launch
+from studio.core.tools.mcp.launch import LaunchPlan, WindowsJob, job_limits, plan_launch
 from studio.core.tools.mcp.resident import family_resident
-from studio.core.tools.mcp.windows_job import WindowsJob, job_limits
 
 LONGEST_LOG = 64 * 1024
 """Bytes of the error stream that are kept, the newest."""

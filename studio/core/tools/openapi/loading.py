@@ -1,16 +1,23 @@
-"""From the text of a description to its values: JSON or YAML, of any size met in practice."""
+"""From the text of a description to its values: JSON or YAML, of any size met in practice.
+
+Large JSON is read in slices, so that other threads go on meanwhile and its reading can end.
+Python's reader holds every other thread up until it is through: a quarter of a second for ten
+megabytes. Here it reads the values of the outer levels one by one.
+"""
 
 from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from functools import partial
+from json.decoder import scanstring
 from pathlib import Path
+from typing import TypeAlias
 
 from studio.core.prompty.yaml.plain import YamlTextError, read_plain_yaml
-from studio.core.text.foreign_json import JsonBoundError
-from studio.core.text.sliced_json import parse_sliced_json
+from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json, within_depth
 from studio.core.text.values import Json
 from studio.core.tools.openapi.choice import OperationChoice, chosen
 from studio.core.tools.openapi.description import read_description
@@ -81,3 +88,100 @@ def _values(text: str, reading: DescriptionReading) -> Json:
         return read_plain_yaml(text, reached)
     except YamlTextError as error:
         raise OpenApiError(f"it is no YAML: {error}") from error
+
+
+Reached: TypeAlias = Callable[[int], None]
+"""Is told how many characters are read; what it raises (never a `ValueError`) ends the reading."""
+
+_SLICED_LEVELS = 4
+"""Levels whose values are read one by one: in a description, path, method and its parts."""
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
+
+def parse_sliced_json(text: str, reached: Reached) -> Json:
+    """The value of a large JSON text; the same as `parse_json` gives.
+
+    Args:
+        text: the text.
+        reached: is told after each slice how far it is.
+
+    Raises:
+        JSONDecodeError: it is no JSON; a `ValueError`.
+        JsonBoundError: it nests too deeply, or holds a number of too many digits; a `ValueError`.
+    """
+    try:
+        return _Slices(text, reached).read()
+    except (StopIteration, ValueError, RecursionError):
+        return parse_json(text)  # it says what is wrong in the words of the Python that runs
+
+
+class _Slices:
+    """Reads one text; what it cannot read is told by the reader of Python."""
+
+    def __init__(self, text: str, reached: Reached) -> None:
+        self._text = text
+        self._reached = reached
+        self._scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+        self._names: dict[str, str] = {}
+
+    def read(self) -> Json:
+        value, at = self._value(self._after_space(0), 0)
+        at = self._after_space(at)
+        if at != len(self._text):
+            raise ValueError("extra data")
+        return value
+
+    def _after_space(self, at: int) -> int:
+        found = _SPACE.match(self._text, at)
+        return found.end() if found is not None else at
+
+    def _value(self, at: int, level: int) -> tuple[Json, int]:
+        first = self._text[at : at + 1]
+        if level < _SLICED_LEVELS and first == "{":
+            return self._object(at + 1, level)
+        if level < _SLICED_LEVELS and first == "[":
+            return self._list(at + 1, level)
+        value, at = self._scan(self._text, at)
+        self._reached(at)
+        return within_depth(value, DEEPEST - level), at
+
+    def _object(self, at: int, level: int) -> tuple[Json, int]:
+        made: dict[str, Json] = {}
+        at = self._after_space(at)
+        if self._text[at : at + 1] == "}":
+            return made, at + 1
+        while True:
+            if self._text[at : at + 1] != '"':
+                raise ValueError("a name is missing")
+            name, at = scanstring(self._text, at + 1, True)
+            at = self._after_space(at)
+            if self._text[at : at + 1] != ":":
+                raise ValueError("a colon is missing")
+            name = self._names.setdefault(name, name)
+            made[name], at = self._value(self._after_space(at + 1), level + 1)
+            at, is_over = self._next(at, "}")
+            if is_over:
+                return made, at
+
+    def _list(self, at: int, level: int) -> tuple[Json, int]:
+        made: list[Json] = []
+        at = self._after_space(at)
+        if self._text[at : at + 1] == "]":
+            return made, at + 1
+        while True:
+            value, at = self._value(at, level + 1)
+            made.append(value)
+            at, is_over = self._next(at, "]")
+            if is_over:
+                return made, at
+
+    def _next(self, at: int, end: str) -> tuple[int, bool]:
+        """Where the next item begins, or what follows the end; and which it is."""
+        at = self._after_space(at)
+        mark = self._text[at : at + 1]
+        if mark == end:
+            return at + 1, True
+        if mark != ",":
+            raise ValueError("a comma is missing")
+        return self._after_space(at + 1), False

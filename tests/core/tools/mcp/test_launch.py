@@ -7,12 +7,15 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from studio.core.tools.mcp.launch import LaunchPlan, System, batch_line, plan_launch
-from studio.core.tools.mcp.windows_job import (
+from studio.core.tools.mcp.launch import (
     JOB_MEMORY,
     KILL_ON_JOB_CLOSE,
+    LaunchPlan,
+    System,
+    batch_line,
     job_limits,
     limits_block,
+    plan_launch,
 )
 
 LINUX = System("linux", is_frozen=False, python="/usr/bin/python3", pid=77)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from studio.core.prompty.templates.jinja.javascript import as_javascript, written
+from studio.core.prompty.templates.jinja.stock import as_javascript, written
 from studio.core.text.values import Json
 
 V8: tuple[tuple[Json, str], ...] = (

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 from studio.core.tools.mcp.server_config import StdioServer
-from studio.core.tools.mcp.sifting import without_bad_entries
 from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.mcp.watched_streams import without_bad_entries
 from studio.core.tools.session import ToolSession
 from studio.core.tools.trust.store import TrustStore
 from tests.core.tools.conftest import WritePrompt

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from studio.core.text.foreign_json import DEEPEST, JsonBoundError, parse_json
-from studio.core.text.sliced_json import parse_sliced_json
+from studio.core.tools.openapi.loading import parse_sliced_json
 
 WHOLE = (
     "{}", "[]", ' { } ', "[ ]", "1", "-0.5e3", '"a\\u00e4\\n"', "null", "true", "NaN",
