@@ -1,7 +1,8 @@
 """Rows that a model invents from a prompt's inputs, one request for each kind of case.
 
 What comes back is data: values that fit the inputs' declarations, never a role, a tool or a
-reference. Nothing is written here; the caller shows the rows first.
+reference. `add_rows` gives the change that adds rows; nothing is
+written before the user has seen them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
 from jsonschema.validators import Draft202012Validator
 
 from studio.application.connections.model import Answerers
+from studio.application.experiments.accept import AcceptedAnswer
+from studio.application.experiments.make import with_item
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
@@ -25,13 +29,15 @@ from studio.application.words import translate
 from studio.core.agent.loop.toolbox import NoTools
 from studio.core.agent.values.options import RunOptions
 from studio.core.experiments.assertions.structure import objects_in
-from studio.core.experiments.values import ProviderEntry
+from studio.core.experiments.file.read import read_experiment
+from studio.core.experiments.values import DatasetReference, ProviderEntry
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.declarations import property_schema
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.core.schema_patterns import with_bounded_patterns
+from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 
 _tr = partial(translate, "GenerateRows")
@@ -209,3 +215,37 @@ def _likeness(values: Mapping[str, Json]) -> str:
     text = json.dumps(dict(values), sort_keys=True, ensure_ascii=False)
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(each if each.isalnum() else " " for each in folded).split())
+
+
+_LINES = (".jsonl", ".ndjson")
+
+
+def rows_file(experiment: Path, text: str) -> Path:
+    """Where rows go: the experiment's own dataset of JSON lines where it has one, else the file."""
+    for each in read_experiment(text, experiment).cases:
+        if isinstance(each, DatasetReference) and each.path.lower().endswith(_LINES):
+            path = (experiment.parent / each.path).resolve()
+            if path.is_relative_to(experiment.parent.resolve()) and path.is_file():
+                return path
+    return experiment
+
+
+def add_rows(experiment: Path, rows: Sequence[GeneratedRow]) -> AcceptedAnswer:
+    """The change that adds rows; nothing is written yet.
+
+    Raises:
+        ExperimentError: the experiment cannot be added to.
+        OSError: a file cannot be read.
+    """
+    path = rows_file(experiment, experiment.read_bytes().decode("utf-8-sig", "replace"))
+    try:
+        before = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ExperimentError(f"{path.name}: {reason_of(error)}") from None
+    if path != experiment:
+        gap = "" if not before or before.endswith("\n") else "\n"
+        return AcceptedAnswer(path, before, before + gap + "".join(f"{r.line}\n" for r in rows))
+    after = before
+    for row in rows:
+        after = with_item(after, "tests", {"vars": dict(row.values), "tags": [row.kind]})
+    return AcceptedAnswer(path, before, after)

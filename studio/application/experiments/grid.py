@@ -9,6 +9,7 @@ from enum import IntEnum
 from typing import Literal, TypeAlias
 
 from studio.application.experiments.exports.cells import row_title
+from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.report import pass_rule_of
 from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, RowTotal
 from studio.core.experiments.results.comparison import row_passes
@@ -280,3 +281,21 @@ def _row(row: ResultRow) -> GridRow:
         tuple(str(each) for each in tags) if isinstance(tags, list) else (),
         float(threshold) if isinstance(threshold, int | float) else None,
     )
+
+
+def lost_rows(ledger: ExperimentLedger, result: int, plan: ExperimentPlan) -> frozenset[str]:
+    """Keys of the rows of a plan that some variant of an earlier result did not pass.
+
+    Raises:
+        LedgerError: the results cannot be read.
+    """
+    grid = grid_of(ledger, result)
+    columns = range(len(grid.variants))
+    lost = {
+        row.key for row in grid.rows
+        if any(
+            grid.passes(row.number, at) is not True and grid.is_planned(row.number, at)
+            for at in columns
+        )
+    }  # fmt: skip
+    return frozenset(lost & {row.key for row in plan.rows})

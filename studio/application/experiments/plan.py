@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -251,3 +251,18 @@ def _check_prices(variants: Sequence[PlannedVariant]) -> None:
                 "the price in its connection, or set a budget of tokens.").format(
                 model=choice.declaration.id)
         )  # fmt: skip
+
+
+def with_rows(plan: ExperimentPlan, keys: Collection[str]) -> ExperimentPlan:
+    """The plan of some of its rows."""
+    kept = [row for row in plan.rows if row.key in keys]
+    numbers = {row.number: number for number, row in enumerate(kept, 1)}
+    return replace(
+        plan,
+        rows=tuple(replace(row, number=numbers[row.number]) for row in kept),
+        values={
+            (at, numbers[number]): values
+            for (at, number), values in plan.values.items()
+            if number in numbers
+        },
+    )

@@ -9,8 +9,7 @@ from typing import Literal
 from studio.application.run.cards.timeline import Timeline, timeline_of
 from studio.application.run.debugging.console import ConsoleLine
 from studio.application.run.diagram import DiagramState, diagram_of
-from studio.application.run.offers.of_model import model_to_ask_about, with_model_asked
-from studio.application.run.offers.of_run import offers_for
+from studio.application.run.offers.of_run import model_to_ask_about, offers_for, with_model_asked
 from studio.application.run.offers.offer import Offers, pausing_offers
 from studio.application.run.past.branches import BranchView
 from studio.application.run.past.forks import ForkKey, ForkView

@@ -1,14 +1,15 @@
-"""A run's state in plain words: the one sentence in the pane's bar, and small labels."""
+"""A run's state in plain words: the sentence in the pane's bar, small labels, and its limits."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
 from studio.application.words import marked, translate
 from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Call, PauseReason, RunState, Step, StepError
+from studio.core.agent.values.state import Call, LimitName, PauseReason, RunState, Step, StepError
 from studio.core.models.base import ProtocolName
 from studio.core.runs.step_summary import arguments_text, one_line
 from studio.core.text.values import JsonObject
@@ -217,3 +218,87 @@ def money(cost: float | None) -> str:
     if cost is None:
         return ""
     return f"${cost:.2f}" if cost >= 1 else f"${cost:.4f}"
+
+
+@dataclass(frozen=True, slots=True)
+class LimitLine:
+    """One limit."""
+
+    name: LimitName
+    """Which."""
+
+    used: float
+    """What of it is used: iterations, tokens, dollars or seconds."""
+
+    allowed: float | None
+    """The limit; None for none."""
+
+    words: str
+    """Both, for people."""
+
+    more: float
+    """The limit that "more" allows."""
+
+    more_words: str
+    """What allowing more is called."""
+
+    question: str
+    """What is asked for another limit."""
+
+
+def limit_lines(state: RunState) -> tuple[LimitLine, ...]:
+    """The limits that a run adds up to, as they stand; that of one reply is no sum."""
+    limits = state.limits
+    cost = state.usage.cost or 0.0
+    return (
+        _line(
+            "iterations",
+            translate("RunLimits", "Iterations"),
+            state.iteration,
+            limits.iterations,
+            5,
+        ),
+        _line(
+            "tokens",
+            translate("RunLimits", "Tokens"),
+            state.usage.total_tokens,
+            limits.tokens,
+            100_000,
+        ),
+        _line("cost", translate("RunLimits", "Cost"), cost, limits.cost, 1.0),
+        _line(
+            "seconds", translate("RunLimits", "Time of work"), state.seconds, limits.seconds, 600.0
+        ),
+    )
+
+
+def _line(
+    name: LimitName, title: str, used: float, allowed: float | None, step: float
+) -> LimitLine:
+    most = _amount(name, allowed) if allowed is not None else translate("RunLimits", "no limit")
+    more = (allowed if allowed is not None else used) + step
+    unit = {
+        "cost": translate("RunLimits", "dollars"),
+        "seconds": translate("RunLimits", "seconds"),
+    }.get(name, title)
+    return LimitLine(
+        name,
+        used,
+        allowed,
+        translate("RunLimits", "{title}: {used} of {most}").format(
+            title=title, used=_amount(name, used), most=most
+        ),
+        more,
+        translate("RunLimits", "Allow up to {amount}").format(amount=_amount(name, more)),
+        translate("RunLimits", "The run stands still at this many ({unit}):").format(unit=unit),
+    )
+
+
+def _amount(name: LimitName, value: float) -> str:
+    match name:
+        case "cost":
+            return money(value)
+        case "seconds":
+            return seconds(value)
+        case "iterations" | "tokens" | "reply":
+            return f"{value:,.0f}"

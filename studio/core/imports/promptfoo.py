@@ -13,12 +13,12 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
-from studio.core.imports.asserted import asserted_experiment
 from studio.core.imports.compose import Composition, compose, declare_string, unique_titles
 from studio.core.imports.imported import Imported, ImportFailure
-from studio.core.imports.promptfoo_prompts import (
+from studio.core.imports.promptfoo_parts import (
     FindFiles,
     ReadFile,
+    asserted_experiment,
     messages_of,
     prompts_of,
 )

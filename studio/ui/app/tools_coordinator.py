@@ -10,7 +10,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QPoint, QRect, QSize
 from PySide6.QtWidgets import QDockWidget
 
-from studio.application.tools.choose_operations import choice_value, write_choice
 from studio.application.tools.known_servers import (
     KnownServer,
     ServerFileError,
@@ -22,7 +21,7 @@ from studio.application.tools.server_content import kept_content, offered_text
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
-from studio.core.tools.declaration import declare_tool
+from studio.core.tools.declaration import choice_value, declare_tool, write_choice
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer

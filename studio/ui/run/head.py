@@ -7,8 +7,8 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QMenu, QToolButton, QWidget
 
-from studio.application.run.limits import LimitLine, limit_lines
 from studio.application.run.view import RunView
+from studio.application.run.words import LimitLine, limit_lines
 from studio.core.agent.values.commands import RaiseLimit
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.style.colors import paint_text

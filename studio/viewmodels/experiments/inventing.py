@@ -8,13 +8,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.experiments.accept import AcceptedAnswer
-from studio.application.experiments.add_rows import add_rows, rows_file
 from studio.application.experiments.generate import (
     GeneratedRow,
     GeneratedRows,
     RowRequest,
+    add_rows,
     generate_rows,
     generator_choice,
+    rows_file,
 )
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError

@@ -14,14 +14,14 @@ from studio.application.experiments.batches.asker import BatchAsker, batch_plan
 from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dask_pool import WorkersAddress
-from studio.application.experiments.grid import ExperimentGrid, grid_of
+from studio.application.experiments.grid import ExperimentGrid, grid_of, lost_rows
 from studio.application.experiments.plan import (
     ExperimentPlan,
     ExperimentServices,
     plan_experiment,
+    with_rows,
 )
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.experiments.run.again import lost_rows, with_rows
 from studio.application.experiments.run.detached import (
     WatchedRun,
     start_detached,

@@ -8,11 +8,10 @@ import io
 import pytest
 
 from studio.application.experiments.exports.forms import FORMS
-from studio.application.experiments.grid import DotState, grid_of
+from studio.application.experiments.grid import DotState, grid_of, lost_rows
 from studio.application.experiments.plan import plan_experiment
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import report_of
-from studio.application.experiments.run.again import lost_rows
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.ledger import ExperimentLedger
 from tests.application.experiments.conftest import Bench

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from pathlib import Path
 from typing import TypeAlias
 
