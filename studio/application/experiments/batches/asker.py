@@ -40,6 +40,8 @@ from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import holds_message
 from studio.core.wire.whole import BadReplyError, deltas_of_response
 
+_tr = partial(translate, "ExperimentBatches")
+
 
 class BatchedModel(WrappingModel[RemoteModel]):
     """One for each run of a cell, around the model that its variant shares."""
@@ -143,8 +145,6 @@ class BatchedModel(WrappingModel[RemoteModel]):
         half = None if cost is None else cost * PRICE_SHARE
         return UsageDelta(replace(delta.usage, cost=half))
 
-
-_tr = partial(translate, "ExperimentBatches")
 
 MOST_CELLS = 10_000
 """Cells that wait for waves at once, where `--concurrency` says nothing."""
