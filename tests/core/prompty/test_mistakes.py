@@ -306,3 +306,24 @@ def test_one_tool_without_its_dash_is_told_once(written: str, right: str) -> Non
 def test_a_mapping_of_tools_by_name_is_right() -> None:
     text = "---\ntools:\n  kind:\n    kind: function\n---\nuser:\nHi\n"
     assert not parse(text).problems
+
+
+@pytest.mark.parametrize("written", ["city 1..{}", "city[1..{}]", "city + {}", "city[{}"])
+def test_a_number_of_any_length_is_told_in_plain_words(written: str) -> None:
+    text = f"{FRONT}user:\n{{{{ {written.format('9' * 5000)} }}}}\n"
+    (problem,) = parse(text).problems
+    assert problem.code == "template-syntax"
+    assert "integer" not in problem.message
+
+
+def test_long_lines_with_a_slip_are_read_in_linear_time() -> None:
+    digits = parse(f'{FRONT}user:\n{{{{ city b "{"1" * 100_000}" }}}}\n')
+    assert ["a word too many" in each.message for each in digits.problems] == [True]
+    references = parse(f"---\ntags: [b {'${x} ' * 100_000}\nname: x\n---\nuser:\nHi\n")
+    assert "never closed" in references.problems[0].message
+
+
+def test_no_more_mistakes_of_a_template_are_told_than_anybody_reads() -> None:
+    front = FRONT.replace("---\nname", "---\ntemplate: {format: {kind: mustache}}\nname")
+    found = parse(f"{front}user:\n{'{{ ' * 1000}}}}}\n").problems
+    assert [each.code for each in found].count("template-syntax") == 100

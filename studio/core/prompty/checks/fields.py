@@ -22,24 +22,22 @@ _ALIKE, _SURELY_ALIKE = 0.75, 0.85
 
 def check_fields(document: PromptDocument) -> Iterator[Problem]:
     """A field that no value of the prompt has: it renders as nothing."""
-    objects: dict[tuple[str, ...], tuple[Known, frozenset[str]] | None] = {}
+    parents: dict[tuple[str, ...], tuple[Known, frozenset[str] | None]] = {}
     for use in document.fields:
         parent, name = use.path[:-1], use.path[-1]
         if parent == (LOOP,):
             yield from _of_loop(use, name)
             continue
-        if parent not in objects:
+        if parent not in parents:
             known = known_at(document, parent)
-            objects[parent] = (known, frozenset(known.fields)) if known.is_object else None
-        found = objects[parent]
-        if found is None:
-            yield from _of_no_object(document, use, known_at(document, parent))
-            continue
-        if name == EACH or name in found[1] or name in _METHODS:
-            continue
-        problem = _unknown(use, name, found[0])
-        if problem is not None:
-            yield problem
+            parents[parent] = known, frozenset(known.fields) if known.is_object else None
+        known, fields = parents[parent]
+        if fields is None:
+            yield from _of_no_object(document, use, known)
+        elif name != EACH and name not in fields and name not in _METHODS:
+            problem = _unknown(use, name, known)
+            if problem is not None:
+                yield problem
 
 
 def _of_loop(use: FieldUse, name: str) -> Iterator[Problem]:

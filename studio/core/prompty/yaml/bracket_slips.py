@@ -28,10 +28,12 @@ def unquoted_reference(what: str, place: Span, text: str) -> YamlMistake | None:
         span = Span(*whole.span("value"))
         fix = Fix("Put it in quotes", (TextEdit(span, in_quotes(whole["value"])),))
         return YamlMistake("a value with {{ … }} is put in quotes", span, (fix,))
+    depths, done = dict.fromkeys(_CLOSERS, 0), start
     for found in _REFERENCE.finditer(text, start, end):
-        before = text[start : found.start()]
-        is_open = any(before.count(one) > before.count(other) for one, other in _CLOSERS.items())
-        if is_open and before.rstrip()[-1:] in (":", ",", "["):
+        before, done = text[done : found.start()], found.start()
+        for one, other in _CLOSERS.items():
+            depths[one] += before.count(one) - before.count(other)
+        if max(depths.values()) > 0 and before.rstrip()[-1:] in (":", ",", "["):
             span = Span(*found.span())
             fix = Fix("Put it in quotes", (TextEdit(span, in_quotes(found[0])),))
             told = f"between brackets, {found[0]} is put in quotes: its braces are YAML's own"

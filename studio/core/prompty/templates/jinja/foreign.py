@@ -34,7 +34,9 @@ _WRITTEN = {
 """Tags of Mustache's kin that have one meaning, as they are written here."""
 _TRIPLE = re.compile(r"\{\{\{[ \t]*(?P<path>[A-Za-z_][\w.]*)[ \t]*\}\}\}")
 _FILTER_COLON = re.compile(r"\|[ \t]*(?P<name>\w+)[ \t]*\Z")
-_RANGE = re.compile(r"(?P<low>(?:\([ \t]*)?\d+)[ \t]*\.\.\.?[ \t]*(?P<high>\d+)(?:[ \t]*\))?")
+_RANGE = re.compile(
+    r"(?P<low>(?:\([ \t]*)?\b[0-9]{1,9})[ \t]*\.\.\.?[ \t]*(?P<high>[0-9]{1,9})\b(?:[ \t]*\))?"
+)
 _CLOSES = {"{{": "}}", "{%": "%}"}
 
 

@@ -43,6 +43,7 @@ _THEIRS: tuple[tuple[str, str], ...] = (
     ("You cannot chain multiple tests", "one 'is' follows another; join two tests with 'and'"),
     ("Block names in Jinja", "the name of a block has no hyphen; write _"),
     ("Required blocks can only", "a required block holds nothing but comments"),
+    ("Exceeds the limit", "this number has too many digits"),
 )
 """Jinja's words, and ours."""
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from studio.core.prompty.templates.faults import UNSUPPORTED, syntax_problem
+from studio.core.prompty.templates.faults import MOST_FAULTS, UNSUPPORTED, syntax_problem
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
@@ -108,7 +108,7 @@ def read_mustache(
     for section in open_:
         message = f"this section is never closed by '{{{{/{section.key}}}}}'"
         problems.append(syntax_problem(message, section.span))
-    return root, tuple(problems)
+    return root, tuple(problems[:MOST_FAULTS])
 
 
 def _close(
