@@ -6,7 +6,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 from studio.application.trust import is_trusted
@@ -20,6 +20,7 @@ from studio.core.imports.promptfoo import import_promptfoo
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml
+from studio.core.text.files_beside import OutsidePatternError, files_matching
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
@@ -55,15 +56,18 @@ class Folder:
             ExperimentError: there is none, or it may not be read.
         """
         path = (self.path / name).resolve()
-        if not path.is_relative_to(self._root()) and not self._trust.is_trusted(path.parent):
-            raise ExperimentError(
-                _tr("{name}: the file lies outside of the experiment's folder; trust its folder "
-                    "to use it.").format(name=name)
-            )  # fmt: skip
+        if not self._allows(path.parent):
+            raise _outside(name)
         if not path.is_file():
             raise ExperimentError(_tr("{name}: there is no such file.").format(name=name))
         return path
 
+    def _allows(self, folder: Path) -> bool:
+        """Whether files of a folder may be looked for and read."""
+        place = folder.resolve()
+        return place.is_relative_to(self._root) or self._trust.is_trusted(place)
+
+    @cached_property
     def _root(self) -> Path:
         """What its files may name: the repository that it stands in, where it is trusted."""
         if not self.trusted:
@@ -75,11 +79,13 @@ class Folder:
         """The files that a pattern with `*` means, in order.
 
         Raises:
-            ExperimentError: it is no pattern.
+            ExperimentError: it is no pattern, or leads where nothing may be read.
         """
         try:
-            return sorted(path for path in self.path.glob(pattern) if path.is_file())
-        except (ValueError, NotImplementedError, OSError) as error:
+            return files_matching(self.path, pattern, self._allows)
+        except OutsidePatternError:
+            raise _outside(pattern) from None
+        except (ValueError, OSError) as error:
             raise ExperimentError(f"{pattern}: {reason_of(error)}") from None
 
     def read(self, name: str) -> str:
@@ -93,6 +99,13 @@ class Folder:
             return path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             raise ExperimentError(f"{name}: {reason_of(error)}") from None
+
+
+def _outside(name: str) -> ExperimentError:
+    return ExperimentError(
+        _tr("{name}: the file lies outside of the experiment's folder; trust its folder "
+            "to use it.").format(name=name)
+    )  # fmt: skip
 
 
 def documents_of(entry: PromptEntry, folder: Folder) -> Iterator[tuple[str, PromptDocument]]:

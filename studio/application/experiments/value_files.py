@@ -85,10 +85,10 @@ class ValueFiles:
 
     def _names(self, value: str) -> list[str]:
         pattern = value.removeprefix(_MARK)
+        self._check_trust(pattern)
         if not _PATTERN & set(pattern) or (self._folder.path / pattern).is_file():
             return [pattern]
-        self._check_trust(pattern)
-        found = [each for each in self._folder.matching(pattern) if each.is_file()]
+        found = self._folder.matching(pattern)
         if not found:
             raise ExperimentError(_tr("{name}: no file has such a name.").format(name=pattern))
         return [str(each.relative_to(self._folder.path)) for each in found[:_MOST_FILES]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import PurePath
 from typing import cast
 
@@ -24,6 +23,7 @@ from studio.core.imports.promptfoo import import_promptfoo, is_promptfoo
 from studio.core.imports.request_json import import_request, is_request
 from studio.core.plugins import Plugin, fault, installed
 from studio.core.prompty.yaml.reader import write_yaml
+from studio.core.text.files_beside import files_matching
 from studio.core.text.values import Json
 
 _MOST_FILES = 1000
@@ -83,13 +83,12 @@ def _beside(source: ImportSource, pattern: str) -> tuple[str, ...]:
     """The files in the folder of a source, or below it, that a pattern means."""
     if source.path is None or ".." in PurePath(pattern).parts or PurePath(pattern).is_absolute():
         return ()
-    folder = source.path.parent
-    found = (path for path in folder.glob(pattern) if path.is_file())
+    folder = source.path.parent.resolve()
     try:
-        paths = list(islice(found, _MOST_FILES))
-    except (ValueError, NotImplementedError, OSError):  # a text with stars in it, and no pattern
+        paths = files_matching(folder, pattern, lambda each: each.resolve().is_relative_to(folder))
+    except (ValueError, OSError):  # a text with stars in it, and no pattern
         return ()
-    return tuple(sorted(path.relative_to(folder).as_posix() for path in paths))
+    return tuple(path.relative_to(folder).as_posix() for path in paths[:_MOST_FILES])
 
 
 def _agent_schema(source: ImportSource) -> Imported:

@@ -95,3 +95,22 @@ def test_no_file_becomes_a_value_in_a_folder_that_is_not_trusted(bench: Bench, n
     bench.write(".env", "SECRET=1")
     with pytest.raises(ExperimentError, match="read in trusted folders only"):
         values_of(bench, f"tests: [{{vars: {{country: 'file://{name}'}}}}]", trusted=False)
+
+
+@pytest.mark.parametrize(
+    ("tests", "said"),
+    [
+        ("tests: [{vars: {country: 'file://../**/*.csv'}}]", "trusted folders only"),
+        ("tests: [{vars: 'file://../**/*.csv'}]", "../**/*.csv: the file lies outside"),
+        ("defaultTest: {vars: 'file://../*.csv'}\ntests: [{}]", "../*.csv: the file lies outside"),
+        ("tests: 'file://../**/*.csv'", "../**/*.csv: the file lies outside"),
+    ],
+)
+def test_a_pattern_is_refused_before_a_folder_is_looked_into(
+    bench: Bench, tests: str, said: str
+) -> None:
+    (bench.folder.parent / "beside.csv").write_text("country\nPeru\n", encoding="utf-8")
+    with pytest.raises(ExperimentError) as told:
+        values_of(bench, tests, trusted=False)
+    assert said in str(told.value)  # the pattern is named, and no file that it would find
+    assert "beside" not in str(told.value)
