@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 NAMED = re.compile(r"(?<![\w./-])[\w/-][\w./-]*\.md\b")
 LINKED = re.compile(r"\]\((?!\w+:)([^()#\s]+)")
+ANCHORED = re.compile(r"\]\((?!\w+:)([^()#\s]*)#([^()\s]+)\)")
 IN_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 CODE = sorted([*(ROOT / "studio").rglob("*.py"), *(ROOT / "packaging").rglob("*.py")])
@@ -42,3 +43,11 @@ def test_every_document_named_in_code_exists() -> None:
 def test_every_link_of_a_document_leads_to_a_file(page: Path) -> None:
     links = LINKED.findall(IN_CODE.sub("", page.read_text(encoding="utf-8")))
     assert not [link for link in links if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_link_into_a_document_leads_to_a_heading(page: Path) -> None:
+    for name, anchor in ANCHORED.findall(IN_CODE.sub("", page.read_text(encoding="utf-8"))):
+        text = (page.parent / name if name else page).read_text(encoding="utf-8")
+        heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+        assert anchor in {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}

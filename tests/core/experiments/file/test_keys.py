@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,16 @@ def test_every_key_and_type_that_is_read_is_in_the_table() -> None:
     found = key_at(("tests", 0, "assert", 0, "type"), SHAPES)
     assert found is not None
     assert {*TYPES, *FOREIGN} <= set(found.values)
+
+
+def test_the_page_of_experiments_names_every_assertion_and_key() -> None:
+    page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    named = {word.rstrip(":") for word in re.findall(r"`([\w:-]+)", page)}
+    assert set(TYPES) - named == set()
+    of_file = {
+        key.name for shape in ("root", "gates", "options", "budget") for key in SHAPES[shape]
+    }
+    assert of_file - named <= {"targets"}
 
 
 @pytest.mark.parametrize(
