@@ -106,7 +106,7 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     from PySide6.QtWidgets import QApplication
     from shiboken6 import isValid
 
-    from studio.ui.style.restyle import finish_restyling
+    from studio.ui.style.application import finish_restyling
 
     finish_restyling()
     done = QThreadPool.globalInstance().waitForDone(patience.MS)

@@ -32,7 +32,7 @@ from studio.core.paths import user_paths  # noqa: E402
 from studio.core.resource_files import resource  # noqa: E402
 from studio.ui.app.workbench import Workbench  # noqa: E402
 from studio.ui.base.services import build_services  # noqa: E402
-from studio.ui.style.restyle import finish_restyling  # noqa: E402
+from studio.ui.style.application import finish_restyling  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
 from tests.support.cut_words import cut_words  # noqa: E402
 from tests.support.themes import wear  # noqa: E402

@@ -2,8 +2,7 @@
 
 from PySide6.QtWidgets import QApplication
 
-from studio.ui.style.application import apply_theme
-from studio.ui.style.restyle import finish_restyling
+from studio.ui.style.application import apply_theme, finish_restyling
 from studio.ui.style.theme import Theme
 
 

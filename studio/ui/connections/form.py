@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QScrollArea,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -26,7 +27,6 @@ from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.price_table import is_loaded, table_name
 from studio.core.text.values import Json, JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.connections.collapsible_section import CollapsibleSection
 from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
@@ -34,6 +34,37 @@ from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.connections.tried_table import TriedTable
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
+
+
+class CollapsibleSection(QToolButton):
+    """Checked while its body is open; closed at first."""
+
+    def __init__(self, title: str, body: QWidget) -> None:
+        """Make a heading.
+
+        Args:
+            title: what is said.
+            body: what is shown while it is checked; laid out by the caller.
+        """
+        super().__init__()
+        self.body = body
+        self.setText(title)
+        self.setCheckable(True)
+        self.setArrowType(Qt.ArrowType.RightArrow)
+        self.setStyleSheet("QToolButton:checked { background: transparent; }")
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.toggled.connect(self._on_toggled)
+        body.hide()
+
+    def set_available(self, available: bool) -> None:
+        """Show heading and, where it is open, body; or neither."""
+        self.setVisible(available)
+        self.body.setVisible(available and self.isChecked())
+
+    def _on_toggled(self, on: bool) -> None:
+        self.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
+        self.body.setVisible(on)
+
 
 FieldTone: TypeAlias = Literal["error", "warning", "hint"]
 """Whether a note keeps the line from being saved, warns, or explains."""

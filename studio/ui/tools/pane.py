@@ -22,11 +22,10 @@ from studio.core.tools.mcp.asking import InputGiven
 from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.tools.bar import ToolsBar
+from studio.ui.tools.bar import ReadingBars, ToolsBar
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
 from studio.ui.tools.detail import ToolDetail
 from studio.ui.tools.questions import AnswerDialog, InputDialog
-from studio.ui.tools.reading_bars import ReadingBars
 from studio.ui.tools.source_banners import SourceBanners, why_no_tools
 from studio.ui.tools.sources_page import SourcesPage
 from studio.ui.tools.table import ToolTable

@@ -17,7 +17,7 @@ from studio.core.models.embedded import weights
 from studio.core.models.embedded.fetch_weights import WeightsPackage
 from studio.core.models.embedded.weights import bundled_weights, fetched_weights_folder
 from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.connections.fetch_bar import FetchBar
+from studio.ui.connections.embedded_fields import FetchBar
 from studio.viewmodels.connections.controller import ConnectionsController
 from tests.support import patience
 from tests.support.index_server import PackageIndex, package_index

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.resource_files import docs_root
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.help import HelpDialog, _anchor, help_pages
-from studio.ui.style.restyle import finish_restyling
+from studio.ui.style.application import finish_restyling
 from studio.ui.style.theme import DARK, LIGHT
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")

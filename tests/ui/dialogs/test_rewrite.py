@@ -9,7 +9,7 @@ from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.rewrite import RewriteDialog
-from studio.ui.style.restyle import finish_restyling
+from studio.ui.style.application import finish_restyling
 from studio.ui.style.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

@@ -15,8 +15,8 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import apply_edits
 from studio.ui.app.main_window import MainWindow
+from studio.ui.editor.page.naming import RenameField
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.editor.page.rename_field import RenameField
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 

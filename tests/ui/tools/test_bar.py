@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from studio.core.prompty.parse import parse
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.trust.store import TrustStore
+from studio.ui.tools.bar import ReadingBars
 from studio.ui.tools.pane import ToolsPane
-from studio.ui.tools.reading_bars import ReadingBars
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from tests.support import patience
