@@ -1,4 +1,4 @@
-"""Files: the prompts of some folders and what prompts refer to, a section for each."""
+"""Files: the prompts of some folders and what prompts refer to."""
 
 from __future__ import annotations
 
