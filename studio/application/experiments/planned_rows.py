@@ -20,8 +20,7 @@ from studio.application.experiments.value_files import ValueFiles
 from studio.application.run.start.readiness import refusal_of
 from studio.application.words import translate
 from studio.core.experiments.datasets import DatasetError, read_dataset, unread_columns
-from studio.core.experiments.file.cases import DATA_SUFFIXES
-from studio.core.experiments.rows import expand_rows
+from studio.core.experiments.file.cases import DATA_SUFFIXES, expand_rows
 from studio.core.experiments.values import (
     DatasetReference,
     ExperimentCase,

@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal
 
 from studio.application.document.loading import LoadedPart, loaded_parts
 from studio.application.editing.editor_context import editor_context_of
-from studio.application.inputs.sample import sample_edits
+from studio.application.inputs.sets import sample_edits
 from studio.application.preview.meter import meter
 from studio.application.preview.target import preview_target
 from studio.application.preview.value import Preview, PreviewTarget

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from studio.application.inputs.fields import ValueHistory, input_fields, own_count
-from studio.application.inputs.sample import sample_edits
 from studio.application.inputs.sets import (
     InputFileError,
     fit_values,
     load_rows,
     read_sets,
+    sample_edits,
     sets_path,
     write_sets,
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.experiments.datasets import DatasetError, read_dataset, unread_columns
-from studio.core.experiments.rows import expand_rows, row_hash
+from studio.core.experiments.file.cases import expand_rows, row_hash
 from studio.core.experiments.values import AssertionSpec, DatasetReference, ExperimentCase
 
 

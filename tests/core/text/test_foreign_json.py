@@ -21,10 +21,10 @@ ROOMS = (
 
 READS_ITS_OWN = {
     "core/experiments/assertions/checker.py": "the studio",
-    "core/experiments/assertions/child.py": "its own child, by its own writer",
+    "core/experiments/assertions/code.py": "its own child, by its own writer",
     "core/experiments/assertions/marking.py": "what it wrote",
     "core/experiments/assertions/structure.py": "what it wrote",
-    "application/experiments/exports/otel.py": "journals that it wrote",
+    "application/experiments/exports/forms.py": "journals that it wrote",
     "core/experiments/results/batch_store.py": "replies that it has read with bounds before",
     "core/experiments/results/kept_texts.py": "what it wrote",
     "core/experiments/results/ledger.py": "what it wrote",
@@ -38,7 +38,6 @@ READS_ITS_OWN = {
     "core/prompty/templates/jinja/conditions.py": "what it wrote",
     "core/tools/arguments.py": "what it wrote",
     "core/tools/python_server/serve.py": "the studio's calls, in a Python without the studio",
-    "core/tools/trust/definition_store.py": "the data folder",
     "core/tools/trust/store.py": "the data folder",
 }
 """Modules that read only JSON which the studio wrote; the others read with `parse_json`."""

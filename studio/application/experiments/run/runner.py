@@ -20,7 +20,7 @@ from studio.application.experiments.run.estimate import ExperimentEstimate, esti
 from studio.application.experiments.run.outcome import answer_of, done_outcome, row_facts
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
 from studio.application.experiments.turns import LeasedCell
-from studio.core.experiments.assertions.child import AssertionChild
+from studio.core.experiments.assertions.code import AssertionChild
 from studio.core.experiments.assertions.marking import (
     CellMarks,
     Markers,

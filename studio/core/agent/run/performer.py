@@ -18,8 +18,7 @@ from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.run.calls import check_calls, denied_reply, denied_request
-from studio.core.agent.run.pace import ReplyPace
-from studio.core.agent.run.reply_keeper import KeepReply, ReplyKeeper
+from studio.core.agent.run.reply_keeper import KeepReply, ReplyKeeper, ReplyPace
 from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.effects import CallModel, ReadReply
 from studio.core.agent.values.events import (
