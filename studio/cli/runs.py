@@ -35,7 +35,7 @@ from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.core.runs.timing import fold_with_times
 from studio.core.text.counted import counted
-from studio.core.text.reason import reason_of
+from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.whole_number import whole_number
 
 _DAY = 86_400
@@ -89,13 +89,10 @@ def _acts(
                 with suppress(StoreError):  # one that can only be read is shown as it is
                     store.mark_interrupted()
                 return act(options, store)
-        except BrokenPipeError:
-            raise  # of the output, not of a file
-        except (StoreError, JournalError) as error:
-            print(f"prompt-studio: {error}", file=sys.stderr)
-            return PROBLEMS
-        except OSError as error:
-            print(f"prompt-studio: {error.filename}: {error.strerror}", file=sys.stderr)
+        except (StoreError, JournalError, OSError) as error:
+            if isinstance(error, OSError) and error.filename is None:
+                raise  # of the output, not of a file
+            print(f"prompt-studio: {named_reason(error)}", file=sys.stderr)
             return PROBLEMS
 
     parser.set_defaults(action=action)

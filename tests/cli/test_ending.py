@@ -84,8 +84,11 @@ def test_a_name_that_the_system_refuses_is_told(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
-def test_a_full_disk_is_said() -> None:
+@pytest.mark.parametrize(
+    ("command", "unbuffered"), [("connections list", False), ("runs list --json", True)]
+)
+def test_a_full_disk_is_said(command: str, *, unbuffered: bool) -> None:
     with FULL.open("wb") as full:
-        code, told = said(full.fileno(), "connections", "list", unbuffered=False)
+        code, told = said(full.fileno(), *command.split(), unbuffered=unbuffered)
     assert code == PROBLEMS
     assert told == f"prompt-studio: cannot write: {os.strerror(28)}\n"

@@ -77,29 +77,36 @@ def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
     assert capsys.readouterr().err.count("Go on with Script one.json (run)") == 2
 
 
-def test_whatever_answers_is_closed_whichever_word_ends_the_question(
+def test_whatever_answers_is_closed_once_whichever_word_ends_the_question(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asks = ["run", str(REACT), "-i", "question=What is 6 * 7?"]
     assert run_command(asks) == FINE
     fork = ["run", str(REACT), "--fork", f"{last_run(capsys)}@2", "--json"]
-    make_default(home, "Two")
     opened: list[ScriptedModel] = []
-    closed: set[ScriptedModel] = set()
+    closed: list[ScriptedModel] = []
 
     def recorded(model: ScriptedModel, *_: object) -> ScriptedModel:
         opened.append(model)
         return model
 
     async def close(model: ScriptedModel) -> None:
-        closed.add(model)
+        closed.append(model)
 
     monkeypatch.setattr("studio.cli.run.drive.recorded", recorded)
     monkeypatch.setattr("studio.cli.run.other_model.recorded", recorded)
     monkeypatch.setattr(ScriptedModel, "close", close)
-    for more, count in (([], 1), (["--fork-model", "run"], 3), (["--fork-model", "prompt"], 4)):
+    assert run_command(fork) == FINE  # the model is the run's own
+    assert closed == opened
+    make_default(home, "Two")
+    for more, count in (([], 2), (["--fork-model", "run"], 4), (["--fork-model", "prompt"], 5)):
         run_command([*fork, *more])
-        assert (len(opened), closed) == (count, set(opened))
+        assert len(opened) == count
+        assert sorted(closed, key=id) == sorted(opened, key=id)
+    say(monkeypatch, "s", "model One", "c")
+    assert run_command([*asks, "--step"]) == FINE
+    assert len(opened) == 7
+    assert sorted(closed, key=id) == sorted(opened, key=id)
 
 
 def test_the_model_is_changed_while_stepping_and_the_replay_says_so(

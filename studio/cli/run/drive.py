@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,14 +86,20 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
         return await _go(options, replace(plan, document=document, inputs=order.values), None)
     connections = read_connections(user_paths().config / "connections.toml")
     answerers = Answerers(connections, secrets)
-    open_other = partial(open_named, document, order.trust, answerers, options.record)
     async with AsyncExitStack() as opened:
-        model = _model(options, document, order.trust, answerers)
-        opened.push_async_callback(model.close)
+        own = model = _model(options, document, order.trust, answerers)
+        opened.push_async_callback(own.close)
         first: tuple[Command, ...] = ()
         if past is not None:
-            model, first = model_of_fork(options, past, model, answerers, order.trust)
-            opened.push_async_callback(model.close)
+            model, first = model_of_fork(options, past, own, answerers, order.trust)
+            if model is not own:
+                opened.push_async_callback(model.close)
+
+        def open_other(words: str) -> ChatModel:
+            other = open_named(document, order.trust, answerers, options.record, words)
+            opened.push_async_callback(other.close)
+            return other
+
         tools = tool_session(order.trust, connections, secrets, terminal_asker())
         opened.push_async_callback(tools.close)
         prepared = prepare(document, order.values, references=references)
@@ -180,13 +185,10 @@ async def _go(
         print(f"prompt-studio: {told}", file=sys.stderr)
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
-    try:
-        if plan.options.headless:
-            return await _within(options.timeout, run, first)
-        run.gate.target = target_of(options.to) if options.to else None
-        return await step_through(run, first, changed, open_other)
-    finally:
-        await run.close_models()
+    if plan.options.headless:
+        return await _within(options.timeout, run, first)
+    run.gate.target = target_of(options.to) if options.to else None
+    return await step_through(run, first, changed, open_other)
 
 
 async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -> RunState:
