@@ -44,7 +44,7 @@ _NO_CHAT = re.compile(
 )
 _CHAT_METHODS = ("generateContent", "completion")
 _ASSIGNED = re.compile(
-    r"(?:export\s+|set\s+|\$env:)?\w*(?:key|token|secret)\s*(?:=|:\s)\s*", re.IGNORECASE
+    r"(?:export\s+|set\s+|\$env:)?\w*(?:key|token|secret)\s*(?:=(?!=)|:\s)\s*", re.IGNORECASE
 )
 """`export OPENAI_API_KEY=`, and `api_key: ` of a YAML file."""
 _QUOTES = "\"'`“”„‘’«»,;"

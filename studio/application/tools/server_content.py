@@ -60,9 +60,9 @@ def kept_content(
     last = name.rstrip("/").rpartition("/")[2].partition(".")[0] or name
     plain = _NO_NAME.sub("_", last)[:_LONGEST_NAME].strip("_") or "resource"
     plain = plain if plain.isidentifier() else f"_{plain}"
-    taken = {each.name for each in document.variables} | _NO_NAMES
+    taken = {each.name for each in document.variables} | {each.name for each in document.inputs}
     wanted, count = plain, 2
-    while wanted in taken or document.input(wanted) is not None or is_taken(f"{wanted}.md"):
+    while wanted in taken or wanted.lower() in _NO_NAMES or is_taken(f"{wanted}.md"):
         wanted, count = f"{plain}_{count}", count + 1
     file = f"{wanted}.md"
     reference = f'"${{file:{file}}}"'

@@ -124,12 +124,13 @@ class Comparisons(QObject):
         self._palette().ask(self.tr("Compare with"), choices)
 
     def _tell_refused(self, repository: str) -> None:
+        quoted = repository.replace("'", "'\\''")  # its name must not end the quotes of a shell
         self._window.services.messages.say(
             Notification(
                 "warning",
                 self.tr("Git does not read this repository: its files are another user's."),
                 self.tr("If you trust it: {command}").format(
-                    command=f"git config --global --add safe.directory '{repository}'"
+                    command=f"git config --global --add safe.directory '{quoted}'"
                 ),
                 repository,
                 key="git",

@@ -148,7 +148,7 @@ def test_a_key_is_taken_out_of_what_was_pasted_with_it(pasted: str) -> None:
     assert tidied_key(pasted) == "sk-abc_12="
 
 
-@pytest.mark.parametrize("key", ["id:secret", "c2VjcmV0LWtleQ==", "my-key="])
+@pytest.mark.parametrize("key", ["id:secret", "c2VjcmV0LWtleQ==", "my-key=", "c2VjcmVtoken=="])
 def test_a_key_with_signs_in_it_stays(key: str) -> None:
     assert tidied_key(key) == key
 

@@ -97,7 +97,7 @@ def test_a_kept_resource_is_shown_as_it_is_in_each_form_of_template(form: Templa
 
 def test_words_of_yaml_and_templates_are_no_names(tmp_path: Path) -> None:
     content = OfferContent((("", "x"),))
-    for name in ("null", "if", "no"):
+    for name in ("null", "if", "no", "No", "ON", "True", "NULL"):
         kept = kept_content(parse("Hi", tmp_path / "a.prompty"), content, name, 0, lambda _: False)
         assert kept.file == f"{name}_2.md"
 

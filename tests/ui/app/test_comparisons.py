@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -127,9 +128,11 @@ def test_lines_changed_since_the_commit_are_marked(
 def test_a_repository_that_git_refuses_is_named_with_what_to_do(
     window: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    subprocess.run(("git", "init", "-q"), cwd=tmp_path, check=True, capture_output=True)
+    repository = tmp_path / "it's; mine"
+    repository.mkdir()
+    subprocess.run(("git", "init", "-q"), cwd=repository, check=True, capture_output=True)
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    open_prompt(window, tmp_path, qtbot)
+    open_prompt(window, repository, qtbot)
     window.actions_by_id["prompt.compare"].trigger()
     palette = window.commands.chooser.palette
     qtbot.waitUntil(palette.isVisible)
@@ -137,7 +140,9 @@ def test_a_repository_that_git_refuses_is_named_with_what_to_do(
     QTest.keyClicks(field, "Git does not")
     with qtbot.waitSignal(window.services.messages.noticed) as told:
         QTest.keyClick(field, Qt.Key.Key_Return)
-    assert "safe.directory" in told.args[0].hint
+    *command, named = shlex.split(told.args[0].hint.partition(": ")[2])
+    assert command[-1] == "safe.directory"
+    assert Path(named).resolve() == repository.resolve()
 
 
 def test_two_input_sets_in_values_messages_and_request(
