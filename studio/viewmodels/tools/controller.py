@@ -27,10 +27,9 @@ from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob
-from studio.viewmodels.tools.calls import ToolCalls
 from studio.viewmodels.tools.questions import ToolQuestions
 from studio.viewmodels.tools.saved_files import SavedFiles
-from studio.viewmodels.tools.trial import ToolTrial, ToolTrials
+from studio.viewmodels.tools.trial import ToolCalls, ToolTrial, ToolTrials
 
 _LOAD_MS = 300
 _CLOSE_SECONDS = 2.0

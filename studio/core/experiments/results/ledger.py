@@ -33,7 +33,7 @@ from studio.core.experiments.results.kept_texts import (
     packed,
     unpacked,
 )
-from studio.core.experiments.results.rating_store import RatingStore
+from studio.core.experiments.results.ratings import RatingStore
 from studio.core.experiments.results.result import NewResult, ResultHead, ResultRow
 from studio.core.experiments.results.scans import LedgerScans
 from studio.core.experiments.results.totals import add_outcome, begin_totals, sum_up

@@ -20,8 +20,7 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp.asking import AskForInput
-from studio.core.tools.mcp.call_time import CallTime
+from studio.core.tools.mcp.asking import AskForInput, CallTime
 from studio.core.tools.mcp.child import LONGEST_LOG, ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
 from studio.core.tools.mcp.login import LoginRefusedError, ServerLogin

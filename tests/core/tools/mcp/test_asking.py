@@ -11,7 +11,7 @@ import pytest
 
 from studio.core.text.values import JsonObject
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp.asking import InputGiven, InputWanted
+from studio.core.tools.mcp.asking import CallTime, InputGiven, InputWanted
 from studio.core.tools.mcp.server_config import HttpServer, StdioServer, server_address
 from studio.core.tools.mcp.source import McpSource
 from tests.support import patience
@@ -131,3 +131,37 @@ async def test_a_server_that_asks_in_the_old_way_is_asked_to_speak_the_old_proto
     assert (outcome.status, outcome.text) == ("ok", "accept: row=3 window=False")
     assert (await source.facts()).words["protocol"] == "2025-11-25"
     await source.close()
+
+
+SHORT = 0.02
+
+
+async def slow_user(_: InputWanted) -> InputGiven:
+    await asyncio.sleep(SHORT * 4)
+    return InputGiven("accept")
+
+
+async def never_done(time: CallTime) -> None:
+    async with time.limit() as limit:
+        with time.running(limit):
+            if time.ask is not None:
+                await time.ask(InputWanted("?"))
+            await asyncio.Event().wait()
+
+
+async def test_the_users_time_is_not_the_calls() -> None:
+    time = CallTime(SHORT, slow_user)
+    ask = time.ask
+    assert ask is not None
+    async with time.limit() as limit:
+        with time.running(limit):
+            assert (await ask(InputWanted("?"))).action == "accept"
+    with pytest.raises(TimeoutError):
+        await never_done(time)
+
+
+async def test_a_call_that_asks_nobody_has_its_limit() -> None:
+    time = CallTime(SHORT, None)
+    assert time.ask is None
+    with pytest.raises(TimeoutError):
+        await never_done(time)
