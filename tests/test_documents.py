@@ -11,6 +11,9 @@ ROOT = Path(__file__).resolve().parent.parent
 NAMED = re.compile(r"(?<![\w./-])[\w/-][\w./-]*\.md\b")
 LINKED = re.compile(r"\]\((?!\w+:)([^()#\s]+)")
 ANCHORED = re.compile(r"\]\((?!\w+:)([^()#\s]*)#([^()\s]+)\)")
+SOURCE = re.compile(r"`((?:[\w-]+/)*[\w-]+\.py)`")
+MADE_BY_USERS = {"agent.py", "checks.py", "tools.py"}
+"""Names that examples give to files of the reader's own."""
 IN_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 CODE = sorted([*(ROOT / "studio").rglob("*.py"), *(ROOT / "packaging").rglob("*.py")])
@@ -51,3 +54,13 @@ def test_every_link_into_a_document_leads_to_a_heading(page: Path) -> None:
         text = (page.parent / name if name else page).read_text(encoding="utf-8")
         heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
         assert anchor in {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_module_that_a_document_names_exists(page: Path) -> None:
+    named = set(SOURCE.findall(page.read_text(encoding="utf-8"))) - MADE_BY_USERS
+    modules = [
+        path.as_posix() for room in ("studio", "tests") for path in (ROOT / room).rglob("*.py")
+    ]
+    modules += [path.as_posix() for path in (ROOT / "packaging").glob("*.py")]
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in modules)] == []
