@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -31,7 +30,7 @@ from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.list_buttons import DeleteQuestion, ListButtons
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
-from studio.ui.parts.dropped import dropped_file
+from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.separator import Separator
 from studio.ui.style.icons import icon
 from studio.viewmodels.connections.controller import ConnectionsController
@@ -84,7 +83,7 @@ class ConnectionsDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Connections"))
         self.resize(940, 640)
-        self.setAcceptDrops(True)
+        FileDrop(self, self.add_weights, (".gguf",))
         self._controller = controller
         self.list = ConnectionList()
         self.form = ConnectionForm()
@@ -288,21 +287,8 @@ class ConnectionsDialog(QDialog):
 
     # -- events ---------------------------------------------------------------------------------
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A model file may be dropped anywhere."""
-        path = dropped_file(event.mimeData())
-        if path is not None and path.suffix.lower() == ".gguf":
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """A model file becomes a connection to it."""
-        path = dropped_file(event.mimeData())
-        if path is not None:
-            event.acceptProposedAction()
-            self.add_weights(path)
-
     def add_weights(self, path: Path) -> None:
-        """Add an embedded model that runs a GGUF file of the user's."""
+        """Add an embedded model that runs a GGUF file of the user's, also one that is dropped."""
         self.add_connection(replace(EMBEDDED, name=path.stem, settings={"weights": str(path)}))
 
     def done(self, result: int) -> None:

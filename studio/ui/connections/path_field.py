@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
-from studio.ui.parts.dropped import dropped_file
+from studio.ui.parts.dropped import FileDrop
 from studio.ui.style.icons import icon
 
 
@@ -47,7 +46,7 @@ class PathField(QWidget):
         row.setSpacing(4)
         row.addWidget(self.line, 1)
         row.addWidget(self.browse)
-        self.setAcceptDrops(True)
+        FileDrop(self, self.take)
         self.setFocusProxy(self.line)
 
     def value(self) -> str:
@@ -62,18 +61,6 @@ class PathField(QWidget):
         """Take a file, as the dialog and a drop do."""
         self.line.setText(str(path))
         self.changed.emit()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A file may be dropped."""
-        if dropped_file(event.mimeData()) is not None:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Take the file."""
-        path = dropped_file(event.mimeData())
-        if path is not None:
-            event.acceptProposedAction()
-            self.take(path)
 
     def _ask(self) -> None:
         start = self.value() or str(Path.home())

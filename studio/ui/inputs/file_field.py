@@ -6,13 +6,12 @@ import os
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QSize
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.fields import FieldEditor
-from studio.ui.parts.dropped import dropped_file
+from studio.ui.parts.dropped import FileDrop
 from studio.ui.style.icons import icon
 
 _FILTERS = {
@@ -36,7 +35,7 @@ class FileField(FieldEditor):
         self.line.setPlaceholderText(self._placeholder(self.tr("Path beside the prompt, or URL")))
         self.line.textEdited.connect(self._edited)
         self.line.setAcceptDrops(False)  # a drop on the line is this widget's
-        self.setAcceptDrops(True)
+        FileDrop(self, self.choose)
         browse = QToolButton()
         browse.setIcon(icon("folder-open"))
         browse.setIconSize(QSize(16, 16))
@@ -62,24 +61,12 @@ class FileField(FieldEditor):
         self._folder = folder
 
     def choose(self, path: Path) -> None:
-        """Take a file, as the dialog does."""
+        """Take a file, as the dialog and a drop do."""
         text = path.as_posix()
         if self._folder is not None and path.resolve().is_relative_to(self._folder.resolve()):
             text = Path(os.path.relpath(path.resolve(), self._folder.resolve())).as_posix()
         self.line.setText(text)
         self.changed.emit()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A file may be dropped."""
-        if dropped_file(event.mimeData()) is not None:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Take the file, as the dialog does."""
-        path = dropped_file(event.mimeData())
-        if path is not None:
-            event.acceptProposedAction()
-            self.choose(path)
 
     def _browse(self) -> None:
         folder = str(self._folder or Path.home())

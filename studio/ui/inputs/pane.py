@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QPalette, QResizeEvent
+from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -27,7 +27,7 @@ from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.inputs.sets_button import SetsButton
-from studio.ui.parts.dropped import dropped_file
+from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -56,7 +56,6 @@ class InputsPane(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("Inputs"))
-        self.setAcceptDrops(True)
         self._values: dict[str, Json] = {}
         self._summary = QLabel()
         self._summary.setTextFormat(Qt.TextFormat.PlainText)
@@ -64,6 +63,7 @@ class InputsPane(FollowsTheme, QWidget):
         self._names: tuple[str, ...] = ()
         self.fold_button = self._head()
         self.library = InputLibrary(self)
+        FileDrop(self, self.library.load, _OF_VALUES)  # beside the fields; others are the window's
         self.sets = SetsButton(self.library, self)
         self.json_button = QToolButton()
         self.json_button.setCheckable(True)
@@ -106,19 +106,6 @@ class InputsPane(FollowsTheme, QWidget):
         paint_text(self._summary, "muted")
         paint_text(self.raw_problem, "error")
         self.follow_theme()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """A file with values may be dropped beside the fields; others are the window's."""
-        path = dropped_file(event.mimeData())
-        if path is not None and path.suffix.lower() in _OF_VALUES:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Take the values of the file, as *Load from a file* does."""
-        path = dropped_file(event.mimeData())
-        if path is not None:
-            event.acceptProposedAction()
-            self.library.load(path)
 
     def _later(self, act: Callable[[], None]) -> QTimer:
         timer = QTimer(self)
