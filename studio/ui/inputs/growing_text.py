@@ -6,7 +6,7 @@ from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
-from studio.ui.parts.dropped import dropped_file, text_of
+from studio.ui.parts.dropped import dropped_file, dropped_files, text_of
 from studio.ui.parts.json_view import line_height
 
 _MOST_LINES = 10
@@ -48,15 +48,15 @@ class GrowingText(QPlainTextEdit):
             event.ignore()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """The text of a file; not its address, as Qt would write it."""
-        if source.hasUrls():
+        """The text of a file, not its address as Qt would write it; a link is its text."""
+        if dropped_files(source):
             path = dropped_file(source)
             return path is not None and text_of(path) is not None
         return super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Put in a text, or that of a file."""
-        path = dropped_file(source) if source.hasUrls() else None
+        path = dropped_file(source)
         text = text_of(path) if path is not None else None
         if text is not None:
             self.insertPlainText(text)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtWidgets import QInputDialog, QLabel
 from pytestqt.qtbot import QtBot
 
@@ -420,11 +420,27 @@ def test_a_file_dropped_on_a_field_is_its_text_or_its_path(qtbot: QtBot, tmp_pat
     assert file.value() == "cat.png"
 
 
+def test_a_link_is_pasted_and_dropped_as_its_text(qtbot: QtBot) -> None:
+    field = make_editor(FieldSpec("body", "string", "text"))
+    assert isinstance(field, TextField)
+    qtbot.addWidget(field)
+    link = QMimeData()  # as a browser copies the address of a page
+    link.setUrls([QUrl("https://example.com/a")])
+    link.setText("https://example.com/a")
+    assert field.text.canInsertFromMimeData(link)
+    field.text.insertFromMimeData(link)
+    assert field.value() == "https://example.com/a"
+
+
 def test_a_file_with_values_dropped_beside_the_fields_is_taken(
     pane: InputsPane, tmp_path: Path
 ) -> None:
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"city": "Oslo"}\n', encoding="utf-8")
+    picture = tmp_path / "cat.png"
+    picture.write_bytes(b"\x89PNG")
     pane.set_document(parse(DOC))
     drop_files(pane, rows)
     assert pane.values()["city"] == "Oslo"
+    with pytest.raises(AssertionError, match="wants none"):
+        drop_files(pane, picture)
