@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from studio.core.models.base import ModelError
+from studio.core.text.reason import named_reason
 from studio.viewmodels.app.background import Background
 
 Result = TypeVar("Result")
@@ -81,4 +82,4 @@ class DialogTask(QObject):
 def failure_words(error: Exception) -> str:
     """What went wrong, and what a model's error says to do."""
     hint = error.hint if isinstance(error, ModelError) else ""
-    return f"{error} {hint}".strip()
+    return f"{named_reason(error)} {hint}".strip()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.models.base import ModelError
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.experiments.dialog_task import DialogTask
+from studio.viewmodels.experiments.dialog_task import DialogTask, failure_words
 
 
 @pytest.fixture
@@ -51,6 +51,12 @@ def test_what_goes_wrong_is_said_with_its_hint(task: DialogTask, qtbot: QtBot) -
         task.start(refuse(), told.append)
     assert failed.args == ["The model is away. Start it."]
     assert not told
+
+
+def test_a_file_that_cannot_be_used_is_named_without_words_of_python() -> None:
+    assert failure_words(OSError(28, "No space left on device", "a.yaml")) == (
+        "a.yaml: No space left on device"
+    )
 
 
 def test_after_the_dialog_is_closed_nobody_is_told(task: DialogTask, qtbot: QtBot) -> None:
