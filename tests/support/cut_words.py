@@ -36,44 +36,46 @@ def cut_words(window: QWidget) -> list[str]:
 
 
 def _cut(widget: QWidget, window: QWidget) -> list[tuple[str, int, int]]:
-    found: list[tuple[str, int, int]] = []
-    if isinstance(widget, QLabel) and widget.text() and not widget.wordWrap():
-        need, have = _words_width(widget), widget.contentsRect().width()
-        if need > have + _SLACK:
-            found.append((widget.text()[:60], have, need))
-    elif isinstance(widget, QLabel) and widget.text():
-        need, have = widget.heightForWidth(widget.width()), widget.height()
-        if need > have + _SLACK:
-            found.append((f"(height) {widget.text()[:60]}", have, need))
-    elif isinstance(widget, QCheckBox | QRadioButton) and widget.text():
-        need, have = widget.sizeHint().width(), widget.width()
-        if need > have + _SLACK:
-            found.append((widget.text()[:60], have, need))
-    elif isinstance(widget, QTabBar) and widget.count() and not widget.tabsClosable():
-        need, have = widget.sizeHint().width(), widget.width()
-        if need > have + _SLACK:
-            said = ", ".join(widget.tabText(index) for index in range(widget.count()))
-            found.append((said[:60], have, need))
-    elif isinstance(widget, QComboBox) and widget.currentText():
-        need = widget.fontMetrics().horizontalAdvance(widget.currentText())
-        have = widget.width() - _COMBO_FRAME
-        if need > have:
-            found.append((widget.currentText()[:60], have, need))
-    elif isinstance(widget, QPushButton | QToolButton) and widget.text() and _shows_text(widget):
-        # Made for its words by its own size hint; only one that a layout squeezed has less.
-        need = widget.fontMetrics().horizontalAdvance(widget.text().replace("&", ""))
-        if need > widget.width() and widget.objectName() != "line":
-            found.append((widget.text()[:60], widget.width(), need))
-    if found or not isinstance(widget, QLabel | QAbstractButton) or _scrolls(widget, window):
-        return found
+    said, have, need = _measured(widget)
+    if need > have:
+        return [(said[:60], have, need)]
+    if not isinstance(widget, QLabel | QAbstractButton) or _scrolls(widget, window):
+        return []
     place = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size())
     inside = place.intersected(window.rect())
     parent = widget.parentWidget()
     if parent is not None and parent is not window:
         inside = inside.intersected(QRect(parent.mapTo(window, QPoint(0, 0)), parent.size()))
-    if inside.width() + _SLACK < place.width() and getattr(widget, "text", lambda: "")():
-        found.append((widget.text()[:60], inside.width(), place.width()))
-    return found
+    if inside.width() + _SLACK < place.width() and widget.text():
+        return [(widget.text()[:60], inside.width(), place.width())]
+    return []
+
+
+def _measured(widget: QWidget) -> tuple[str, int, int]:
+    """What a widget says, the pixels that it has for that, and those that it needs."""
+    if isinstance(widget, QTabBar) and widget.count() and not widget.tabsClosable():
+        said = ", ".join(widget.tabText(index) for index in range(widget.count()))
+        return said, widget.width() + _SLACK, widget.sizeHint().width()
+    if isinstance(widget, QComboBox) and widget.currentText():
+        need = widget.fontMetrics().horizontalAdvance(widget.currentText())
+        return widget.currentText(), widget.width() - _COMBO_FRAME, need
+    if not isinstance(widget, QLabel | QAbstractButton) or not (said := widget.text()):
+        return "", 0, 0
+    if isinstance(widget, QLabel) and widget.wordWrap():
+        need = widget.heightForWidth(widget.width())
+        return f"(height) {said}", widget.height() + _SLACK, need
+    if isinstance(widget, QLabel):
+        return said, widget.contentsRect().width() + _SLACK, _words_width(widget)
+    if isinstance(widget, QCheckBox | QRadioButton):
+        return said, widget.width() + _SLACK, widget.sizeHint().width()
+    if (
+        not isinstance(widget, QPushButton | QToolButton)
+        or not _shows_text(widget)
+        or widget.objectName() == "line"
+    ):
+        return said, 0, 0
+    # Made for its words by its own size hint; only one that a layout squeezed has less.
+    return said, widget.width(), widget.fontMetrics().horizontalAdvance(said.replace("&", ""))
 
 
 def _shows_text(button: QPushButton | QToolButton) -> bool:
