@@ -31,8 +31,8 @@ from pytestqt.qtbot import QtBot
 from studio.core.resource_files import resource
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
-from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.crash import CrashDialog
+from studio.ui.dialogs.help import AboutDialog
 from tests.ui.connections import conftest
 
 open_workbench = conftest.open_workbench

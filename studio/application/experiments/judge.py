@@ -11,8 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from studio.application.connections.model import Answerers
-from studio.application.experiments.embeddings import BatchedEmbeddings
-from studio.application.experiments.limited_model import LimitedModel
+from studio.application.experiments.limited_model import BatchedEmbeddings, LimitedModel
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import (
     ExperimentError,

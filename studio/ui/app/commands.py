@@ -343,7 +343,7 @@ class Commands(QObject):
 
     def about(self) -> None:
         """Say what this is."""
-        from studio.ui.dialogs.about import AboutDialog
+        from studio.ui.dialogs.help import AboutDialog
 
         AboutDialog(self._window.widget).open()
 

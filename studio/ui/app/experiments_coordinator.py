@@ -34,7 +34,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.experiment_dialogs import ExperimentDialogs
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.view import ExperimentView
-from studio.ui.window.desktop_notice import DesktopNotice
+from studio.ui.window.notices import DesktopNotice
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.notifications import Notification, NotificationAction

@@ -31,7 +31,7 @@ from studio.ui.connections.embedded_fields import EmbeddedFields
 from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
-from studio.ui.connections.tried_table import TriedTable
+from studio.ui.connections.trial_bar import TriedTable
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from collections.abc import Mapping
+from typing import get_args
 
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from studio.core.models.abilities_trial import AbilityAnswer, AbilityName
+from studio.core.models.connections import Connection
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.drawing import Drawing
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
@@ -72,3 +86,73 @@ class TrialBar(QWidget):
         self.picture.setVisible(mark is not None)
         if mark is not None:
             self.picture.draw(*mark)
+
+
+_NAMES: Mapping[AbilityName, str] = {
+    "streaming": QT_TRANSLATE_NOOP("TriedTable", "Streaming"),
+    "tools": QT_TRANSLATE_NOOP("TriedTable", "Tools"),
+    "parallel": QT_TRANSLATE_NOOP("TriedTable", "Several calls at once"),
+    "schema": QT_TRANSLATE_NOOP("TriedTable", "Schema for the answer"),
+    "vision": QT_TRANSLATE_NOOP("TriedTable", "Images"),
+    "reasoning": QT_TRANSLATE_NOOP("TriedTable", "Reasoning"),
+    "stop": QT_TRANSLATE_NOOP("TriedTable", "Stop sequences"),
+}
+_VERDICTS: Mapping[AbilityAnswer, str] = {
+    "yes": QT_TRANSLATE_NOOP("TriedTable", "yes"),
+    "no": QT_TRANSLATE_NOOP("TriedTable", "no"),
+    "refused": QT_TRANSLATE_NOOP("TriedTable", "refused"),
+    "failed": QT_TRANSLATE_NOOP("TriedTable", "no answer"),
+}
+
+
+class TriedTable(QWidget):
+    """Shows the last test, the one under way, or what was kept of one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.about = QLabel()
+        self.about.setWordWrap(True)
+        self.rows: dict[AbilityName, tuple[QLabel, QLabel]] = {}
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(2, 1)
+        grid.addWidget(self.about, 0, 0, 1, 3)
+        for row, (name, words) in enumerate(_NAMES.items(), 1):
+            verdict, said = QLabel(), QLabel()
+            said.setWordWrap(True)
+            said.setTextFormat(Qt.TextFormat.PlainText)  # a server's own words
+            grid.addWidget(QLabel(QCoreApplication.translate("TriedTable", words)), row, 0)
+            grid.addWidget(verdict, row, 1)
+            grid.addWidget(said, row, 2)
+            self.rows[name] = (verdict, said)
+        self._paint()
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there is anything to show."""
+        return any(verdict.text() for verdict, _ in self.rows.values()) or bool(self.about.text())
+
+    def show_table(self, connection: Connection, trial: ConnectionTrial) -> None:
+        """Show what is known."""
+        now = {each.name: each for each in trial.tried}
+        kept = {} if trial.asks or now else connection.tried
+        model = trial.asks or str(connection.tried.get("model", ""))
+        self.about.setText(self.tr("Asked of {model}").format(model=model) if model else "")
+        for name, (verdict, said) in self.rows.items():
+            tried = now.get(name)
+            word = tried.verdict if tried is not None else kept.get(name)
+            known = next((each for each in get_args(AbilityAnswer) if each == word), None)
+            waits = "…" if trial.asks else ""
+            shown = QCoreApplication.translate("TriedTable", _VERDICTS[known]) if known else waits
+            verdict.setText(shown)
+            said.setText(tried.remark if tried is not None else "")
+        self._paint()
+
+    def _paint(self) -> None:
+        yes = QCoreApplication.translate("TriedTable", _VERDICTS["yes"])
+        paint_text(self.about, "muted")
+        for verdict, said in self.rows.values():
+            paint_text(verdict, "success" if verdict.text() == yes else "text")
+            paint_text(said, "muted")

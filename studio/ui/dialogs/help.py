@@ -1,4 +1,4 @@
-"""The user guide in the window: the same pages as in `docs/`, read offline."""
+"""The user guide in the window: the same pages as in `docs/`, read offline; and what this is."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import Qt, QUrl, qVersion
 from PySide6.QtGui import QDesktopServices, QFont, QTextCursor, QTextDocument, QTextFormat
 from PySide6.QtWidgets import (
     QDialog,
+    QDialogButtonBox,
     QFrame,
+    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -20,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio import __version__
 from studio.core.resource_files import docs_root
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -211,3 +214,30 @@ def _give_air(document: QTextDocument) -> None:
             chars.setFontWeight(QFont.Weight.DemiBold)
             cursor.mergeCharFormat(chars)
         block = block.next()
+
+
+class AboutDialog(QDialog):
+    """A few lines."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("About Prompt Studio"))
+        title = QLabel(self.tr("Prompt Studio {version}").format(version=__version__))
+        title.setProperty("scale", "heading")
+        text = QLabel(
+            self.tr(
+                "Prompts and agents as files: edit, preview, step, export.<br><br>"
+                "Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and "
+                "JetBrains Mono (SIL Open Font License).<br>Licence: MIT."
+            ).format(qversion=qVersion())
+        )
+        text.setWordWrap(True)
+        text.setMinimumWidth(380)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(20, 20, 20, 16)
+        box.setSpacing(12)
+        for widget in (title, text, buttons):
+            box.addWidget(widget)

@@ -1,4 +1,7 @@
-"""Shows notices in the window's corner: what happened, where, what to do."""
+"""Shows notices in the window's corner: what happened, where, what to do.
+
+Where the user wants it and is looking elsewhere, the desktop is told too.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QPushButton,
     QSizePolicy,
+    QSystemTrayIcon,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -222,3 +226,39 @@ class _Card(QFrame):
         if buttons:
             box.addLayout(row)
         return buttons
+
+
+_SHOWN_MS = 20_000
+
+
+class DesktopNotice(QObject):
+    """Tells by the desktop's tray, which is there only while there is something to tell."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._tray: QSystemTrayIcon | None = None
+        self._over = QTimer(self)
+        self._over.setSingleShot(True)
+        self._over.timeout.connect(self._hide)
+
+    def tell(self, head: str, text: str) -> bool:
+        """Tell it; whether the desktop took it, and the window was not in front."""
+        if self._window.isActiveWindow() or not QSystemTrayIcon.isSystemTrayAvailable():
+            return False
+        if self._tray is None:
+            self._tray = QSystemTrayIcon(self._window.windowIcon(), self)
+            self._tray.messageClicked.connect(self._show_window)
+        self._tray.show()
+        self._tray.showMessage(head, text, QSystemTrayIcon.MessageIcon.Information, _SHOWN_MS)
+        self._over.start(_SHOWN_MS)
+        return True
+
+    def _show_window(self) -> None:
+        self._window.raise_()
+        self._window.activateWindow()
+        self._hide()
+
+    def _hide(self) -> None:
+        if self._tray is not None:
+            self._tray.hide()

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.main_window import MainWindow
-from studio.ui.dialogs.about import AboutDialog
 from studio.ui.dialogs.export.dialog import ExportDialog
+from studio.ui.dialogs.help import AboutDialog
 from studio.ui.dialogs.settings.dialog import SettingsDialog
 from studio.ui.style.application import finish_restyling
 from studio.ui.style.in_use import theme_in_use

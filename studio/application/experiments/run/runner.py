@@ -17,7 +17,6 @@ from studio.application.experiments.plan import (
 )
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
-from studio.application.experiments.run.outcome import answer_of, done_outcome, row_facts
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.code import AssertionChild
@@ -38,6 +37,9 @@ from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
     CellState,
+    answer_of,
+    done_outcome,
+    row_facts,
 )
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import NewResult, ResultRow

@@ -14,7 +14,7 @@ from typing import assert_never
 from studio.core.agent.loop.calls import decided, tell_bad_calls, tool_ended, with_call, with_checks
 from studio.core.agent.loop.composing import must_compose
 from studio.core.agent.loop.context import replaced
-from studio.core.agent.loop.edits import edit
+from studio.core.agent.loop.edits import edit, noted
 from studio.core.agent.loop.flow import (
     Move,
     at_error,
@@ -41,7 +41,6 @@ from studio.core.agent.loop.steps import (
     tries_ended,
     with_reading,
 )
-from studio.core.agent.loop.touches import noted
 from studio.core.agent.protocols.feedback import format_feedback
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.effects import CallModel, CheckCalls, RenderPrompt, RunTools

@@ -10,7 +10,6 @@ from typing import Protocol
 
 from studio.core.experiments.assertions.code import CodeLanguage, CodeRunner, verdict_of_code
 from studio.core.experiments.assertions.markup import MARKUP
-from studio.core.experiments.assertions.measures import MEASURES
 from studio.core.experiments.assertions.overlap import OVERLAP
 from studio.core.experiments.assertions.result import (
     AssertionContext,
@@ -23,7 +22,7 @@ from studio.core.experiments.assertions.result import (
 )
 from studio.core.experiments.assertions.structure import decide_json
 from studio.core.experiments.assertions.text import TEXT_DECISIONS, TextDecision
-from studio.core.experiments.assertions.trajectory import TRAJECTORY
+from studio.core.experiments.assertions.trajectory import MEASURES, TRAJECTORY
 from studio.core.experiments.file.assertions import FOREIGN
 from studio.core.experiments.values import AssertionSpec
 from studio.core.prompty.templates import render_template
