@@ -1,4 +1,4 @@
-"""Extra selections: squiggles, the caret's line, brackets and matches of a search."""
+"""Extra selections: squiggles, brackets, matches of a search, the lines of a run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer
 from PySide6.QtGui import (
     QColor,
-    QTextBlock,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -151,11 +150,6 @@ class ShownMarks:
         self._flash_timer.setSingleShot(True)
         self._flash_timer.setInterval(_FLASH_MS)
         self._flash_timer.timeout.connect(self._end_flash)
-        self._line = QTextCursor()
-        """In the caret's line as marked. No `QTextBlock`: that of a line which went away still says
-        that it is valid, and Qt crashes on it.
-        """
-        self._line_shown = False
         self._bracket: tuple[int, int] | None = None
 
     def set_problems(self, problems: Sequence[Problem], source: SourceText) -> None:
@@ -233,48 +227,35 @@ class ShownMarks:
             each.format.setUnderlineColor(QColor(theme.muted))
         self.show()
 
-    def follow_caret(self) -> QTextBlock | None:
-        """The caret moved: mark its line and bracket; returns the line left, where there is one.
+    def follow_caret(self) -> None:
+        """The caret moved: mark its bracket and the other one.
 
-        Within a line the marks move with the text: setting them anew paints everything.
+        Where there is none nothing is set: the marks move with the text, and to set them anew
+        paints everything.
         """
-        cursor, before = self._editor.textCursor(), self._line.block()
-        if (
-            cursor.block() == before
-            and self._line_shown != cursor.hasSelection()
-            and self._bracket is None
-            and self._pair() is None
-        ):
-            return None
-        self.show()
-        return before if before.isValid() and cursor.block() != before else None
+        if self._bracket is not None or self._pair(self._editor.textCursor()) is not None:
+            self.show()
 
     def show(self) -> None:
         """Set every mark."""
         cursor = self._editor.textCursor()
-        self._line_shown = not cursor.hasSelection()
-        self._line = QTextCursor(cursor.block())
-        self._bracket = self._pair()
-        shown: list[Selection] = []
-        if self._line_shown:
-            shown.append(line_mark(cursor, theme_in_use().current_line))
-        shown += self._run
+        self._bracket = self._pair(cursor)
+        shown = list(self._run)
         shown += self._flashed
         shown += self._carets
         shown += self._stops
         shown += self._found
-        shown += self._brackets()
+        shown += self._brackets(cursor.block().position())
         shown += self._spelling
         shown += self._squiggles
         self._editor.setExtraSelections(shown)
 
-    def _pair(self) -> tuple[int, int] | None:
-        cursor = self._editor.textCursor()
+    def _pair(self, cursor: QTextCursor) -> tuple[int, int] | None:
         return matching_bracket(cursor.block().text(), cursor.positionInBlock())
 
-    def _brackets(self) -> list[Selection]:
+    def _brackets(self, start: int) -> list[Selection]:
+        """Mark the two, in the line that begins there."""
         if self._bracket is None:
             return []
-        start = self._line.block().position()
         ranges = [(start + at, start + at + 1) for at in self._bracket]
         return range_marks(self._editor.document(), ranges, theme_in_use().selection, strong=True)

@@ -12,12 +12,14 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
     QShowEvent,
+    QTextBlock,
     QTextCursor,
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.application.editing.names import message_around, message_on_line, tool_on_line
 from studio.core.text.problem import Problem, Severity
+from studio.ui.editor.text.caret_line import CaretLine
 from studio.ui.editor.text.front_line import FrontLine
 from studio.ui.editor.text.ghost_values import GhostValues
 from studio.ui.editor.text.gutter import Breakpoints, Gutter
@@ -71,6 +73,7 @@ class PromptEditor(FollowsTheme, TextInput):
         self.setTabStopDistance(2 * self.fontMetrics().horizontalAdvance(" "))
         self._gutter = Gutter(self, lambda: self.breakpoints)
         self._front = FrontLine(self)
+        self._caret_line = CaretLine(self)
         self.run_lines = RunLines(self, self._gutter)
         """The lines behind the moment of a run."""
         self.ghosts = GhostValues(self)
@@ -189,6 +192,7 @@ class PromptEditor(FollowsTheme, TextInput):
         """Take the colors of the theme in use."""
         self.highlighter.recolor()
         self.marks.recolor()
+        self._caret_line.recolor()
         self.set_problems(self._problems)
         self.run_lines.paint_again()
 
@@ -245,11 +249,12 @@ class PromptEditor(FollowsTheme, TextInput):
         self.prompt.fit_views()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Color what is visible before it is painted."""
+        """Color what is visible, and light the caret's line, before the text is painted."""
         if not self.highlighter.is_done and not self.highlighter.is_done_to(self._lowest_line()):
             blocks = [block for block, _, _ in self.visible_blocks()]
             if blocks:
                 self.highlighter.show_range(blocks[0], blocks[-1])
+        self._caret_line.paint()
         super().paintEvent(event)
         self.ghosts.paint(event.rect())
         if len(self.carets):
@@ -281,15 +286,21 @@ class PromptEditor(FollowsTheme, TextInput):
     def _on_caret(self) -> None:
         if self._is_going:
             return  # another editor of the same text moved the caret
-        self.sticky.follow()
-        if not self.textCursor().block().isVisible():
-            self.folding.show_line(self.textCursor().blockNumber())
-        left = self.marks.follow_caret()
+        cursor = self.textCursor()
+        left = self._caret_line.follow(cursor)
         if left is not None:
-            self._gutter.update_line(left)
-            self._gutter.update_line(self.textCursor().block())
-        long = self.document().characterCount() > _LONG_CHARACTERS
+            self._on_line(left, cursor.block())
+        self.marks.follow_caret()
+        long = self.prompt.document.characterCount() > _LONG_CHARACTERS
         self._caret_timer.start(_LONG_CARET_MS if long else _CARET_MS)
+
+    def _on_line(self, left: QTextBlock, line: QTextBlock) -> None:
+        """The caret is in another line."""
+        self.sticky.follow()
+        if not line.isVisible():
+            self.folding.show_line(line.blockNumber())
+        self._gutter.update_line(left)
+        self._gutter.update_line(line)
 
     def _on_rows(self) -> None:
         if self.hasFocus() or self.prompt.parent() is self:

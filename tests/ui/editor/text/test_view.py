@@ -14,7 +14,7 @@ from studio.core.text.span import Span
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.find_bar import FindBar
 from studio.ui.editor.page.naming import Naming
-from studio.ui.editor.text.marks import ShownMarks
+from studio.ui.editor.text.caret_line import CaretLine
 from studio.ui.editor.text.view import PromptEditor
 from studio.ui.style.theme import DARK, LIGHT
 from tests.support.themes import wear
@@ -404,14 +404,14 @@ def test_the_line_that_the_caret_left_is_one_of_the_text(qtbot: QtBot, caret: in
     editor = PromptEditor()
     qtbot.addWidget(editor)
     editor.load("line\n" * 300)
-    marks = ShownMarks(editor)
+    light = CaretLine(editor)
     cursor = QTextCursor(editor.document().findBlockByNumber(200))
     editor.setTextCursor(cursor)
-    marks.show()
+    light.follow(cursor)
     cursor.setPosition(editor.document().findBlockByNumber(caret).position())
     editor.setTextCursor(cursor)
     remove_lines(editor, 100, 300)
-    left = marks.follow_caret()
+    left = light.follow(editor.textCursor())
     if caret == 200:
         assert left is None
     else:
