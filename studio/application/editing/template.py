@@ -13,7 +13,7 @@ from studio.application.preview.inline_values import short_value
 from studio.application.words import translate
 from studio.core.prompty.document import EACH, LOOP, PromptDocument
 from studio.core.prompty.known_fields import Known, known_at
-from studio.core.prompty.templates.jinja.at_caret import UnreadableTemplateError, path_at
+from studio.core.prompty.templates.jinja.variables import UnreadableTemplateError, path_at
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 

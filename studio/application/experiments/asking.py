@@ -15,7 +15,6 @@ from typing import cast
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
 from studio.application.experiments.cell_asker import AskedCell, asked_cell
-from studio.application.experiments.embedded_servers import EmbeddedServers
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.planned_variants import PlannedVariant
@@ -45,6 +44,7 @@ from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter
 from studio.core.experiments.values import ExperimentRow
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
+from studio.core.models.factory import EmbeddedServers
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.prepare import settled_document

@@ -1,8 +1,9 @@
-"""From a chosen connection to a model that answers."""
+"""From a chosen connection to a model that answers, and the servers of embedded ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import assert_never
@@ -169,3 +170,42 @@ def _through(
             "Choose another connection to record.",
         )
     return ModelChoice(found, declaration, f"recorded through {name!r}")
+
+
+class EmbeddedServers:
+    """The servers of one experiment in one process; each starts with its first request."""
+
+    def __init__(self, shared: EmbeddedServer | None, sharers: int = 1) -> None:
+        """Take the studio's own, which answers for all where there is one.
+
+        Args:
+            shared: the studio's own.
+            sharers: processes of this machine that start servers of their own at the same time.
+        """
+        self._shared = shared
+        self._sharers = sharers
+        self._started: dict[EmbeddedSettings, EmbeddedServer] = {}
+
+    def of(self, choice: ModelChoice) -> EmbeddedServer | None:
+        """The server that answers; None for a choice that is not embedded."""
+        if choice.connection.kind != "embedded":
+            return None
+        if self._shared is not None:
+            return self._shared
+        settings = self.settings(choice)
+        if settings not in self._started:
+            self._started[settings] = EmbeddedServer(settings)
+        return self._started[settings]
+
+    def settings(self, choice: ModelChoice) -> EmbeddedSettings:
+        """How a server runs; the processor is shared where the connection names no threads."""
+        found = embedded_settings(choice.connection)
+        if "threads" in choice.connection.settings:
+            return found
+        return replace(found, threads=max(1, found.threads // self._sharers))
+
+    async def close(self) -> None:
+        """Stop those that were started here."""
+        for server in self._started.values():
+            await server.stop()
+        self._started.clear()

@@ -25,7 +25,7 @@ from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferContent, ServerOffer
 from studio.ui.parts.long_text import LongText
 from studio.ui.style.colors import fixed_font, paint_text
-from studio.ui.tools.pictures import PicturesView
+from studio.ui.tools.tool_answer import PicturesView
 
 _PAUSE_MS = 200
 """A pause in typing before the server is asked what it proposes."""

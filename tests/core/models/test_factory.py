@@ -16,7 +16,7 @@ from studio.core.models.connection_file import Connections, write_connections
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection, Preset
 from studio.core.models.embedded.model import EmbeddedModel
 from studio.core.models.embedded.server import EmbeddedServer
-from studio.core.models.factory import embedded_settings, grammar_level, open_model
+from studio.core.models.factory import EmbeddedServers, embedded_settings, grammar_level, open_model
 from studio.core.models.probe import probe
 from studio.core.models.script_file import read_script
 from studio.core.models.secrets import KEYRING, Secret, SecretStore
@@ -207,3 +207,16 @@ async def test_a_planted_key_is_in_no_file_and_no_text(
     written = [path for path in user_home.rglob("*") if path.is_file()]
     assert len(written) >= 2
     assert all(key.encode() not in path.read_bytes() for path in written)
+
+
+@pytest.mark.parametrize(("cores", "sharers", "threads"), [(9, 1, 8), (9, 4, 2), (2, 2, 1)])
+def test_workers_of_one_machine_share_its_threads(
+    cores: int, sharers: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    connection = Connection("small", "embedded")
+    choice = ModelChoice(connection, ModelDeclaration(), "")
+    servers = EmbeddedServers(None, sharers)
+    assert servers.settings(choice).threads == threads
+    named = replace(choice, connection=replace(connection, settings={"threads": 5}))
+    assert servers.settings(named).threads == 5

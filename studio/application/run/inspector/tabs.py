@@ -11,7 +11,7 @@ from studio.application.run.cards.card_text import step_at
 from studio.application.run.cards.timeline import StepCard, Tab
 from studio.application.run.debugging.live_output import LiveOutput
 from studio.application.run.debugging.watch import WatchRow, watch_rows
-from studio.application.run.inspector.chat import thread_markdown
+from studio.application.run.inspector.answer import thread_markdown
 from studio.application.run.inspector.reply import legend_of, reply_blocks, streaming_blocks
 from studio.application.run.inspector.tool import tool_blocks, truth_blocks
 from studio.application.run.messages import messages_view

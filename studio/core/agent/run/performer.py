@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from studio.core.agent.loop.calls import check_calls, denied_reply, denied_request
 from studio.core.agent.loop.composing import compose_document, tools_output
 from studio.core.agent.loop.context import trim
 from studio.core.agent.loop.steps import flaw_of, request_of
@@ -17,7 +18,6 @@ from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
-from studio.core.agent.run.calls import check_calls, denied_reply, denied_request
 from studio.core.agent.run.reply_keeper import KeepReply, ReplyKeeper, ReplyPace
 from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.effects import CallModel, ReadReply

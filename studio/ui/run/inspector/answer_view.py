@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
 
-from studio.application.run.answer import markdown_parts
+from studio.application.run.inspector.answer import markdown_parts
 from studio.application.run.text import Blocks
 from studio.ui.run.inspector.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
