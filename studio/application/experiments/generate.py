@@ -58,6 +58,8 @@ ROW_KINDS: Mapping[str, str] = MappingProxyType(
 MOST_COUNT = 50
 """Rows of one kind that are asked for at most."""
 
+_LINES = (".jsonl", ".ndjson")
+
 
 @dataclass(frozen=True, slots=True)
 class RowRequest:
@@ -215,9 +217,6 @@ def _likeness(values: Mapping[str, Json]) -> str:
     text = json.dumps(dict(values), sort_keys=True, ensure_ascii=False)
     folded = unicodedata.normalize("NFKC", text).casefold()
     return " ".join("".join(each if each.isalnum() else " " for each in folded).split())
-
-
-_LINES = (".jsonl", ".ndjson")
 
 
 def rows_file(experiment: Path, text: str) -> Path:

@@ -30,6 +30,13 @@ time, and their growth: the last ones wait for some seconds, far above what a se
 _BACKOFF = 0.5
 _LONGEST = 60.0
 
+Vector = tuple[float, ...]
+
+_MOST_TEXTS = 256
+
+_MOST_CHARACTERS = 200_000
+"""Of one request: OpenAI takes 2,048 texts and 300,000 tokens."""
+
 
 class LimitedModel(WrappingModel[ChatModel]):
     """One for each cell, around the model that its variant shares."""
@@ -121,13 +128,6 @@ def _asked_to_wait(error: ModelError | None) -> float:
 
 def _closing(deltas: AsyncIterator[ReplyDelta]) -> aclosing[AsyncGenerator[ReplyDelta, None]]:
     return aclosing(deltas)  # type: ignore[arg-type]
-
-
-Vector = tuple[float, ...]
-
-_MOST_TEXTS = 256
-_MOST_CHARACTERS = 200_000
-"""Of one request: OpenAI takes 2,048 texts and 300,000 tokens."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 _MOST_MEGABYTES = 1_000_000_000
 _SOURCE = "a Python file, .mcp.json, OpenAPI description, prompt, or address"
 
+_MOST_MARKED = 5
+"""Tools that are named where the same is to be looked at in many."""
+
 
 def add_tools(parser: argparse.ArgumentParser) -> None:
     """Add the commands."""
@@ -228,10 +231,6 @@ async def _wanted(tools: ToolSet, name: str) -> ToolSpec:
         more = f" and {len(specs) - 20:,} more" if len(specs) > 20 else ""
         raise UsageError(f"there is no tool {name!r}; there are {names}{more}")
     return found
-
-
-_MOST_MARKED = 5
-"""Tools that are named where the same is to be looked at in many."""
 
 
 def list_tools(options: argparse.Namespace) -> int:

@@ -26,6 +26,16 @@ from studio.core.text.values import Json, JsonObject
 _PROVIDERS = {"foundry": "azureopenai", "azure": "azureopenai", "": "openai"}
 _APIS = {"chat": "chat", "responses": "responses", "embedding": "embedding"}
 
+_OWN_TYPES = frozenset(("ends-with", "final-answer", "no-error", "tokens"))
+"""Types of assertions that the studio decides and promptfoo does not know."""
+
+_OWN_KEYS = ("id", "tags", "expected")
+"""Keys of a case that promptfoo does not know."""
+
+_MOST_ROWS = 1000
+
+_SHARED = ("defaultTest", "scenarios", "assertionTemplates")
+
 
 @dataclass(frozen=True, slots=True)
 class PromptfooConfig:
@@ -127,16 +137,6 @@ def _rounds(source: ExportSource, items: list[Json]) -> Iterator[RoundTrip]:
             yield RoundTrip(name, f"promptfoo cannot render the prompt: {error}")
             continue
         yield compare(name, Meaning(as_sent(prepared.messages.messages)), Meaning(as_sent(got)))
-
-
-_OWN_TYPES = frozenset(("ends-with", "final-answer", "no-error", "tokens"))
-"""Types of assertions that the studio decides and promptfoo does not know."""
-
-_OWN_KEYS = ("id", "tags", "expected")
-"""Keys of a case that promptfoo does not know."""
-
-_MOST_ROWS = 1000
-_SHARED = ("defaultTest", "scenarios", "assertionTemplates")
 
 
 def asserted_tests(source: ExportSource, losses: list[str]) -> dict[str, Json]:

@@ -49,6 +49,31 @@ SUFFIXES = (
 )  # fmt: skip
 """Endings of files that may hold a prompt, in the order of a file dialog."""
 
+_WORDS: dict[str, Role] = {
+    "system": "system", "developer": "developer", "instruction": "user", "instructions": "system",
+    "user": "user", "human": "user", "me": "user", "you": "user", "input": "user",
+    "assistant": "assistant", "ai": "assistant", "bot": "assistant", "model": "assistant",
+    "chatgpt": "assistant", "claude": "assistant", "gemini": "assistant", "copilot": "assistant",
+    "response": "assistant",
+}  # fmt: skip
+
+_CHATML = re.compile(r"<\|im_start\|>[ \t]*(\w+)[^\n]*\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
+
+_LLAMA = re.compile(
+    r"<\|start_header_id\|>[ \t]*(\w+)[ \t]*<\|end_header_id\|>\s*(.*?)"
+    r"(?:<\|eot_id\|>|(?=<\|start_header_id\|>)|\Z)",
+    re.DOTALL,
+)
+
+_ALL = "|".join(_WORDS)
+
+_HEADING = re.compile(rf"(?im)^#{{1,6}}[ \t]+(?P<word>{_ALL})(?:[ \t]+said)?[ \t]*:?[ \t]*$")
+
+_LINE = re.compile(
+    rf"(?im)^[ \t>]*(?:\*\*|__)?(?P<word>{_ALL})(?:[ \t]+said)?(?:\*\*|__)?[ \t]*:(?:\*\*|__)?"
+    r"(?:[ \t]+|$)"
+)
+
 
 def all_suffixes() -> tuple[str, ...]:
     """The endings that the studio and its importers read, with those of plug-ins."""
@@ -278,27 +303,6 @@ class _Reader:
             raise ImportFailure(str(error)) from error
         except (OSError, UnicodeDecodeError) as error:
             raise ImportFailure(f"The prompt file {name!r} cannot be read.") from error
-
-
-_WORDS: dict[str, Role] = {
-    "system": "system", "developer": "developer", "instruction": "user", "instructions": "system",
-    "user": "user", "human": "user", "me": "user", "you": "user", "input": "user",
-    "assistant": "assistant", "ai": "assistant", "bot": "assistant", "model": "assistant",
-    "chatgpt": "assistant", "claude": "assistant", "gemini": "assistant", "copilot": "assistant",
-    "response": "assistant",
-}  # fmt: skip
-_CHATML = re.compile(r"<\|im_start\|>[ \t]*(\w+)[^\n]*\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
-_LLAMA = re.compile(
-    r"<\|start_header_id\|>[ \t]*(\w+)[ \t]*<\|end_header_id\|>\s*(.*?)"
-    r"(?:<\|eot_id\|>|(?=<\|start_header_id\|>)|\Z)",
-    re.DOTALL,
-)
-_ALL = "|".join(_WORDS)
-_HEADING = re.compile(rf"(?im)^#{{1,6}}[ \t]+(?P<word>{_ALL})(?:[ \t]+said)?[ \t]*:?[ \t]*$")
-_LINE = re.compile(
-    rf"(?im)^[ \t>]*(?:\*\*|__)?(?P<word>{_ALL})(?:[ \t]+said)?(?:\*\*|__)?[ \t]*:(?:\*\*|__)?"
-    r"(?:[ \t]+|$)"
-)
 
 
 def import_chat_text(text: str) -> Imported:

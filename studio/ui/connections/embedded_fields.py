@@ -29,6 +29,8 @@ from studio.ui.connections.path_field import PathField
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.weights import WeightsState
 
+_MEGABYTE = 1_000_000
+
 
 class FetchBar(QWidget):
     """Is there while the weights are missing, or on their way."""
@@ -82,9 +84,6 @@ class FetchBar(QWidget):
         self.fault.setText(state.fault)
         self.fault.setVisible(bool(state.fault))
         self.setVisible(state.is_missing or is_running)
-
-
-_MEGABYTE = 1_000_000
 
 
 class WeightsField(QWidget):

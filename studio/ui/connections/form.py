@@ -35,6 +35,9 @@ from studio.ui.connections.trial_bar import TriedTable
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 
+FieldTone: TypeAlias = Literal["error", "warning", "hint"]
+"""Whether a note keeps the line from being saved, warns, or explains."""
+
 
 class CollapsibleSection(QToolButton):
     """Checked while its body is open; closed at first."""
@@ -64,10 +67,6 @@ class CollapsibleSection(QToolButton):
     def _on_toggled(self, on: bool) -> None:
         self.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
         self.body.setVisible(on)
-
-
-FieldTone: TypeAlias = Literal["error", "warning", "hint"]
-"""Whether a note keeps the line from being saved, warns, or explains."""
 
 
 class FormLine(QWidget):

@@ -26,6 +26,23 @@ from studio.viewmodels.connections.trials import ConnectionTrial
 _MARKS = {"works": ("circle-check", "success"), "fails": ("circle-x", "error")}
 """Icon and tone of how a try ended."""
 
+_NAMES: Mapping[AbilityName, str] = {
+    "streaming": QT_TRANSLATE_NOOP("TriedTable", "Streaming"),
+    "tools": QT_TRANSLATE_NOOP("TriedTable", "Tools"),
+    "parallel": QT_TRANSLATE_NOOP("TriedTable", "Several calls at once"),
+    "schema": QT_TRANSLATE_NOOP("TriedTable", "Schema for the answer"),
+    "vision": QT_TRANSLATE_NOOP("TriedTable", "Images"),
+    "reasoning": QT_TRANSLATE_NOOP("TriedTable", "Reasoning"),
+    "stop": QT_TRANSLATE_NOOP("TriedTable", "Stop sequences"),
+}
+
+_VERDICTS: Mapping[AbilityAnswer, str] = {
+    "yes": QT_TRANSLATE_NOOP("TriedTable", "yes"),
+    "no": QT_TRANSLATE_NOOP("TriedTable", "no"),
+    "refused": QT_TRANSLATE_NOOP("TriedTable", "refused"),
+    "failed": QT_TRANSLATE_NOOP("TriedTable", "no answer"),
+}
+
 
 class TrialBar(QWidget):
     """One line at the foot of the form."""
@@ -86,23 +103,6 @@ class TrialBar(QWidget):
         self.picture.setVisible(mark is not None)
         if mark is not None:
             self.picture.draw(*mark)
-
-
-_NAMES: Mapping[AbilityName, str] = {
-    "streaming": QT_TRANSLATE_NOOP("TriedTable", "Streaming"),
-    "tools": QT_TRANSLATE_NOOP("TriedTable", "Tools"),
-    "parallel": QT_TRANSLATE_NOOP("TriedTable", "Several calls at once"),
-    "schema": QT_TRANSLATE_NOOP("TriedTable", "Schema for the answer"),
-    "vision": QT_TRANSLATE_NOOP("TriedTable", "Images"),
-    "reasoning": QT_TRANSLATE_NOOP("TriedTable", "Reasoning"),
-    "stop": QT_TRANSLATE_NOOP("TriedTable", "Stop sequences"),
-}
-_VERDICTS: Mapping[AbilityAnswer, str] = {
-    "yes": QT_TRANSLATE_NOOP("TriedTable", "yes"),
-    "no": QT_TRANSLATE_NOOP("TriedTable", "no"),
-    "refused": QT_TRANSLATE_NOOP("TriedTable", "refused"),
-    "failed": QT_TRANSLATE_NOOP("TriedTable", "no answer"),
-}
 
 
 class TriedTable(QWidget):

@@ -23,6 +23,10 @@ from studio.ui.files.tree import FileMark, FilesTree
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.style.icons import icon
 
+_SUFFIXES = frozenset({".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py"})
+
+_MOST = 2000
+
 
 class FolderSection(QWidget):
     """Shows a folder; one of several can be taken out of the pane."""
@@ -85,10 +89,6 @@ class FolderSection(QWidget):
 
 def _ignoring_state(act: Callable[[], object], _checked: bool = False) -> None:
     act()
-
-
-_SUFFIXES = frozenset({".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py"})
-_MOST = 2000
 
 
 class FilesPane(QStackedWidget):

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _STYLED = "studioStyled"
 """Property of the application: it has Fusion's style."""
 
+_SLICE_SECONDS = 0.008
+"""Time that hidden widgets take from the window at once."""
+
 
 def theme_for(choice: ThemeChoice) -> Theme:
     """The theme of a choice; "system" is light where the desktop says nothing."""
@@ -86,10 +89,6 @@ def apply_theme(app: QApplication, theme: Theme, fonts: Fonts | None = None) -> 
 def _take_colors(app: QApplication, theme: Theme) -> None:
     QDir.setSearchPaths(IMAGES, [str(resource("themes", theme.name))])
     app.setPalette(palette(theme))
-
-
-_SLICE_SECONDS = 0.008
-"""Time that hidden widgets take from the window at once."""
 
 
 def restyle(app: QApplication) -> None:

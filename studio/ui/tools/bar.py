@@ -42,6 +42,8 @@ _FILTERS: dict[ToolFilter, str] = {
 _ROOM_FOR_COUNT = 340
 """Width, in pixels, from which the number of tools is said."""
 
+_MEGABYTE = 1_000_000
+
 
 class ToolsBar(QWidget):
     """Holds what was searched for and which tools are listed."""
@@ -127,9 +129,6 @@ class ToolsBar(QWidget):
         button.setToolTip(words)
         button.setAccessibleName(words)
         return button
-
-
-_MEGABYTE = 1_000_000
 
 
 class ReadingBars(QWidget):

@@ -21,6 +21,9 @@ _HEIGHT = 180
 
 _MOST_MEGAPIXELS = 40
 
+_LEAST_RESULT = 72
+"""Height of the answer, in pixels, that headers and printed text leave to it."""
+
 
 class PicturesView(QScrollArea):
     """A row of pictures; nothing is fetched from anywhere."""
@@ -80,10 +83,6 @@ def _pixmap(picture: ToolPicture) -> tuple[QPixmap | None, str]:
     if image.isNull():
         return None, size
     return QPixmap.fromImage(image), f"{whole.width()} × {whole.height()}, {size}"
-
-
-_LEAST_RESULT = 72
-"""Height of the answer, in pixels, that headers and printed text leave to it."""
 
 
 class ToolAnswer(QScrollArea):

@@ -43,6 +43,8 @@ _STATUS_LINE = 28
 _MOST_SHARE = 0.4
 """Of the window's height: older notices wait behind a button where there is no room for them."""
 
+_SHOWN_MS = 20_000
+
 
 class NoticeArea(QWidget):
     """A pile of cards over the lower right corner; each can be closed by hand."""
@@ -226,9 +228,6 @@ class _Card(QFrame):
         if buttons:
             box.addLayout(row)
         return buttons
-
-
-_SHOWN_MS = 20_000
 
 
 class DesktopNotice(QObject):

@@ -21,6 +21,9 @@ from studio.viewmodels.app.background import Background
 _OUTPUT_MS = 150
 """Between two looks at what a running call says."""
 
+MakeCall: TypeAlias = Callable[[str, JsonObject], Coroutine[Any, Any, ToolOutcome]]
+"""Calls a tool with arguments, in the loop."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolTrial:
@@ -114,10 +117,6 @@ class ToolTrials(QObject):
         except CancelledError:
             outcome = ToolOutcome(self.tr("Stopped by you."), "cancelled")
         self.changed.emit(replace(trial, outcome=outcome))
-
-
-MakeCall: TypeAlias = Callable[[str, JsonObject], Coroutine[Any, Any, ToolOutcome]]
-"""Calls a tool with arguments, in the loop."""
 
 
 class ToolCalls(QObject):

@@ -32,6 +32,12 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MOST_HTML = 400
 _MOST_NOTES = 50
 
+EVENT = "gen_ai.evaluation.result"
+
+_INFORMATION, _ERROR = 9, 17
+
+_LABELS = {"passed": "pass", "failed": "fail", "error": "error", "not_run": "not_run"}
+
 
 def as_junit(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     """JUnit's XML: a suite for each variant, a case for each row; errors apart from failures."""
@@ -286,11 +292,6 @@ _STYLE = (
 def _xml(text: str) -> str:
     """A text with what XML forbids replaced."""
     return _NOT_XML.sub("\ufffd", text)
-
-
-EVENT = "gen_ai.evaluation.result"
-_INFORMATION, _ERROR = 9, 17
-_LABELS = {"passed": "pass", "failed": "fail", "error": "error", "not_run": "not_run"}
 
 
 def as_otel(ledger: ExperimentLedger, report: ExperimentReport) -> str:

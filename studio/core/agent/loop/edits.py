@@ -51,6 +51,15 @@ Edit: TypeAlias = (
 )  # fmt: skip
 """The events that change what a paused run goes on with."""
 
+_TOUCHING = (
+    MessagesEdited, ReplyEdited, CallEdited, CallDecided, ObservationEdited, TreatedAsFinal,
+    AnswerEdited, OutcomeTold, Steered, ModelReplied, ModelChosen,
+)  # fmt: skip
+
+_DECISIONS: dict[str, TouchKind] = {
+    "approve": "approved", "reject": "rejected", "answer": "answered", "skip": "skipped",
+}  # fmt: skip
+
 
 def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
     """The run after an edit, still at its place unless the edit itself moves it."""
@@ -226,16 +235,6 @@ def _outcome(state: RunState, event: OutcomeTold) -> Move:
     if event.fate == "did-not-run" or not state.runs_at_once:
         return next_call(state)
     return results_ready(replace(state, call=None, error=None))
-
-
-_TOUCHING = (
-    MessagesEdited, ReplyEdited, CallEdited, CallDecided, ObservationEdited, TreatedAsFinal,
-    AnswerEdited, OutcomeTold, Steered, ModelReplied, ModelChosen,
-)  # fmt: skip
-
-_DECISIONS: dict[str, TouchKind] = {
-    "approve": "approved", "reject": "rejected", "answer": "answered", "skip": "skipped",
-}  # fmt: skip
 
 
 def noted(before: RunState, after: RunState, event: Event) -> RunState:

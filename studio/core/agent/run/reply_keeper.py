@@ -13,6 +13,15 @@ from typing import TypeAlias
 
 from studio.core.wire.reply import Finished, Reply, ReplyDelta, ReplyNotice, Usage, UsageDelta
 
+_ONE_PIECE_SECONDS = 0.001
+"""What comes within this has come at once."""
+
+KeepReply: TypeAlias = Callable[[Reply], None]
+"""Writes what has come of a reply, over what it wrote of it before."""
+
+KEEP_SECONDS = 1.0
+"""How old what is not kept yet can be."""
+
 
 @dataclass
 class ReplyPace:
@@ -52,17 +61,6 @@ class ReplyPace:
         coming = (self.last_at or self.first_at) - self.first_at
         spent = coming if coming >= _ONE_PIECE_SECONDS else seconds
         return round(usage.output_tokens / spent, 1) if spent > 0 else None
-
-
-_ONE_PIECE_SECONDS = 0.001
-"""What comes within this has come at once."""
-
-
-KeepReply: TypeAlias = Callable[[Reply], None]
-"""Writes what has come of a reply, over what it wrote of it before."""
-
-KEEP_SECONDS = 1.0
-"""How old what is not kept yet can be."""
 
 
 class ReplyKeeper:

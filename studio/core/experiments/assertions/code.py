@@ -22,6 +22,11 @@ from studio.core.tools.python.environment import server_environment
 CodeLanguage: TypeAlias = Literal["python", "javascript"]
 """What the code of an assertion is written in."""
 
+CALL_SECONDS = 20.0
+"""The longest time of one call."""
+
+UNTRUSTED = "Python runs only for experiments in folders that you trust."
+
 
 class CodeRunner(Protocol):
     """Runs the code of assertions; `AssertionChild` is one."""
@@ -80,12 +85,6 @@ def verdict_of_code(spec: AssertionSpec, value: Json) -> Verdict:
         "The code must give true or false, a number, or {pass, score, reason}; "
         f"it gave {str(value)[:80]!r}."
     )
-
-
-CALL_SECONDS = 20.0
-"""The longest time of one call."""
-
-UNTRUSTED = "Python runs only for experiments in folders that you trust."
 
 
 def checker_command() -> list[str]:

@@ -22,6 +22,8 @@ TrajectoryDecision = Callable[[AssertionSpec, Json, CellAnswer, AssertionContext
 
 _MARKERS = re.compile(r"[\s,]+")
 
+Measure = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
+
 
 def decide_tool_used(
     spec: AssertionSpec,
@@ -170,9 +172,6 @@ def _holds(given: Json, wanted: Json) -> bool:
 
 def _called(tools: Sequence[str]) -> str:
     return f"the run called {', '.join(tools)}" if tools else "the run called no tool"
-
-
-Measure = Callable[[AssertionSpec, Json, CellAnswer], Verdict]
 
 
 def decide_latency(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:

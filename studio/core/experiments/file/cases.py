@@ -33,6 +33,9 @@ DATA_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".yaml", ".yml")
 
 CaseEntry = ExperimentCase | DatasetReference | Literal["samples"]
 
+_MOST_OF_ONE = 10_000
+"""Rows that the lists of one case are spread to at most."""
+
 
 def read_cases(
     node: YamlNode, templates: Mapping[str, YamlNode], source: SourceText
@@ -176,10 +179,6 @@ def _dataset(item: YamlNode, written: str) -> DatasetReference | None:
         columns=columns,
         span=item.span,
     )
-
-
-_MOST_OF_ONE = 10_000
-"""Rows that the lists of one case are spread to at most."""
 
 
 def expand_rows(

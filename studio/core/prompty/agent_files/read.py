@@ -24,6 +24,15 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
+_TAG = re.compile(r"\{\{[{~]?\s*(#[>*]?|[\^/])\s*([^\s{}()|~]+)[^{}]*\}\}")
+"""Handlebars' tags that open and close a block: `#each`, `#> partial`, `#*inline`, `^inverse`."""
+
+_ROLE = re.compile(r"""\{\{\s*role\s+["'](\w*)["']\s*\}\}""")
+
+_ROLES = ("system", "user", "model", "tool")
+
+_COMMENT = re.compile(r"\{\{!(?:--.*?--|[^{}]*)\}\}", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class KeyRule:
@@ -119,13 +128,6 @@ def shape_of(value: Json) -> tuple[str, ...]:
         is_plain = all(isinstance(each, str) for each in value)
         return ("a list", "a list of texts") if is_plain else ("a list",)
     return ("text",) if isinstance(value, str) else ()
-
-
-_TAG = re.compile(r"\{\{[{~]?\s*(#[>*]?|[\^/])\s*([^\s{}()|~]+)[^{}]*\}\}")
-"""Handlebars' tags that open and close a block: `#each`, `#> partial`, `#*inline`, `^inverse`."""
-_ROLE = re.compile(r"""\{\{\s*role\s+["'](\w*)["']\s*\}\}""")
-_ROLES = ("system", "user", "model", "tool")
-_COMMENT = re.compile(r"\{\{!(?:--.*?--|[^{}]*)\}\}", re.DOTALL)
 
 
 def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocument:

@@ -29,6 +29,16 @@ Which: TypeAlias = Callable[[str, str | None], str | None]
 _BATCH = (".bat", ".cmd")
 _NEVER_IN_BATCH = '"%\r\n\0'
 
+KILL_ON_JOB_CLOSE = 0x2000
+
+DIE_ON_UNHANDLED_EXCEPTION = 0x0400
+
+JOB_MEMORY = 0x0200
+
+_EXTENDED_LIMITS = 9
+
+_SET_QUOTA_AND_TERMINATE = 0x0100 | 0x0001
+
 
 @dataclass(frozen=True, slots=True)
 class System:
@@ -116,14 +126,6 @@ def batch_line(program: str, arguments: Sequence[str]) -> str:
         if wrong:
             raise OSError(errno.EINVAL, f"{wrong!r} cannot be given to a batch file", word)
     return " ".join(f'"{word}"' for word in (program, *arguments))
-
-
-KILL_ON_JOB_CLOSE = 0x2000
-DIE_ON_UNHANDLED_EXCEPTION = 0x0400
-JOB_MEMORY = 0x0200
-
-_EXTENDED_LIMITS = 9
-_SET_QUOTA_AND_TERMINATE = 0x0100 | 0x0001
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 else:
     Reading = object  # the SDK is imported with the first connection only
 
+_LISTS = {
+    "tools": ("tools/list", "tool"),
+    "prompts": ("prompts/list", "prompt"),
+    "resources": ("resources/list", "resource"),
+    "resourceTemplates": ("resources/templates/list", "template of resources"),
+}
+
+_LONGEST_NAME = 80
+
 
 class _Stream(Protocol):
     async def __aenter__(self) -> object: ...
@@ -88,15 +97,6 @@ class ReadingAround(StreamAround[Reading]):
     def passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         """What goes on in the place of an item."""
         return item
-
-
-_LISTS = {
-    "tools": ("tools/list", "tool"),
-    "prompts": ("prompts/list", "prompt"),
-    "resources": ("resources/list", "resource"),
-    "resourceTemplates": ("resources/templates/list", "template of resources"),
-}
-_LONGEST_NAME = 80
 
 
 def without_bad_entries(

@@ -29,6 +29,14 @@ LONGEST_DESCRIPTION = 64 * 1024 * 1024
 
 _PIECE = 1024 * 1024
 
+Reached: TypeAlias = Callable[[int], None]
+"""Is told how many characters are read; what it raises (never a `ValueError`) ends the reading."""
+
+_SLICED_LEVELS = 4
+"""Levels whose values are read one by one: in a description, path, method and its parts."""
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+
 
 def read_text(path: Path) -> str:
     """A description's text, decoded piece by piece: at once, it would hold up the window.
@@ -88,15 +96,6 @@ def _values(text: str, reading: DescriptionReading) -> Json:
         return read_plain_yaml(text, reached)
     except YamlTextError as error:
         raise OpenApiError(f"it is no YAML: {error}") from error
-
-
-Reached: TypeAlias = Callable[[int], None]
-"""Is told how many characters are read; what it raises (never a `ValueError`) ends the reading."""
-
-_SLICED_LEVELS = 4
-"""Levels whose values are read one by one: in a description, path, method and its parts."""
-
-_SPACE = re.compile(r"[ \t\n\r]*")
 
 
 def parse_sliced_json(text: str, reached: Reached) -> Json:

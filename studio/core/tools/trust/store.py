@@ -28,6 +28,9 @@ from studio.core.tools.trust.wants import Approval, Pin, Want
 
 _FAST = 1
 
+WHOLE_FOLDER = "*"
+"""Stands for all tools of a folder that have no approval of their own."""
+
 
 class DefinitionStore:
     """Keeps what is known of the tools, by folder and source."""
@@ -94,10 +97,6 @@ def _known(name: str, item: Mapping[str, Any]) -> KnownTool:
         name, item["description"], item["parameters"], item["place"], item["effects"]
     )
     return KnownTool(definition, str(item["digest"]), item["allowed"] is True)
-
-
-WHOLE_FOLDER = "*"
-"""Stands for all tools of a folder that have no approval of their own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ _TICK_MS = 100
 _LONGEST_LINE = 200
 _MOST_KEPT = 20
 
+_MOST_LINES = 7
+
 
 class RunningCall(FollowsTheme, QWidget):
     """One call: its tool, its clock, the last line that it printed."""
@@ -133,9 +135,6 @@ class RunningCalls(QWidget):
     def _tick(self) -> None:
         for row in self.rows.values():
             row.tick()
-
-
-_MOST_LINES = 7
 
 
 class HttpRequestView(QWidget):

@@ -34,6 +34,13 @@ from studio.ui.style.icons import icon
 
 _ID = Qt.ItemDataRole.UserRole
 
+_HEAD = 28
+
+_BODY = 108
+
+_NARROWEST = 120
+"""Of each half: the inspector above says how narrow the run can be."""
+
 
 class BreakpointList(QListWidget):
     """Space switches one, Return opens all of it in the dialog."""
@@ -88,12 +95,6 @@ class BreakpointList(QListWidget):
         if not self._filling:
             is_on = item.checkState() == Qt.CheckState.Checked
             self.breakpoint_switched.emit(item.data(_ID), is_on)
-
-
-_HEAD = 28
-_BODY = 108
-_NARROWEST = 120
-"""Of each half: the inspector above says how narrow the run can be."""
 
 
 class StatePanel(QWidget):

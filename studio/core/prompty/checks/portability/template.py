@@ -33,6 +33,22 @@ _STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.])(?:0[xXbBoO]\w+|\d+_\w+|\d+(?:\.\d+)?[eE][-+]?\d+)")
 
+_SUBSET = frozenset(("default", "join", "length", "lower", "replace", "trim", "upper"))
+"""All filters of C# (Prompty's Jinja Subset, grammar §5.4)."""
+
+_OTHERWISE = frozenset(
+    ("batch", "dictsort", "float", "groupby", "random", "slice", "truncate", "urlize")
+)
+"""Filters that Nunjucks has and works out, or writes, otherwise."""
+
+_TEXT_ONLY = frozenset(("capitalize", "lower", "title", "trim", "upper"))
+"""Filters that Nunjucks has for texts alone: a number ends it."""
+
+_MOST_ARGUMENTS = {"default": 1, "join": 1, "replace": 2, "trim": 0}
+"""Arguments that C# reads; it passes over the others."""
+
+_Told = tuple[frozenset[Runtime], str] | None
+
 
 @dataclass(frozen=True, slots=True)
 class _Around:
@@ -259,21 +275,6 @@ def _named(target: nodes.Node, path: tuple[str, ...] | None = None) -> Bound:
     return dict.fromkeys(found.name for found in target.find_all(nodes.Name))
 
 
-_SUBSET = frozenset(("default", "join", "length", "lower", "replace", "trim", "upper"))
-"""All filters of C# (Prompty's Jinja Subset, grammar §5.4)."""
-
-_OTHERWISE = frozenset(
-    ("batch", "dictsort", "float", "groupby", "random", "slice", "truncate", "urlize")
-)
-"""Filters that Nunjucks has and works out, or writes, otherwise."""
-
-_TEXT_ONLY = frozenset(("capitalize", "lower", "title", "trim", "upper"))
-"""Filters that Nunjucks has for texts alone: a number ends it."""
-
-_MOST_ARGUMENTS = {"default": 1, "join": 1, "replace": 2, "trim": 0}
-"""Arguments that C# reads; it passes over the others."""
-
-
 def check_filter(found: Found) -> Iterator[RuntimeDifference]:
     """The differences at one filter."""
     node = found.node
@@ -284,9 +285,6 @@ def check_filter(found: Found) -> Iterator[RuntimeDifference]:
     if told is not None:
         where, message = told
         yield report("portable-filter", place, where, message)
-
-
-_Told = tuple[frozenset[Runtime], str] | None
 
 
 def _unknown(found: Found, node: nodes.Filter) -> _Told:

@@ -24,6 +24,9 @@ from studio.core.text.span import Span
 
 _OF_A_MACRO = frozenset(("varargs", "kwargs", "caller"))
 
+_LONGEST = 200_000
+"""Code points before the place that are read."""
+
 
 def names_read(body: Sequence[Any]) -> frozenset[str]:
     """Every name that statements mention, wherever it is bound."""
@@ -186,10 +189,6 @@ def _filters_and_tests(node: nodes.Node) -> Iterator[nodes.Filter | nodes.Test]:
         if isinstance(found, nodes.Filter | nodes.Test):
             yield found
         open_ += found.iter_child_nodes()
-
-
-_LONGEST = 200_000
-"""Code points before the place that are read."""
 
 
 class UnreadableTemplateError(ValueError):
