@@ -17,11 +17,11 @@ from studio.core.prompty.convert.compare import (
     runtime_difference,
 )
 from studio.core.prompty.convert.front import convert_front
-from studio.core.prompty.convert.last_message import send_last_only_with_text
 from studio.core.prompty.convert.legacy import convert_to_legacy
 from studio.core.prompty.convert.runtime import (
     complete_for_runtimes,
     format_string_as_jinja,
+    send_last_only_with_text,
     take_byte_order_mark_out,
 )
 from studio.core.prompty.document import Dialect, PromptDocument
