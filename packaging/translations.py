@@ -6,7 +6,7 @@
 The words are found by reading the source as Python does: `self.tr("…")` belongs to its class,
 `QCoreApplication.translate("Context", "…")`, the application layer's `translate("Context", "…")`
 and `QT_TRANSLATE_NOOP("Context", "…")` name theirs,
-`_tr("…")` and `marked("…")` are a module's short forms, and two tables are translated where they
+`_tr("…")` and `marked("…")` are a module's short forms, and some tables are translated where they
 are shown. Qt's own `lupdate` is not used for this: it gives `self.tr` the wrong context after a
 `translate` in the same class (6.11), and then the translation is never found. The `.ts` files are
 Qt's, for Qt Linguist.
@@ -26,7 +26,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "i18n"
 LANGUAGES = ("de",)
-TABLES = {"base/actions.py": "Actions", "editing/words.py": "CompletionWords"}
+TABLES = {
+    "base/actions.py": "Actions",
+    "editing/words.py": "CompletionWords",
+    "models/connections.py": "Presets",
+    "models/choice.py": "Choices",
+}
+_IN_CALLS = {"ActionSpec": (1, 4), "Preset": (1, 3), "_choice": (2,)}
+"""Which arguments are words, by what is called in those tables."""
 """Files whose tables are translated where they are shown, with their context."""
 
 
@@ -78,14 +85,16 @@ def _table(path: Path) -> str:
 def _table_words(path: Path, tree: ast.Module) -> Iterator[Word]:
     context = TABLES[_table(path)]
     for node in ast.walk(tree):
-        if path.name == "actions.py":
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "ActionSpec":
-                values = [*node.args[1:2], *node.args[4:5]]
+        if isinstance(node, ast.Call):
+            places = _IN_CALLS.get(getattr(node.func, "id", ""), ())
+            values = [node.args[at] for at in places if at < len(node.args)]
+            if places:
                 values += [each.value for each in node.keywords if each.arg in {"text", "tip"}]
-                yield from (Word(context, text) for each in values if (text := _text(each)))
-            elif isinstance(node, ast.Constant) and str(node.value).startswith("&"):
+            yield from (Word(context, text) for each in values if (text := _text(each)))
+        elif path.name == "actions.py":
+            if isinstance(node, ast.Constant) and str(node.value).startswith("&"):
                 yield Word(context, str(node.value))
-        elif isinstance(node, ast.Dict):
+        elif isinstance(node, ast.Dict) and path.name == "words.py":
             yield from (Word(context, text) for each in node.values if (text := _text(each)))
 
 

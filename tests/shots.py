@@ -1,6 +1,6 @@
 """Take pictures of every pane and state in both themes: `make shots`, then look at them.
 
-    python tests/shots.py OUT [WIDTHxHEIGHT[@2] ...] [--panes | --editor | --dialogs]
+    python tests/shots.py OUT [WIDTHxHEIGHT[@2] ...] [--panes | --editor | --dialogs] [--german]
 
 `@2` draws two pixels for one, as a screen at 200 % does; a part is drawn alone where one is named.
 The pictures of the README are made by the same program (`--readme`).
@@ -31,6 +31,7 @@ from PySide6.QtWidgets import QApplication, QWidget  # noqa: E402
 from studio.core.paths import user_paths  # noqa: E402
 from studio.core.resource_files import resource  # noqa: E402
 from studio.ui.app.workbench import Workbench  # noqa: E402
+from studio.ui.base.language import install_language  # noqa: E402
 from studio.ui.base.services import build_services  # noqa: E402
 from studio.ui.style.application import finish_restyling  # noqa: E402
 from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
@@ -325,6 +326,7 @@ def main() -> None:
     arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     out = Path(arguments[0] if arguments else "shots")
     named = [name for name in PARTS if f"--{name}" in sys.argv]
+    language = "de" if "--german" in sys.argv else "en"
     act, usual = (PARTS[named[0]] if named else whole), SIZES
     if "--readme" in sys.argv:
         act, usual = readme, (README_SIZE,)
@@ -333,15 +335,18 @@ def main() -> None:
         # A process for each: Qt takes the scale when it starts.
         for size in sizes:
             scale = {"QT_SCALE_FACTOR": size.partition("@")[2] or "1"}
-            command = [sys.executable, __file__, str(out), size, *(f"--{name}" for name in named)]
+            options = [argument for argument in sys.argv[1:] if argument.startswith("--")]
+            command = [sys.executable, __file__, str(out), size, *options]
             subprocess.run(command, env={**os.environ, **scale}, check=True)
         return
     application = QApplication(sys.argv[:1])
+    install_language(application, language)
     width, _, height = sizes[0].partition("@")[0].partition("x")
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         workbench = open_workbench(home, (int(width), int(height)))
-        act(workbench, Camera(workbench, out if act is readme else out / sizes[0]), home)
+        into = sizes[0] if language == "en" else f"{sizes[0]}-{language}"
+        act(workbench, Camera(workbench, out if act is readme else out / into), home)
         for page in workbench.window.tabs.pages():
             page.editor.document().setModified(False)
         workbench.window.close()

@@ -192,6 +192,7 @@ def _unsaved(workbench: Workbench, camera: Camera, home: Path) -> None:
 
 def _experiment(workbench: Workbench, camera: Camera, examples: Path) -> None:
     window = workbench.window
+    window.actions_by_id["view.editor"].trigger()
     window.tabs.open(examples / "refunds.experiment.yaml")
     wait(1200)
     view = window.tabs.sides.active.currentWidget()

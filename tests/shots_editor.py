@@ -88,13 +88,16 @@ def _dialogs(workbench: Workbench, camera: Camera, folder: Path) -> None:
     page.editor.insertPlainText("mine ")
     path = page.controller.path
     assert path is not None
-    path.write_text("theirs\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
+    before = path.read_text(encoding="utf-8")
+    path.write_text("theirs\n" + before, encoding="utf-8")
     wait(900)
     camera.take("22-changed-on-disk")
     page.compare()
     wait(300)
     camera.take("22-compare", dialog())
     dialog().close()
+    path.write_text(before, encoding="utf-8")
+    wait(900)
     page.reload()
     sealed = folder / "sealed.prompty"
     sealed.write_text("system:\nHi\n", encoding="utf-8")

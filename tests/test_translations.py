@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
@@ -25,7 +26,8 @@ SETTERS = {
     "setText", "setToolTip", "setPlaceholderText", "setAccessibleName", "setAccessibleDescription",
     "setWindowTitle", "setTitle", "setInformativeText", "setStatusTip", "setSpecialValueText",
     "setTabText", "addTab", "addAction", "addMenu", "addSection", "addButton", "addRow",
-    "setLabelText", "QLabel", "QPushButton", "QCheckBox", "QRadioButton", "QGroupBox", "QMenu",
+    "setLabelText", "setSuffix", "setPrefix", "QLabel", "QPushButton", "QCheckBox", "QRadioButton",
+    "QGroupBox", "QMenu",
     "Notice", "Offer", "EmptyState", "getText", "getOpenFileName", "getSaveFileName", "question",
 }  # fmt: skip
 NOT_WORDS = re.compile(
@@ -45,6 +47,13 @@ def tool() -> ModuleType:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def words(tool: ModuleType) -> list[Any]:
+    """Every text of the window."""
+    found: list[Any] = tool.collect()
+    return found
 
 
 def unwrapped(path: Path) -> Iterator[str]:
@@ -96,8 +105,34 @@ def test_words_are_found_in_all_forms(tool: ModuleType, tmp_path: Path) -> None:
     }
 
 
-def test_german_has_every_word_with_the_same_places(tool: ModuleType) -> None:
-    words = tool.collect()
+def test_words_of_a_class_are_asked_for_in_it() -> None:
+    """Outside of it nobody collects them, and no translation is found."""
+    outside = []
+    for path in sorted((ROOT / "studio").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if re.search(r"(?<!\bself)\.tr\(", text) is None:
+            continue  # nearly all: only these are read as Python
+        tree = ast.parse(text)
+        classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+        inside = {id(each) for node in classes for each in ast.walk(node)}
+        outside += [
+            f"{path.relative_to(ROOT)}:{node.lineno}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and getattr(node.func, "attr", "") == "tr"
+            and id(node) not in inside
+        ]
+    assert outside == []
+
+
+def test_words_of_tables_are_found(words: list[Any]) -> None:
+    found = {(word.context, word.source) for word in words}
+    assert ("Presets", "Needs an API key from platform.openai.com.") in found
+    assert ("Choices", "the default") in found
+    assert ("Actions", "Save") in found
+
+
+def test_german_has_every_word_with_the_same_places(tool: ModuleType, words: list[Any]) -> None:
     done = tool.read(tool.FOLDER / "prompt_studio_de.ts")
     missing = [f"{word.context}: {word.source!r}" for word in words if not done.get(word)]
     assert missing == [], "run `make i18n`, and translate what is unfinished"

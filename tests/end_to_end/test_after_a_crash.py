@@ -16,6 +16,7 @@ from studio.core.agent.past.tree import walk
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.resource_files import resource
 from studio.core.runs.store import RunStore
+from studio.core.runs.summary import RunSummary
 from studio.ui.app.workbench import Workbench
 
 Open = Callable[[Path], Workbench]
@@ -74,3 +75,12 @@ def test_an_interrupted_run_is_named_and_gone_on_with(
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     assert workbench.run.state is not None
     assert workbench.run.state.steps[0].calls[0].observation == "5888"
+
+    runs = tuple(RunSummary(f"r{number}", updated=number, prompt="Letters") for number in range(3))
+    for count, said in (
+        (1, "The run of Letters was interrupted."),
+        (2, "The run of Letters was interrupted, and one other run."),
+        (3, "The run of Letters was interrupted, and 2 other runs."),
+    ):
+        workbench.run_coordinator.offer_interrupted(runs[:count])
+        qtbot.waitUntil(lambda said=said: any(each.what == said for each in notices.notices))

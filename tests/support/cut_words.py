@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from studio.ui.parts.chip import Chip
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.yielding_tabs import YieldingTabs
 
 _SLACK = 2
 _COMBO_FRAME = 34
@@ -30,7 +31,7 @@ def cut_words(window: QWidget) -> list[str]:
     return [
         f"{type(widget).__name__} {said!r}: {have} of {need} px"
         for widget in window.findChildren(QWidget)
-        if widget.isVisible() and not isinstance(widget, Chip | ElidedLabel)
+        if widget.isVisible() and not isinstance(widget, Chip | ElidedLabel | YieldingTabs)
         for said, have, need in _cut(widget, window)
     ]
 

@@ -213,9 +213,8 @@ def _start(
         draft = replace(draft, key=f"${{env:{variable}}}")
     elif preset.id in _KEY_VARIABLES:
         draft = replace(draft, key=KEYRING)
-    return ProviderStart(
-        preset.id, draft, variable, preset.hint, tuple(_asks(preset.id)), known is not None
-    )
+    hint = translate("Presets", preset.hint)
+    return ProviderStart(preset.id, draft, variable, hint, tuple(_asks(preset.id)), bool(known))
 
 
 def _asks(identifier: str) -> Iterator[Ask]:

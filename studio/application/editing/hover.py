@@ -11,6 +11,7 @@ from pathlib import Path
 from studio.application.editing.editor_context import NOTHING, EditorContext
 from studio.application.editing.experiment.hover import experiment_hover
 from studio.application.editing.names import file_at, name_at, variable_at, word_at
+from studio.application.editing.tags import tag_at
 from studio.application.editing.template import loops_at
 from studio.application.editing.words import FILTERS, LOOP_FIELDS, TESTS
 from studio.application.preview.secrets import mask_secrets
@@ -122,10 +123,10 @@ def _of_template(document: PromptDocument, offset: int) -> str:
         return ""
     text = document.source.text
     word = word_at(text, offset)
-    start = text.rfind("{", 0, offset)
-    inside = text[start:offset]
-    if not word or start < 0 or "}" in inside:
+    around = tag_at(text, offset, document.body.start)
+    if not word or around.kind not in ("expression", "statement"):
         return ""
+    inside = text[around.start : offset]
     before = inside[: len(inside) - len(_TAIL.search(inside)[0])].rstrip()  # type: ignore[index]
     table = FILTERS if before.endswith("|") else TESTS if _ASKS.search(before) else {}
     if word in table:

@@ -9,6 +9,7 @@ from studio.application.editing import words as known_words
 from studio.application.editing.completion_items import CompletionItem
 from studio.application.editing.mustache import contexts_at, looked_up, open_sections
 from studio.application.editing.snippets import fitting
+from studio.application.editing.tags import tag_at
 from studio.application.preview.inline_values import short_value
 from studio.application.words import translate
 from studio.core.prompty.document import EACH, LOOP, PromptDocument
@@ -26,7 +27,6 @@ _INDEX = re.compile(r"\[\d+\]")
 _DOTTED = re.compile(r"\w+(?:\.\w+)*")
 _KEY_OPEN = re.compile(r"[\w\])]\[[\"']$")
 _FOR_IF = re.compile(r"\s*(for\s+.+?\s+in\s+.+?)\s+if\b")
-_RAW = re.compile(r"\{%[-+]?\s*(?:raw|(?P<end>endraw))\s*[-+]?%\}")
 _SET = re.compile(r"\{%[-+]?\s*set\s+(\w+)")
 
 
@@ -44,10 +44,11 @@ def expression_words(
     word = _WORD.search(inside)
     typed = word[0] if word else ""
     before = inside[: len(inside) - len(typed)].rstrip()
-    if is_in_comment(text, caret):
+    around = tag_at(text, caret - len(expression[0]), document.body.start if document else 0)
+    if around.kind == "comment":
         return typed, []
     statement = expression["open"].startswith("{%")
-    if is_in_raw(text, caret - len(expression[0])):  # text, but for the tag that ends it
+    if around.kind == "raw":  # text, but for the tag that ends it
         is_first = statement and not before
         return typed, _words(
             {"endraw": known_words.STATEMENTS["endraw"]} if is_first else {}, "word"
@@ -233,18 +234,6 @@ def _value_at_end(text: str) -> str:
             break
         at -= 1
     return text[at:].strip() if depth == 0 else ""
-
-
-def is_in_comment(text: str, caret: int) -> bool:
-    """Whether a place is in a comment of a Jinja template."""
-    opened = text.rfind("{#", 0, caret)
-    return opened >= 0 and text.find("#}", opened + 2, caret) < 0
-
-
-def is_in_raw(text: str, at: int) -> bool:
-    """Whether a place is in a `raw` block of a Jinja template, where nothing is an expression."""
-    tags = [match["end"] is None for match in _RAW.finditer(text, 0, at)]
-    return bool(tags) and tags[-1]
 
 
 def _in_mustache(

@@ -29,7 +29,7 @@ class RunView:
     state: RunState | None = None
     """The run; None before the first."""
 
-    sentence: str = "No run yet"
+    sentence: str = field(default_factory=lambda: sentence_of(None))
     """Where it stands and why."""
 
     timeline: Timeline = field(default_factory=Timeline)

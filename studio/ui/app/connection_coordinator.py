@@ -15,7 +15,7 @@ from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.manual import ManualQuestion
 from studio.core.wire.reply import Reply
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.connections.kinds import ICONS, help_words
+from studio.ui.connections.kinds import ICONS, help_words, reason_of
 from studio.ui.window.parts import WindowParts
 from studio.ui.window.toolbar import RunChoices
 from studio.viewmodels.app.notifications import Notifications
@@ -146,7 +146,7 @@ class ConnectionCoordinator(QObject):
 
     def _show_status(self, choice: ModelChoice) -> None:
         connection, speed = choice.connection, self._speed
-        detail = f"{connection.name}: {choice.reason}"
+        detail = f"{connection.name}: {reason_of(choice)}"
         said = told = ""
         if connection.kind == "embedded" and speed is not None:
             said = self.tr("{rate:.0f} tok/s").format(rate=speed.writing)

@@ -242,11 +242,13 @@ class RunCoordinator(QObject):
         """
         last = max(runs, key=lambda run: run.updated)
         name = last.prompt or self.tr("a prompt")
-        words = self.tr("The run of {name} was interrupted.").format(name=name)
-        if len(runs) > 1:
-            rest = len(runs) - 1
-            more = self.tr(" 1 other too.") if rest == 1 else self.tr(" {count} others too.")
-            words += more.format(count=rest)
+        rest = len(runs) - 1
+        words = self.tr("The run of {name} was interrupted.")
+        if rest == 1:
+            words = self.tr("The run of {name} was interrupted, and one other run.")
+        elif rest:
+            words = self.tr("The run of {name} was interrupted, and {count} other runs.")
+        words = words.format(name=name, count=rest)
         go_on = NotificationAction(self.tr("Go on with it"), partial(self._go_on_with, last.id))
         show = NotificationAction(self.tr("Show it"), partial(self.request_record.emit, last.id))
         hint = self.tr("It is kept up to its last event. Going on stands still there first.")

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtCore import (
+    QCoreApplication,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QListWidget,
@@ -78,12 +86,12 @@ class _Rows(QStyledItemDelegate):
         painter.restore()
 
     def _badge(self, painter: QPainter, text: QRect, font: QFont) -> int:
-        """The word "default" at the right end; gives the room that it takes."""
+        """That it is the default, at the right end; gives the room that it takes."""
         theme = theme_in_use()
         small = QFont(font)
         small.setPointSizeF(font.pointSizeF() * 0.85)
         metrics = QFontMetrics(small)
-        width = metrics.horizontalAdvance("default") + 12
+        width = metrics.horizontalAdvance(_default()) + 12
         height = metrics.height() + 2
         top = text.center().y() - height // 2 + 1
         badge = QRect(text.right() - width, top, width, height)
@@ -92,8 +100,12 @@ class _Rows(QStyledItemDelegate):
         painter.drawRoundedRect(badge, 4, 4)
         painter.setFont(small)
         painter.setPen(QColor(theme.accent))
-        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, "default")
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, _default())
         return width + 8
+
+
+def _default() -> str:
+    return QCoreApplication.translate("ConnectionList", "default")
 
 
 class ConnectionList(QListWidget):
@@ -148,7 +160,7 @@ class ConnectionList(QListWidget):
         item.setData(_STATE, trial.state)
         item.setData(_SECOND, second_line(connection, trial))
         words = [connection.name, second_line(connection, trial), state_words(trial)]
-        words += ["default"] if item.data(_IS_DEFAULT) else []
+        words += [_default()] if item.data(_IS_DEFAULT) else []
         item.setData(Qt.ItemDataRole.AccessibleTextRole, ", ".join(dict.fromkeys(words)))
         item.setToolTip(trial.probe.message if trial.probe is not None else "")
 

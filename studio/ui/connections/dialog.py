@@ -27,6 +27,7 @@ from studio.core.text.values import JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.connection_list import ConnectionList
 from studio.ui.connections.form import ConnectionForm
+from studio.ui.connections.kinds import reason_of
 from studio.ui.connections.list_buttons import DeleteQuestion, ListButtons
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
@@ -147,7 +148,7 @@ class ConnectionsDialog(QDialog):
         choice = self._controller.choice
         self.uses.setText(
             self.tr("The open prompt is answered by {name}: {reason}. {warning}")
-            .format(name=choice.connection.name, reason=choice.reason, warning=choice.warning)
+            .format(name=choice.connection.name, reason=reason_of(choice), warning=choice.warning)
             .strip()
         )
 

@@ -151,7 +151,7 @@ class EmbeddedFields:
         self.context.setRange(256, 1_048_576)
         self.context.setSingleStep(1024)
         self.context.setGroupSeparatorShown(True)
-        self.context.setSuffix(" tokens")
+        self.context.setSuffix(QCoreApplication.translate("AbilitiesField", " tokens"))
         self.threads = QSpinBox()
         self.threads.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Threads"))
         self.threads.setRange(0, max(1, os.cpu_count() or 1))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
+from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -126,4 +127,14 @@ def hint_of(connection: Connection) -> str:
     of_kind = [each for each in PRESETS if each.connection.kind == connection.kind]
     same = (each for each in of_kind if each.connection.base_url == connection.base_url)
     found = next(same, of_kind[-1])
-    return found.hint
+    return preset_words(found.hint)
+
+
+def preset_words(text: str) -> str:
+    """A title or a hint of a start, in the language of the window; a plug-in's own as it is."""
+    return QCoreApplication.translate("Presets", text)
+
+
+def reason_of(choice: ModelChoice) -> str:
+    """Why a connection answers; what names parts of the prompt is English."""
+    return QCoreApplication.translate("Choices", choice.reason)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QMessageBox, QPushButton, QToo
 
 from studio.core.models.connections import Connection, all_presets
 from studio.core.models.secrets import KEYRING
-from studio.ui.connections.kinds import ICONS
+from studio.ui.connections.kinds import ICONS, preset_words
 from studio.ui.style.icons import icon
 
 
@@ -54,8 +54,8 @@ class ListButtons(QWidget):
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
         for preset in all_presets():
-            action = menu.addAction(icon(ICONS[preset.connection.kind]), preset.title)
-            action.setToolTip(preset.hint)
+            action = menu.addAction(icon(ICONS[preset.connection.kind]), preset_words(preset.title))
+            action.setToolTip(preset_words(preset.hint))
             action.triggered.connect(
                 lambda _=False, made=preset.connection: self.request_add.emit(made)
             )

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -33,10 +33,24 @@ from studio.viewmodels.experiments.shown_cell import ShownCell
 
 _WORDS = re.compile(r"\S+|\s+")
 _MOST_DIFF = 4000
+_LEAST_ANSWER = 64
+"""Pixels of height."""
 _ICONS = {
     "passed": "circle-check", "failed": "circle-x", "error": "triangle-alert",
     "not_run": "circle-help",
 }  # fmt: skip
+
+
+class _Answer(QTextBrowser):
+    """Takes what room there is, and asks for little."""
+
+    def sizeHint(self) -> QSize:
+        """A few lines."""
+        return QSize(super().sizeHint().width(), _LEAST_ANSWER)
+
+    def minimumSizeHint(self) -> QSize:
+        """The same few lines."""
+        return QSize(super().minimumSizeHint().width(), _LEAST_ANSWER)
 
 
 class CellDetail(FollowsTheme, QWidget):
@@ -56,7 +70,7 @@ class CellDetail(FollowsTheme, QWidget):
         self.title = QLabel()
         self.facts = QLabel()
         self.answer_head = QLabel()
-        self.answer = QTextBrowser()
+        self.answer = _Answer()
         self.checks = QVBoxLayout()
         self._inner = QWidget()
         self.compare_button = QPushButton(self.tr("Against the baseline"))
@@ -195,7 +209,6 @@ class CellDetail(FollowsTheme, QWidget):
         self.facts.setWordWrap(True)
         self.answer.setAccessibleName(self.tr("Answer"))
         self.answer.setOpenLinks(False)
-        self.answer.setMinimumHeight(64)
         self.step_button.setProperty("primary", True)
         self.step_button.setToolTip(self.tr("Run this row with the debugger, step by step (F10)"))
         self.accept_button.setToolTip(
@@ -215,24 +228,30 @@ class CellDetail(FollowsTheme, QWidget):
         inner_layout.setContentsMargins(0, 0, 0, 0)
         inner_layout.addLayout(self.checks)
         inner_layout.addStretch(1)
-        area = QScrollArea()
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(self._inner)
-        area.setAccessibleName(self.tr("Assertions"))
+        self._inner.setAccessibleName(self.tr("Assertions"))
         actions = FlowLayout()
         for button in (self.step_button, self.run_button, self.edit_button, self.accept_button):
             actions.addWidget(button)
-        layout = QVBoxLayout(self)
+        whole = QWidget()
+        layout = QVBoxLayout(whole)
         layout.setContentsMargins(16, 12, 16, 12)
         layout.setSpacing(8)
         layout.addLayout(head)
         layout.addWidget(self.facts)
         layout.addLayout(over)
         layout.addWidget(self.answer, 2)
-        layout.addWidget(area, 3)
+        layout.addWidget(self._inner, 3)
         layout.addWidget(self.rating)
         layout.addLayout(actions)
+        # As a whole: beside a run there is too little room for the parts to yield in.
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(whole)
+        outside = QVBoxLayout(self)
+        outside.setContentsMargins(0, 0, 0, 0)
+        outside.addWidget(area)
 
     def _connect(self) -> None:
         for button, signal in (

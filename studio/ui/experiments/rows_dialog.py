@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, GeneratedRows
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
@@ -47,7 +48,7 @@ class InventedRowsDialog(QDialog):
         self.about = QLineEdit(controller.about)
         self.about.setCursorPosition(0)
         self.model = QComboBox()
-        self.kinds = {name: QCheckBox(_kind_name(self, name)) for name in ROW_KINDS}
+        self.kinds = {name: QCheckBox(_kind_name(name)) for name in ROW_KINDS}
         self.own_kind = QLineEdit()
         self.count = QSpinBox()
         self.status_label = QLabel()
@@ -154,7 +155,7 @@ class InventedRowsDialog(QDialog):
         self._rows = (*self._rows, *found.rows)
         self.table.setRowCount(len(self._rows))
         for at, row in enumerate(self._rows):
-            kind = QTableWidgetItem(_kind_name(self, row.kind))
+            kind = QTableWidgetItem(_kind_name(row.kind))
             kind.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable)
             kind.setCheckState(Qt.CheckState.Checked)
             values = json.dumps(dict(row.values), ensure_ascii=False)
@@ -195,11 +196,17 @@ class InventedRowsDialog(QDialog):
         paint_text(self.status_label, "error")
 
 
-def _kind_name(dialog: InventedRowsDialog, kind: str) -> str:
+_KIND_NAMES = {
+    "typical": QT_TRANSLATE_NOOP("InventedRowsDialog", "Typical"),
+    "empty": QT_TRANSLATE_NOOP("InventedRowsDialog", "Empty"),
+    "long": QT_TRANSLATE_NOOP("InventedRowsDialog", "Long"),
+    "language": QT_TRANSLATE_NOOP("InventedRowsDialog", "Other languages"),
+    "injection": QT_TRANSLATE_NOOP("InventedRowsDialog", "Injection"),
+    "ambiguous": QT_TRANSLATE_NOOP("InventedRowsDialog", "Ambiguous"),
+}
+
+
+def _kind_name(kind: str) -> str:
     """A kind for people; words of the user's own as they are."""
-    names = {
-        "typical": dialog.tr("Typical"), "empty": dialog.tr("Empty"), "long": dialog.tr("Long"),
-        "language": dialog.tr("Other languages"), "injection": dialog.tr("Injection"),
-        "ambiguous": dialog.tr("Ambiguous"),
-    }  # fmt: skip
-    return names.get(kind, kind)
+    known = _KIND_NAMES.get(kind)
+    return QCoreApplication.translate("InventedRowsDialog", known) if known else kind

@@ -324,12 +324,12 @@ class HistoryPane(QWidget):
         OwnKeys(self.table, {"Return": self._open, "Enter": self._open, "Del": self._delete})
 
     def _lay_out(self) -> None:
-        self.filter.setPlaceholderText(
-            self.tr("Filter by prompt, question, answer, model, tag or note")
-        )
+        self.filter.setPlaceholderText(self.tr("Filter runs"))
         self.filter.setAccessibleName(self.tr("Filter runs"))
         self.filter.setToolTip(
-            self.tr('Words, or an expression such as: tokens > 1000 and status == "done"\n')
+            self.tr("Filter by prompt, question, answer, model, tag or note")
+            + "\n"
+            + self.tr('Words, or an expression such as: tokens > 1000 and status == "done"\n')
             + ", ".join(NAMES)
         )
         self.filter.setClearButtonEnabled(True)
@@ -362,12 +362,13 @@ class HistoryPane(QWidget):
         head.setContentsMargins(8, 8, 8, 4)
         head.setSpacing(8)
         head.addWidget(self.filter, 1)
-        head.addWidget(self.ends)
         buttons = FlowLayout(spacing=4)  # a side bar is narrow: they go on in the next row
         below = QVBoxLayout()
         below.setContentsMargins(8, 4, 8, 8)
         below.addLayout(buttons)
         for button in (
+            self.ends,
+            self.groups,
             self.open_button,
             self.compare_button,
             self.notes_button,
@@ -376,7 +377,6 @@ class HistoryPane(QWidget):
             self.delete_button,
         ):
             buttons.addWidget(button)
-        buttons.addWidget(self.groups)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self.table)
         layout = QVBoxLayout(self)

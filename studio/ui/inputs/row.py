@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QPainter, QPixmap
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -160,7 +160,8 @@ class FieldRow(QWidget):
         )
         self.reset.setToolTip(back)
         missing = not given and not origin
-        self.state.setText("" if given else (origin or (self.tr("missing") if missing else "")))
+        said = QCoreApplication.translate("VariablesTab", origin) if origin else ""
+        self.state.setText("" if given else (said or (self.tr("missing") if missing else "")))
         paint_text(
             self.state,
             "warning" if missing and self.spec.required else "muted",

@@ -98,7 +98,7 @@ QComboBox QAbstractItemView::item { padding: 4px 6px; border-radius: 4px; }
 QPlainTextEdit, QTextEdit, QTextBrowser { selection-background-color: $selection;
     selection-color: $text; }
 QListView, QTreeView, QTableView { background: $surface; border: 0; outline: 0; }
-QListView::item, QTreeView::item { padding: 3px 4px; }
+QListView::item, QTreeView::item { padding: 3px 4px; min-height: 18px; }
 QListView::item:hover, QTreeView::item:hover { background: $raised; }
 QListView::item:selected, QTreeView::item:selected, QTableView::item:selected {
     background: $selection; color: $text; }

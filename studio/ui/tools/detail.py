@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QScrollArea,
     QStackedWidget,
-    QTabBar,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -30,6 +29,7 @@ from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
 from studio.ui.parts.separator import Separator
+from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -127,10 +127,8 @@ class ToolDetail(QWidget):
             self.approval.addItem(words[0].upper() + words[1:], key)
         self._approval_label = QLabel(self.tr("Calls"))
         self.mock = MockEditor()
-        self.tabs = QTabBar()
+        self.tabs = YieldingTabs()
         self.tabs.setAccessibleName(self.tr("Views of the tool"))
-        self.tabs.setExpanding(False)
-        self.tabs.setDrawBase(False)
         titles = (
             self.tr("Try it"), self.tr("Arguments"), self.tr("Schema"), self.tr("As sent"),
             self.tr("Options"),

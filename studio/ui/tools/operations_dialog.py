@@ -72,6 +72,7 @@ class OperationsDialog(QDialog):
         )
         self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         self.tree.setUniformRowHeights(True)
+        self.tree.ensurePolished()  # a height that is asked for before is kept, without padding
         self._fill(rows)
         self.meter = QLabel(self)
         self.meter.setWordWrap(True)

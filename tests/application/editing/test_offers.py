@@ -153,6 +153,9 @@ def test_a_raw_block_is_text_until_its_end() -> None:
     assert labels(raw + "{% ¦ %}") == ["endraw"]
     assert labels(raw + "{{ x }}{%- endraw %}{{ ci¦ }}")[0] == "city"
     assert labels(HEAD + "user:\n{# {{ city | up¦ #}") == []
+    assert labels(HEAD.replace("Where to", "{% raw %}") + "user:\n{{ ci¦ }}")[0] == "city"
+    assert labels(HEAD + "user:\n{# {% raw %} #}{{ ci¦ }}")[0] == "city"
+    assert labels(raw + "{# {% endraw %}{{ ci¦ }}")[0] == "city"
 
 
 def test_nothing_in_prose() -> None:
@@ -225,3 +228,34 @@ def test_hover_on_fields_filters_tests_and_variables_of_loops() -> None:
     loop = "user:\n{% for thing in items %}{{ thing }}{% endfor %}"
     assert "each of items" in told(loop, "thing }}")
     assert told("user:\nupper and defined\n", "upper") == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{% raw %}{{ customer.name | upper }}{% endraw %}",
+        "{%- raw -%}\n{{ x | upper }}\n{%- endraw %}",
+        "{% raw %}{% raw %}{{ x | upper }}",
+        "{% raw %}{{ x }}\n| upper {{ y }}{% endraw %}",
+        "{# {{ customer.name | upper }} #}",
+        "{# {% endraw %} {{ x | upper",
+        '{ "a" | upper }',
+        "{{ customer.name }} | upper",
+    ],
+)
+def test_hover_tells_of_no_filter_where_the_template_has_none(body: str) -> None:
+    assert told(f"user:\n{body}", "upper") == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{% raw %}{{ x }}{% endraw %}{{ customer.name | upper }}",
+        "{# {% raw %} #}{{ customer.name | upper }}",
+        "{% set x = {'a': customer.name | upper} %}",
+        "{{ customer\n | upper }}",
+        "{{ open {{ customer.name | upper }}",
+    ],
+)
+def test_hover_tells_of_filters_after_raw_text_and_comments(body: str) -> None:
+    assert "In capitals" in told(f"user:\n{body}", "upper")

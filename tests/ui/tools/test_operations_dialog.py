@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QTreeWidgetItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.core.tools.openapi.overview import OperationRow
+from studio.ui.style.theme import LIGHT
 from studio.ui.tools.operations_dialog import OperationsDialog
+from tests.support.themes import wear
 
 ON, OFF, PART = Qt.CheckState.Checked, Qt.CheckState.Unchecked, Qt.CheckState.PartiallyChecked
 
@@ -69,3 +73,15 @@ def test_space_ticks_all_that_are_selected(qtbot: QtBot, parent: QWidget) -> Non
     qtbot.keyClick(dialog.tree, Qt.Key.Key_Space)
     assert not dialog.wanted()
     dialog.reject()
+
+
+def test_rows_are_as_high_as_those_of_other_lists(qtbot: QtBot, parent: QWidget) -> None:
+    wear(LIGHT)
+    dialog = OperationsDialog(
+        "api", [replace(row(number), tag="one") for number in range(3)], parent
+    )
+    dialog.open()
+    (head,) = (group(dialog, at) for at in range(dialog.tree.topLevelItemCount()))
+    heights = {dialog.tree.visualItemRect(head.child(at)).height() for at in range(3)}
+    assert heights == {dialog.tree.visualItemRect(head).height()} == {24}
+    dialog.close()

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.text import json_text
-from studio.application.words import marked, translate
+from studio.application.words import translate
 from studio.core.agent.values.commands import (
     AnswerCall,
     Command,
@@ -77,8 +77,8 @@ class EditSpec:
     hint: str = ""
     """One sentence on what it will do."""
 
-    apply: str = marked("Apply")
-    """The button that takes it."""
+    apply: str = ""
+    """The button that takes it; empty for "Apply"."""
 
     is_json: bool = False
     """Whether it is a JSON object."""

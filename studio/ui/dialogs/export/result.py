@@ -18,6 +18,7 @@ from studio.application.run.words import plural
 from studio.core.export.target import VALUES_OF_NOW, RoundTrip
 from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.long_text import LongText
+from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
 
@@ -30,6 +31,7 @@ class ResultTabs(QTabWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        self.setTabBar(YieldingTabs())
         self.text = LongText()
         self.text.setReadOnly(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)

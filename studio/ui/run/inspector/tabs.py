@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QSizePolicy,
     QStackedWidget,
-    QTabBar,
     QTableView,
     QToolButton,
     QVBoxLayout,
@@ -28,6 +27,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.separator import Separator
+from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.run.inspector.answer_view import AnswerView
 from studio.ui.run.inspector.chat_line import ChatLine
 from studio.ui.run.inspector.watch_table import WatchTable
@@ -117,9 +117,6 @@ class UsageTable(QTableView):
 _BESIDE_TABS = 72
 """Pixels of what stands beside the tabs and the search: the button that copies, and gaps."""
 
-_AROUND_TAB = 20
-"""What the style sheet leaves beside the name of a tab, in pixels."""
-
 TABS: tuple[tuple[Tab, str], ...] = (
     ("messages", QT_TRANSLATE_NOOP("Inspector", "Messages")),
     ("request", QT_TRANSLATE_NOOP("Inspector", "Request")),
@@ -163,12 +160,8 @@ class Inspector(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = InspectorView()
-        self._tabs = QTabBar()
-        self._tabs.setExpanding(False)
-        self._tabs.setDrawBase(False)
-        self._tabs.setUsesScrollButtons(False)
-        self._tabs.setElideMode(Qt.TextElideMode.ElideRight)
-        self._tabs.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._tabs = YieldingTabs(fits_itself=False)
+        self._tabs.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._tabs.setAccessibleName(self.tr("Sides of the step"))
         for _, name in TABS:
             self._tabs.addTab(QCoreApplication.translate("Inspector", name))
@@ -301,18 +294,10 @@ class Inspector(FollowsTheme, QWidget):
         self._fit_legend()
 
     def _fit_tabs(self) -> None:
-        """Tabs stand closer together before a name of theirs is cut."""
-        bar, metrics = self._tabs, self._tabs.fontMetrics()
-        names = [bar.tabText(at) for at in range(bar.count()) if bar.isTabVisible(at)]
-        needed = sum(metrics.horizontalAdvance(name) + _AROUND_TAB for name in names)
+        """The tabs have what is left beside the buttons."""
         beside = (self._copy, self._only_changes)
         taken = sum(each.sizeHint().width() + 8 for each in beside if not each.isHidden())
-        is_tight = needed + taken + 16 > self.width()
-        if bar.property("tight") is not is_tight:
-            bar.setProperty("tight", is_tight)
-            bar.style().unpolish(bar)
-            bar.style().polish(bar)
-            QCoreApplication.sendEvent(bar, QEvent(QEvent.Type.StyleChange))  # it measures anew
+        self._tabs.fit(self.width() - taken - 16)
 
     def _fit_search(self) -> None:
         """The field gives way to the tabs where both do not fit, until it is asked for (Ctrl+F)."""

@@ -12,12 +12,14 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, problem_of
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.side.messages_editor import MessagesEditor
 from studio.ui.style.colors import paint_page, paint_text
@@ -62,11 +64,12 @@ class EditInPlace(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._spec: EditSpec | None = None
-        self._title = QLabel()
+        self._title = ElidedLabel()
         self._title.setProperty("title", "true")
         self._tool = QComboBox()
         self._tool.setAccessibleName(self.tr("Tool to call"))
         self._tool.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._tool.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._text = _TextField()
         self._text.setAccessibleName(self.tr("What is edited"))
         self._text.setFrameShape(QFrame.Shape.NoFrame)
@@ -118,9 +121,11 @@ class EditInPlace(FollowsTheme, QWidget):
     def open_spec(self, spec: EditSpec) -> None:
         """Begin to write."""
         self._spec = spec
-        self._title.setText(spec.title)
+        self._title.show_text(spec.title)
+        self._title.ensurePolished()
+        self._title.setMaximumWidth(self._title.fontMetrics().horizontalAdvance(spec.title) + 4)
         self._hint.setText(spec.hint)
-        self._apply.setText(spec.apply)
+        self._apply.setText(spec.apply or self.tr("Apply"))
         # What is only sent has no "apply without going on".
         changes = spec.kind in ("messages", "reply", "arguments", "observation", "told", "answer")
         self._go_on.setVisible(changes)
@@ -211,7 +216,7 @@ class EditInPlace(FollowsTheme, QWidget):
         head = QHBoxLayout()
         head.setContentsMargins(16, 8, 8, 8)
         head.setSpacing(8)
-        head.addWidget(self._title)
+        head.addWidget(self._title, 100)  # up to its own width, and before what is empty
         head.addWidget(self._tool)
         head.addStretch(1)
         head.addWidget(self._cancel)

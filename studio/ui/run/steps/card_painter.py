@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from PySide6.QtCore import (
     QModelIndex,
@@ -60,8 +60,8 @@ class CardDelegate(QStyledItemDelegate):
         return -1 if place.x() < box.center().x() else 1
 
     def _switch_box(self, rect: QRect) -> QRectF:
-        height = min(18, rect.height() // 2)
-        top = rect.bottom() - height - 5
+        height = min(16, rect.height() // 2)
+        top = rect.bottom() - height - 3
         return QRectF(rect.right() - _INDENT - _SWITCH, top, _SWITCH, height)
 
     def paint(
@@ -123,14 +123,14 @@ class CardDelegate(QStyledItemDelegate):
         heads = card.kind == "prompt"
         font.setWeight(QFont.Weight.DemiBold if heads else QFont.Weight.Medium)
         metrics = QFontMetrics(font)
-        room = top.width() - self._badges_width(card)
-        title = metrics.elidedText(card.title, Qt.TextElideMode.ElideRight, max(room, 0))
+        title = metrics.elidedText(card.title, Qt.TextElideMode.ElideRight, top.width())
         left = top.left() + metrics.horizontalAdvance(title) + 8
-        self._paint_facts(painter, top, left + self._badges_width(card), card)
+        badges = self._badges_in(card, top.right() - left)
+        self._paint_facts(painter, top, left + self._width_of(badges), card)
         painter.setFont(font)
         painter.setPen(QColor(ink))
         painter.drawText(top, Qt.AlignmentFlag.AlignVCenter, title)
-        self._paint_badges(painter, QPoint(left, top.top()), line, card)
+        self._paint_badges(painter, QPoint(left, top.top()), line, badges)
         painter.setFont(self._view.font())
         painter.setPen(QColor(theme.muted if card.phase == "past" else theme.text))
         fork = self.fork_of(card)
@@ -200,17 +200,27 @@ class CardDelegate(QStyledItemDelegate):
             at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
             painter.drawText(top, at, card.facts)
 
-    def _badges_width(self, card: StepCard) -> int:
+    def _width_of(self, badges: Sequence[str]) -> int:
         metrics = QFontMetrics(self._small())
-        return sum(metrics.horizontalAdvance(badge_word(each)) + 16 for each in card.badges)
+        return sum(metrics.horizontalAdvance(badge_word(each)) + 16 for each in badges)
 
-    def _paint_badges(self, painter: QPainter, start: QPoint, line: int, card: StepCard) -> None:
+    def _badges_in(self, card: StepCard, room: int) -> tuple[str, ...]:
+        """Those that fit beside the title, which goes first; the card's tip says all."""
+        return next(
+            card.badges[:count]
+            for count in range(len(card.badges), -1, -1)
+            if not count or self._width_of(card.badges[:count]) - 4 <= room
+        )
+
+    def _paint_badges(
+        self, painter: QPainter, start: QPoint, line: int, badges: Sequence[str]
+    ) -> None:
         theme = theme_in_use()
         small = self._small()
         metrics = QFontMetrics(small)
         painter.setFont(small)
         left = start.x()
-        for badge in card.badges:
+        for badge in badges:
             word = badge_word(badge)
             loud = badge in ("warned", "invalid", "unknown", "rejected")
             color = theme.warning if loud else theme.accent

@@ -1,0 +1,52 @@
+"""Tabs that stand closer together where there is little room, and scroll where there is less."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QTabBar, QWidget
+
+_AROUND_TAB = 20
+"""What the style sheet leaves beside the name of a tab, in pixels."""
+
+
+class YieldingTabs(QTabBar):
+    """Names are never cut to a letter or two: those that have no room are scrolled to."""
+
+    def __init__(self, parent: QWidget | None = None, *, fits_itself: bool = True) -> None:
+        """Make it.
+
+        Args:
+            parent: the widget that it is in.
+            fits_itself: whether its room is its own width; else whoever lays it out calls `fit`.
+        """
+        super().__init__(parent)
+        self._fits_itself = fits_itself
+        self.setExpanding(False)
+        self.setDrawBase(False)
+        self.setElideMode(Qt.TextElideMode.ElideNone)
+        self.setUsesScrollButtons(True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit into the new width."""
+        super().resizeEvent(event)
+        if self._fits_itself:
+            self.fit(self.width())
+
+    def tabLayoutChange(self) -> None:  # noqa: N802 - Qt's name
+        """Fit other names, too."""
+        super().tabLayoutChange()
+        if self._fits_itself:
+            self.fit(self.width())
+
+    def fit(self, room: int) -> None:
+        """Stand closer together where the names need more than so many pixels."""
+        metrics = self.fontMetrics()
+        names = [self.tabText(at) for at in range(self.count()) if self.isTabVisible(at)]
+        needed = sum(metrics.horizontalAdvance(name) + _AROUND_TAB for name in names)
+        is_tight = needed > room
+        if bool(self.property("tight")) is not is_tight:
+            self.setProperty("tight", is_tight)
+            self.style().unpolish(self)
+            self.style().polish(self)
+            QCoreApplication.sendEvent(self, QEvent(QEvent.Type.StyleChange))  # it measures anew

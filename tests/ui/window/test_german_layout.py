@@ -1,0 +1,64 @@
+"""German words are longer than English ones: none is cut, at the two smallest sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from studio.core.agent.values.pause_point import PausePoint
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.language import install_language
+from tests.support.cut_words import cut_words
+from tests.ui.window.test_layout import overlapping
+from tests.ui.window.test_layout_paused import paused, stands_at
+
+pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
+
+
+@pytest.fixture
+def bench(qapp: QApplication, user_home: Path, tmp_path: Path) -> Iterator[Workbench]:
+    before = QLocale()
+    translators = install_language(qapp, "de")
+    made = paused(user_home, tmp_path)
+    yield made
+    made.window.close()
+    made.close()
+    made.window.deleteLater()
+    for each in translators:
+        QCoreApplication.removeTranslator(each)
+    QLocale.setDefault(before)
+
+
+def whole(bench: Workbench) -> None:
+    """Fail where words are cut or parts lie over each other."""
+    assert cut_words(bench.window) == []
+    assert overlapping(bench.window) == []
+
+
+@pytest.mark.parametrize("size", [(900, 600), (1280, 800)], ids=lambda size: f"{size[0]}")
+def test_no_german_word_is_cut(bench: Workbench, qtbot: QtBot, size: tuple[int, int]) -> None:
+    window = bench.window
+    window.resize(*size)
+    with qtbot.waitExposed(window):
+        window.show()
+    qtbot.waitUntil(lambda: bench.is_settled)
+    see = partial(qtbot.waitUntil, partial(whole, bench))
+    see()
+    for side in ("tools", "history"):
+        window.docks.show(side)
+        if side == "tools":
+            bench.tools_pane.choose("calculator")
+        see()
+    window.docks.show("files")
+    for place in (PausePoint.BEFORE_REQUEST, PausePoint.REPLY, PausePoint.TOOL_CALL):
+        window.actions_by_id["run.step"].trigger()
+        qtbot.waitUntil(lambda place=place: stands_at(bench, place))
+        see()
+    bench.run_pane.timeline.ask_edit()
+    see()
