@@ -115,7 +115,7 @@ def _line(run: RunSummary) -> str:
     when = f"{datetime.fromtimestamp(run.started).astimezone():%Y-%m-%d %H:%M:%S}"
     question = " ".join(run.question.split())
     shown = question if len(question) <= _WIDTH else question[: _WIDTH - 1] + "…"
-    calls = f"{run.calls_model} model, {run.calls_tool} tool"
+    calls = f"{counted(run.calls_model, 'model call')}, {counted(run.calls_tool, 'tool call')}"
     stands = end_of(run) if run.waits else run.status
     return printable("  ".join([run.id, when, stands, calls, run.prompt, shown]).rstrip())
 

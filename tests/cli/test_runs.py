@@ -31,7 +31,7 @@ def test_list_and_show(run: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["runs", "list"]) == FINE
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("abc123  ")
-    assert "done  2 model, 1 tool  Caller  Where?" in line
+    assert "done  2 model calls, 1 tool call  Caller  Where?" in line
     assert run_command(["runs", "list", "--json", "--tag", "good"]) == FINE
     assert [each["id"] for each in json.loads(capsys.readouterr().out)] == ["abc123"]
     assert run_command(["runs", "list", "nowhere"]) == FINE

@@ -81,7 +81,7 @@ def plan(options: argparse.Namespace) -> int:
         print(f"  {each.name}: {model}")
     cost = "price not known" if estimate.cost is None else f"about ${estimate.cost:.4f}"
     how = " in batches, at half the price" if options.batch else ""
-    print(f"{estimate.equal} equal, {estimate.to_send} will be sent{how}, about "
+    print(f"{estimate.equal} answered before, {estimate.to_send} will be sent{how}, about "
           f"{counted(estimate.tokens, 'token')}, {cost}")  # fmt: skip
     for fault in estimate.faults:
         print(fault, file=sys.stderr)

@@ -181,8 +181,9 @@ def _result_to_run(
 def _tell_estimate(estimate: ExperimentEstimate) -> None:
     cost = "" if estimate.cost is None else f", about ${estimate.cost:.2f}"
     print(
-        f"{counted(estimate.cells, 'cell')}: {estimate.equal} equal, {estimate.to_send} will be "
-        f"sent, about {counted(estimate.tokens, 'token')}{cost}", file=sys.stderr,
+        f"{counted(estimate.cells, 'cell')}: {estimate.equal} answered before, "
+        f"{estimate.to_send} will be sent, about {counted(estimate.tokens, 'token')}{cost}",
+        file=sys.stderr,
     )  # fmt: skip
     for fault in estimate.faults[:10]:
         print(fault, file=sys.stderr)

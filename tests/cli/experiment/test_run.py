@@ -48,7 +48,7 @@ def test_the_exit_code_says_how_it_went(
     assert run_command(["experiment", "run", FILE]) == 1  # without gates every row must pass
     (tmp_path / FILE).write_text(EXPERIMENT + "gates: {pass_rate: 0.6, lost_rows: 0}\n")
     assert run_command(["experiment", "run", FILE]) == 0
-    assert "6 equal, 0 will be sent" in capsys.readouterr().err
+    assert "6 answered before, 0 will be sent" in capsys.readouterr().err
     assert run_command(["experiment", "run", FILE, "--fail-under", "0.9"]) == 1
     assert "gate pass_rate of edit: 0.666667, at least 0.9" in capsys.readouterr().err
     assert run_command(["experiment", "run", FILE, "--max-tokens", "1", "--no-cache"]) == 4
@@ -67,7 +67,7 @@ def test_results_are_listed_shown_compared_exported_and_blessed(
 ) -> None:
     assert run_command(["experiment", "plan", FILE]) == 0
     assert not server.requests
-    assert "0 equal, 6 will be sent" in capsys.readouterr().out
+    assert "0 answered before, 6 will be sent" in capsys.readouterr().out
     junit = tmp_path / "junit.xml"
     run = ["experiment", "run", FILE, "--rows", "1-2", "--format", "junit", "-o", str(junit)]
     assert run_command(run) == 0
