@@ -8,7 +8,7 @@ rules (which zone a line is in) are here; what stands inside a line is left to P
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import cast
@@ -211,26 +211,33 @@ def _foreign(
         try:
             # Any table can be run restartably, unless one of its callbacks takes no context.
             found = ExtendedRegexLexer.get_tokens_unprocessed(lexer, context=context)  # type: ignore[arg-type]
-            return list(_merge(found, len(text))), tuple(context.stack)
+            # All of it first: the line's end may lead to another state.
+            return list(_merge(list(found), len(text))), tuple(context.stack)
         except TypeError:
             pass
     return list(_merge(lexer.get_tokens_unprocessed(text + "\n"), len(text))), ()
 
 
-def _merge(found: Iterator[tuple[int, _TokenType, str]], length: int) -> Iterator[Token]:
-    """Pygments tokens as ours: neighbours of one style joined, plain text left out."""
+def _merge(found: Iterable[tuple[int, _TokenType, str]], length: int) -> Iterator[Token]:
+    """Pygments tokens as ours: neighbours of one style joined, plain text left out.
+
+    Asks for nothing behind the line's end, where every rule of a table would be tried once more: no
+    rule of ours goes to another state there.
+    """
     start = end = 0
     style = ""
     for index, kind, value in found:
         this = style_of(kind)
-        if this == style and index == end:
-            end = index + len(value)
-            continue
-        if style and start < min(end, length):
-            yield Token(start, min(end, length), style)
-        start, end, style = index, index + len(value), this
-    if style and start < min(end, length):
-        yield Token(start, min(end, length), style)
+        if this != style or index != end:
+            if style and start < end:
+                yield Token(start, end, style)
+            start, style = index, this
+        end = index + len(value)
+        if end > length:
+            end = length
+            break
+    if style and start < end:
+        yield Token(start, end, style)
 
 
 def _overlay(tokens: list[Token], text: str, template: Template) -> list[Token]:

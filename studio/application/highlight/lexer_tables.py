@@ -121,8 +121,9 @@ _PROSE = r"(?:[^\n{}`*_!\[h$]+|h(?!ttps?://)|!(?!\[)|\$(?!\{))+"
 """Characters that begin nothing."""
 
 _MARKDOWN: list[Any] = [
-    # First, as most of a text is prose: else each run of it is tried as all that it is not.
-    (rf"(?!^){_PROSE}", Text),
+    # First, as most of a text is prose: else each run of it is tried as all that it is not. At the
+    # start of a line only with a character that begins no heading, quote, list or label.
+    (rf"(?:(?!^)|(?![ \t#>+\-\dTAOFQ])){_PROSE}", Text),
     (r"\n", Text),
     (r"^[ ]{0,3}#{1,6}\s[^{\n]*", Heading),
     (r"^[ ]{0,3}>", ListMark),
@@ -150,15 +151,14 @@ _MARKDOWN: list[Any] = [
     (r".", Text),
 ]
 
-_JINJA_KEYWORDS = words(
-    (
-        "if", "elif", "else", "endif", "for", "endfor", "in", "is", "not", "and", "or", "set",
-        "endset", "macro", "endmacro", "call", "endcall", "filter", "endfilter", "block",
-        "endblock", "raw", "endraw", "with", "endwith", "include", "import", "from", "as",
-        "recursive", "do", "break", "continue", "autoescape", "endautoescape",
-    ),
-    suffix=r"\b",
+_JINJA_KEYWORDS = (
+    "if", "elif", "else", "endif", "for", "endfor", "in", "is", "not", "and", "or", "set",
+    "endset", "macro", "endmacro", "call", "endcall", "filter", "endfilter", "block",
+    "endblock", "raw", "endraw", "with", "endwith", "include", "import", "from", "as",
+    "recursive", "do", "break", "continue", "autoescape", "endautoescape",
 )  # fmt: skip
+_JINJA_CONSTANTS = r"(?:true|false|none|True|False|None)\b"
+_JINJA_NAME = r"[A-Za-z_]\w*"
 
 
 class JinjaLine(ExtendedRegexLexer):
@@ -180,15 +180,20 @@ class JinjaLine(ExtendedRegexLexer):
         "expression": [(r"[-+]?\}\}", Delimiter, "#pop"), include("inside")],
         "inside": [
             (r"\s+", Text),
-            (r"(\|)(\s*)([A-Za-z_]\w*)", bygroups(Operator, Text, Filter)),
-            (r"(\bis\s+(?:not\s+)?)([A-Za-z_]\w*)", bygroups(Keyword, Filter)),
-            (_JINJA_KEYWORDS, Keyword),
-            (r"(?:true|false|none|True|False|None)\b", Keyword.Constant),
+            # Names before what they are not: most of an expression is names.
+            (
+                rf"(?<!\.)(?!(?:{'|'.join(_JINJA_KEYWORDS)})\b|{_JINJA_CONSTANTS}){_JINJA_NAME}",
+                VariableToken,
+            ),
+            (rf"(\|)(\s*)({_JINJA_NAME})", bygroups(Operator, Text, Filter)),
+            (rf"(\bis\s+(?:not\s+)?)({_JINJA_NAME})", bygroups(Keyword, Filter)),
+            (words(_JINJA_KEYWORDS, suffix=r"\b"), Keyword),
+            (_JINJA_CONSTANTS, Keyword.Constant),
             (r"\d+(?:\.\d+)?", Number),
             (r'"(?:\\.|[^"\\\n])*"?', String),
             (r"'(?:\\.|[^'\\\n])*'?", String),
-            (r"(?<=\.)[A-Za-z_]\w*", Name.Attribute),
-            (r"[A-Za-z_]\w*", VariableToken),
+            (rf"(?<=\.){_JINJA_NAME}", Name.Attribute),
+            (_JINJA_NAME, VariableToken),
             (r"[-+*/%=<>!~|]+", Operator),
             (r"[.,:()\[\]{}]", Punctuation),
             (r".", Text),

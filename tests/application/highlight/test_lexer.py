@@ -163,3 +163,28 @@ def test_prose_is_one_run_up_to_what_can_begin_something() -> None:
         (19, 30, "link"),
         (31, 39, "reference"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("Thought: it rains", ("Thought", "reference")),
+        ("Final Answer: 3", ("Final Answer", "reference")),
+        ("3. third", ("3.", "list")),
+        ("+ more", ("+", "list")),
+        ("> said", (">", "list")),
+        ("  ## part", ("  ## part", "heading")),
+    ],
+)
+def test_what_begins_a_line_is_told_from_prose(line: str, first: tuple[str, str]) -> None:
+    assert styles(line)[0][0] == first
+    assert styles(f"I say {line}")[0] == []
+
+
+def test_names_that_begin_or_end_as_keywords_are_names() -> None:
+    (line,) = styles("{{ ifs.is_it if noted is not in_x and trues.none }}")
+    assert [each for each in line if each[1] != "delimiter"] == [
+        ("ifs", "variable"), (".", "punctuation"), ("is_it", "attribute"), ("if", "keyword"),
+        ("noted", "variable"), ("is not ", "keyword"), ("in_x", "filter"), ("and", "keyword"),
+        ("trues", "variable"), (".", "punctuation"), ("none", "constant"),
+    ]  # fmt: skip

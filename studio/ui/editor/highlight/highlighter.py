@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -164,25 +166,35 @@ class Highlighter(QSyntaxHighlighter):
         if self._loading:
             return
         block = self.currentBlock()
+        line = block.blockNumber()
         is_own, self._is_own = self._is_own, False
         late = not is_own and perf_counter() > self._deadline
-        if self._held or late or block.blockNumber() > self._stop_at:
+        if self._held or late or line > self._stop_at:
             self._put_off(block)
             return
-        # Its tables take longer to load than a window to paint.
-        from studio.application.highlight.lexer import lex_line
-
-        before = self.state_before(block)
-        tokens, after = lex_line(text if text.isascii() else _readable(text), before)
+        number = self.previousBlockState()
+        before = self._states[number] if number != _UNKNOWN else self.state_before(block)
+        tokens, after = self._lex(text if text.isascii() else _readable(text), before)
         self._paint(text, tokens)
-        line = block.blockNumber()
         self._first_done = min(self._first_done, line)
         self._last_done = max(self._last_done, line)
-        number = self._numbers.get(after)
-        if number is None:
-            number = self._numbers[after] = len(self._states)
-            self._states.append(after)
+        if number == _UNKNOWN or after is not before:
+            number = self._number_of(after)
         self.setCurrentBlockState(number)
+
+    @cached_property
+    def _lex(self) -> Callable[[str, State], tuple[tuple[Token, ...], State]]:
+        """Reads a line. Its tables take longer to load than a window to paint."""
+        from studio.application.highlight.lexer import lex_line
+
+        return lex_line
+
+    def _number_of(self, state: State) -> int:
+        number = self._numbers.get(state)
+        if number is None:
+            number = self._numbers[state] = len(self._states)
+            self._states.append(state)
+        return number
 
     def _paint(self, text: str, tokens: tuple[Token, ...]) -> None:
         wide = not text.isascii() and any(char > "\uffff" for char in text)
