@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from studio.application.words import translate
-from studio.core.prompty.document import PromptDocument
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
 
 _LONG_FRONT = 10
 """Lines of a front matter from which on a prompt opens with it folded."""

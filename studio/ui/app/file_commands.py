@@ -10,12 +10,11 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog
 
 from studio.core.resource_files import resource
-from studio.core.settings import Settings
 from studio.ui.style.icons import icon
-from studio.ui.window.examples import bundled
 from studio.viewmodels.app.notifications import Notification, NotificationAction
 
 if TYPE_CHECKING:
+    from studio.core.settings import Settings
     from studio.ui.window.parts import WindowParts
 
 
@@ -85,6 +84,8 @@ class FileCommands(QObject):
         """
         tabs, start = self._window.tabs, self._window.actions[action]
         if tabs.current is None:
+            from studio.ui.window.examples import bundled  # not before the first paint
+
             self.open_example(bundled("examples")[0].path)
         tabs.show_tabs()
         if tabs.document is not None:

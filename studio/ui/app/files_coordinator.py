@@ -54,7 +54,6 @@ class FilesCoordinator(QObject):
         window.files.roots_changed.connect(self._look_again)
         tabs.title_changed.connect(self._look_again)
         QGuiApplication.instance().applicationStateChanged.connect(self._on_activated)  # type: ignore[union-attr]
-        window.files.tree_made.connect(self._take)
         tabs.current_changed.connect(self._on_page)
         tabs.parsed.connect(self.mark)
         tabs.title_changed.connect(self.mark)
@@ -82,7 +81,8 @@ class FilesCoordinator(QObject):
         self._states = states
         self.mark()
 
-    def _take(self, tree: FilesTree) -> None:
+    def take(self, tree: FilesTree) -> None:
+        """Do what one more tree asks for."""
         for changed in (tree.files.rowsInserted, tree.files.rowsRemoved):
             changed.connect(self._look_again)
         tree.request_new_file.connect(self._new_file)

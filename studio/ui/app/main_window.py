@@ -19,9 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar, QWidget
 
-from studio.core.prompty.document import PromptDocument
 from studio.ui.app.commands import Commands
-from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.base.actions import BESIDE_PANES, CLOSING, EDITING, ActionSet
 from studio.ui.base.focus_menus import FocusMenus
 from studio.ui.base.menus import add_actions, own_menu
@@ -43,10 +41,13 @@ from studio.ui.window.welcome import WelcomePage
 from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
     from studio.core.settings import Settings
     from studio.core.text.problem import Problem
+    from studio.ui.app.files_coordinator import FilesCoordinator
     from studio.ui.base.services import Services
     from studio.ui.editor.page.page import EditorPage
+    from studio.ui.files.tree import FilesTree
     from studio.ui.problems.pane import ProblemsPane
 
 _RECOVERY_MS = 500
@@ -60,7 +61,7 @@ _TITLE_BAR = 40
 class MainWindow(QMainWindow):
     """The studio's window. Its owner hands in ready panes and listens to its signals."""
 
-    document_changed = Signal(PromptDocument)  # PromptDocument of the shown text, or None
+    document_changed = Signal(object)  # PromptDocument of the shown text, or None
     caret_moved = Signal(int)  # offset in that text
     request_closing = Signal()  # the window is asked to close; the user may still stay
     closing = Signal()  # the user agreed to close; let go of everything
@@ -109,7 +110,6 @@ class MainWindow(QMainWindow):
         """What is handed to all that works with the window."""
         self.commands = Commands(self.parts, lambda: self.panes)
         self._menus = FocusMenus(self)
-        self._files_coordinator = FilesCoordinator(self.parts)
         self._wire()
         self._begin()
 
@@ -138,7 +138,6 @@ class MainWindow(QMainWindow):
 
     def _wire(self) -> None:
         """Every connection between the parts, on one page."""
-        self._files_coordinator.renamed.connect(self.commands.follow_rename)
         tabs, messages = self.tabs, self.services.messages
         tabs.current_changed.connect(self._on_page)
         tabs.parsed.connect(self._on_parsed)
@@ -149,6 +148,7 @@ class MainWindow(QMainWindow):
         tabs.currentChanged.connect(self._on_welcome)
         self.outline.request_reveal.connect(tabs.reveal)
         self.outline.request_go.connect(tabs.go_to)
+        self.files.tree_made.connect(self._on_tree)
         self.files.request_open.connect(tabs.open)
         self.files.request_look.connect(tabs.look)
         self.files.request_folder.connect(self.commands.files.ask_folder)
@@ -211,6 +211,15 @@ class MainWindow(QMainWindow):
         self.docks.fill({"problems": pane})
         return pane
 
+    @cached_property
+    def _files_coordinator(self) -> FilesCoordinator:
+        """What does with files what their tree asks for, made with the first tree."""
+        from studio.ui.app.files_coordinator import FilesCoordinator
+
+        coordinator = FilesCoordinator(self.parts)
+        coordinator.renamed.connect(self.commands.follow_rename)
+        return coordinator
+
     # -- for the window's owner -----------------------------------------------------------------
 
     def take_panes(self, panes: Panes) -> None:
@@ -242,6 +251,9 @@ class MainWindow(QMainWindow):
     def _on_welcome(self) -> None:
         if self.isVisible():
             self.docks.set_welcome(self.tabs.currentWidget() is self.welcome)
+
+    def _on_tree(self, tree: FilesTree) -> None:
+        self._files_coordinator.take(tree)
 
     def _on_page(self, page: EditorPage | None) -> None:
         self._extra = ()
@@ -396,7 +408,8 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self._recovery.stop()
-        self._files_coordinator.rest()
+        if "_files_coordinator" in self.__dict__:
+            self._files_coordinator.rest()
         if not self.services.is_safe:
             self.docks.save()
         self.docks.end()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -19,9 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.files.tree import FileMark, FilesTree
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.style.icons import icon
+
+if TYPE_CHECKING:
+    from studio.ui.files.tree import FileMark, FilesTree
 
 _SUFFIXES = frozenset({".prompty", ".md", ".txt", ".json", ".yaml", ".yml", ".py"})
 
@@ -35,6 +38,8 @@ class FolderSection(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
+        from studio.ui.files.tree import FilesTree  # not before the first paint
+
         self.folder = Path()
         """What is shown."""
         self.tree = FilesTree()
@@ -98,7 +103,7 @@ class FilesPane(QStackedWidget):
     request_open = Signal(Path)
     request_folder = Signal()
     request_leave = Signal(Path)  # a folder that is not to be shown any more
-    tree_made = Signal(FilesTree)  # with each folder that needs one more
+    tree_made = Signal(QWidget)  # FilesTree, with each folder that needs one more
     roots_changed = Signal(tuple)  # of Path: other folders are shown
 
     def __init__(self) -> None:

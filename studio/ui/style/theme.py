@@ -194,8 +194,8 @@ UI_POINTS = 10.0
 _MONO_POINTS = 10.0
 
 
-_LATER_FACES = ("Inter-Bold", "Inter-Italic", "JetBrainsMono-Bold")
-"""Faces of Markdown and of colored text: neither is in a window's first picture."""
+_LATER_FACES = ("Inter-Bold", "Inter-Italic", "Inter-Medium", "JetBrainsMono-Bold")
+"""Faces of Markdown, of a run and of colored text: none is in a window's first picture."""
 
 
 @cache

@@ -348,7 +348,7 @@ class Docks(QObject):
             self._window.restoreGeometry(geometry)
         state = self._store.value("state")
         done = isinstance(state, QByteArray) and self._window.restoreState(state, _VERSION)
-        for bar in self._window.findChildren(QToolBar):
+        for bar in self._toolbars():
             bar.show()  # the menus are in one; a kept layout may have been without
         if "search" in self._docks:
             self._docks["search"].hide()  # there is nothing in it before somebody searches
@@ -549,9 +549,13 @@ class Docks(QObject):
 
     def _strip_width(self) -> int:
         """Of the icons at the left edge."""
-        bars = self._window.findChildren(QToolBar)
         left = Qt.ToolBarArea.LeftToolBarArea
-        return sum(bar.width() for bar in bars if self._window.toolBarArea(bar) == left)
+        return sum(bar.width() for bar in self._toolbars() if self._window.toolBarArea(bar) == left)
+
+    def _toolbars(self) -> list[QToolBar]:
+        # Not of the whole tree: each widget that is looked at gets a Python object.
+        near = Qt.FindChildOption.FindDirectChildrenOnly
+        return self._window.findChildren(QToolBar, options=near)
 
     def _keep_side(self) -> None:
         """Keep the side bar's width, unless a pane has no less, or the room of a run's layout."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
@@ -22,7 +23,6 @@ from PySide6.QtWidgets import (
 
 from studio.ui.base.actions import MENUS, PANES, RECENT, SEPARATOR, ActionSet
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.connections.model_field import make_editable
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -61,6 +61,39 @@ class _ModelBox(QComboBox):
         self.request_models.emit()
 
 
+class _ChoicesPanel(QFrame):
+    """The boxes in which connection, model and protocol are chosen."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("popup")
+        self.setAccessibleName(parent.tr("Model and connection"))
+        self.connection = self._combo(parent.tr("Connection"), QComboBox(self))
+        self.model = self._combo(parent.tr("Model"), _ModelBox(self))
+        self.protocol = self._combo(parent.tr("Protocol"), QComboBox(self))
+        self._form = QFormLayout(self)
+        self._form.setContentsMargins(16, 16, 16, 16)
+        self._form.setSpacing(8)
+        for combo in (self.connection, self.model, self.protocol):
+            self._form.addRow(combo.accessibleName(), combo)
+        words = [(name, QCoreApplication.translate("Toolbar", each)) for name, each in PROTOCOLS]
+        _fill(self.protocol, words, "")
+
+    def show_row(self, combo: QComboBox, *, shown: bool) -> None:
+        """Show a box with its name, or hide both."""
+        self._form.setRowVisible(combo, shown)
+        if self.isVisible():
+            self.adjustSize()
+
+    def _combo(self, name: str, combo: _Box) -> _Box:
+        combo.setAccessibleName(name)
+        combo.setToolTip(name)
+        combo.setMinimumWidth(_NARROWEST)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return combo
+
+
 class RunChoices(QWidget):
     """Which connection, model and protocol a run takes; the window's owner fills the first two.
 
@@ -83,32 +116,34 @@ class RunChoices(QWidget):
         self.button.setMaximumWidth(_WIDEST)
         self.button.setProperty("opensPanel", True)
         self.button.clicked.connect(self.open)
-        self.panel = QFrame(self, Qt.WindowType.Popup)
-        self.panel.setObjectName("popup")
-        self.panel.setAccessibleName(self.tr("Model and connection"))
-        self.connection = self._combo(self.tr("Connection"), QComboBox())
-        self.model = self._combo(self.tr("Model"), _ModelBox())
-        self.protocol = self._combo(self.tr("Protocol"), QComboBox())
-        self._form = QFormLayout(self.panel)
-        self._form.setContentsMargins(16, 16, 16, 16)
-        self._form.setSpacing(8)
-        for combo in (self.connection, self.model, self.protocol):
-            self._form.addRow(combo.accessibleName(), combo)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.button)
-        self.set_protocols(
-            [(name, QCoreApplication.translate("Toolbar", words)) for name, words in PROTOCOLS]
-        )
         self.name_choice("", "")
-        self.connection.activated.connect(
-            lambda: self.connection_chosen.emit(self.connection.currentData() or "")
+
+    @cached_property
+    def panel(self) -> _ChoicesPanel:
+        """What the button opens, made when it is first filled or opened."""
+        panel = _ChoicesPanel(self)
+        panel.connection.activated.connect(
+            lambda: self.connection_chosen.emit(panel.connection.currentData() or "")
         )
-        self.model.activated.connect(self._on_model)
-        self.model.request_models.connect(self.request_models)
-        self.protocol.activated.connect(
-            lambda: self.protocol_chosen.emit(self.protocol.currentData() or "")
+        panel.model.activated.connect(self._on_model)
+        panel.model.request_models.connect(self.request_models)
+        panel.protocol.activated.connect(
+            lambda: self.protocol_chosen.emit(panel.protocol.currentData() or "")
         )
+        return panel
+
+    @property
+    def connection(self) -> QComboBox:
+        """The connections."""
+        return self.panel.connection
+
+    @property
+    def model(self) -> QComboBox:
+        """The models of the connection."""
+        return self.panel.model
 
     def name_choice(self, model: str, connection: str, tip: str = "", drawing: str = "cpu") -> None:
         """Say what answers a run.
@@ -132,19 +167,6 @@ class RunChoices(QWidget):
         self.panel.show()
         self.connection.setFocus(Qt.FocusReason.PopupFocusReason)
 
-    def _show_row(self, combo: QComboBox, *, shown: bool) -> None:
-        self._form.setRowVisible(combo, shown)
-        if self.panel.isVisible():
-            self.panel.adjustSize()
-
-    def _combo(self, name: str, combo: _Box) -> _Box:
-        combo.setAccessibleName(name)
-        combo.setToolTip(name)
-        combo.setMinimumWidth(_NARROWEST)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        return combo
-
     def set_connections(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
         """Offer connections as (id, name)."""
         _fill(self.connection, choices, current)
@@ -162,7 +184,7 @@ class RunChoices(QWidget):
         self._model = current
         self._set_open(is_open=is_open)
         _fill(box, choices, current)
-        self._show_row(box, shown=bool(choices) or is_open)
+        self.panel.show_row(box, shown=bool(choices) or is_open)
         if is_open:
             box.blockSignals(True)
             box.setCurrentIndex(box.findData(current))
@@ -176,6 +198,8 @@ class RunChoices(QWidget):
             return
         self.model.setMinimumContentsLength(16 if is_open else 0)
         if is_open:
+            from studio.ui.connections.model_field import make_editable
+
             make_editable(self.model, self.tr("Model"))
             line = self.model.lineEdit()
             if line is not None:
@@ -190,10 +214,6 @@ class RunChoices(QWidget):
         if chosen != self._model:
             self._model = chosen
             self.model_chosen.emit(chosen)
-
-    def set_protocols(self, choices: Sequence[tuple[str, str]], current: str = "") -> None:
-        """Offer protocols as (id, name)."""
-        _fill(self.protocol, choices, current)
 
 
 def _fill(combo: QComboBox, choices: Sequence[tuple[str, str]], current: str) -> None:

@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 
 from studio.ui.parts.drawing import Drawing
 from studio.ui.style.icons import icon
-from studio.ui.window.examples import ExampleCard, bundled, icon_of
 
 _MOST_RECENT = 6
 _CARDS = 3
@@ -133,6 +132,8 @@ class WelcomePage(QScrollArea):
         return row
 
     def _ways(self) -> QVBoxLayout:
+        from studio.ui.window.examples import bundled, icon_of  # not with a prompt's first paint
+
         box = QVBoxLayout()
         box.setSpacing(0)
         actions = (
@@ -172,6 +173,8 @@ class WelcomePage(QScrollArea):
         return box
 
     def _examples(self) -> QVBoxLayout:
+        from studio.ui.window.examples import ExampleCard, bundled, icon_of
+
         box = QVBoxLayout()
         box.setSpacing(0)
         examples = bundled("examples")

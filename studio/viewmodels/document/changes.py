@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.core.prompty.document import PromptDocument
 from studio.core.text.source import SourceText
 from studio.viewmodels.app.jobs import LatestJob
 
 if TYPE_CHECKING:
     from studio.application.document.revisions import LineChange
+    from studio.core.prompty.document import PromptDocument
 
 _READ_MS = 120
 """A file is painted before Git is asked for it."""

@@ -20,14 +20,14 @@ from studio.application.document.files import (
     read_file,
     write_file,
 )
-from studio.core.prompty.document import PromptDocument
-from studio.core.text.problem import Problem
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 
 if TYPE_CHECKING:
     from studio.application.document.project_settings import ProjectFindings
+    from studio.core.prompty.document import PromptDocument
+    from studio.core.text.problem import Problem
 
 _SWAP_MS = 600  # typed text is on disk within a second
 _PARSE_MS = 25  # keys that come in one burst are parsed once
@@ -48,7 +48,8 @@ class DocumentController(QObject):
     The text lives in the editor; `read_text` is asked for it when it is needed.
     """
 
-    parsed = Signal(PromptDocument)  # PromptDocument of the newest text
+    # `object`: the values that a prompt is read to are not imported before the first paint.
+    parsed = Signal(object)  # PromptDocument of the newest text
     dirty_changed = Signal(bool)
     path_changed = Signal(Path)
     path_moved = Signal(str, str)  # the path before, empty where it was never saved, and now

@@ -93,6 +93,7 @@ def test_what_was_kept_goes_along_with_a_new_name(
     assert page is not None
     QTest.keyClicks(page.editor, "x")
     assert window.tabs.save()
+    window.files.set_roots((tmp_path,))  # what is renamed stands in a tree
     files = window.findChild(FilesCoordinator)
     assert files is not None
     assert page.controller.path is not None

@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
-from studio.application.editing.editor_context import NOTHING, EditorContext
 from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
 from studio.core.text.source import SourceText
@@ -20,6 +19,7 @@ from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
     from studio.application.editing.completion_items import CompletionItem
+    from studio.application.editing.editor_context import EditorContext
     from studio.core.prompty.document import PromptDocument
     from studio.core.spelling import Misspelled
     from studio.ui.editor.completion.popup import CompletionPopup
@@ -37,7 +37,6 @@ class EditorAssist(QObject):
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
         self._editor = editor
-        self._editor_context = replace(NOTHING, files=self._files)
         self._misspelled: tuple[Misspelled, ...] = ()
         self._suggest: Callable[[str], tuple[str, ...]] = lambda _: ()
         self._soon = QTimer(self)
@@ -64,6 +63,13 @@ class EditorAssist(QObject):
 
         self._editor.snippet = snippet_session.SnippetSession(self._editor)
         return self._editor.snippet
+
+    @cached_property
+    def _editor_context(self) -> EditorContext:
+        """What is known of the world around the prompt: its files, until someone tells more."""
+        from studio.application.editing.editor_context import NOTHING
+
+        return replace(NOTHING, files=self._files)
 
     def know(self, editor_context: EditorContext) -> None:
         """Take what is known of the world around the prompt."""

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from studio.application.document.files import FileError, FileText
 from studio.application.editing.folding import long_front_matter
-from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.text.media_drop import MediaDrop
@@ -23,6 +22,7 @@ from studio.viewmodels.document.spelling import SpellingController
 
 if TYPE_CHECKING:
     from studio.application.preview.inline_values import InlineValue
+    from studio.core.prompty.document import PromptDocument
     from studio.core.settings import Settings
     from studio.core.spelling import Misspelled
     from studio.core.text.source import SourceText
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class EditorPage(QWidget):
     """Joins an editor, its document and the bars above it."""
 
-    parsed = Signal(PromptDocument)
+    parsed = Signal(object)  # PromptDocument
     caret_moved = Signal(int)  # offset
     jumping = Signal()  # the caret is about to go to another line that was asked for
     title_changed = Signal()

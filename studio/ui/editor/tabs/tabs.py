@@ -14,12 +14,11 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from studio.application.document.files import FileError
 from studio.application.highlight.lexer_state import PYTHON_FILE, YAML_FILE
 from studio.core.experiments.file.names import is_experiment
-from studio.core.prompty.document import PromptDocument
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.editor.tabs.file_questions import Unsaved, ask_open, ask_save, ask_unsaved
 from studio.ui.editor.tabs.sides import EditorSides
 
 if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
     from studio.core.text.span import Span
     from studio.viewmodels.app.notifications import Notifications
     from studio.viewmodels.app.settings import SettingsStore
@@ -30,7 +29,7 @@ class EditorTabs(QStackedWidget):
     """Opens, shows, saves and closes documents; signals speak of the current one."""
 
     current_changed = Signal(EditorPage)  # EditorPage | None
-    parsed = Signal(PromptDocument)
+    parsed = Signal(object)  # PromptDocument
     caret_moved = Signal(int)  # offset
     jumping = Signal()  # the caret is about to go to another line that was asked for
     title_changed = Signal(str)
@@ -208,6 +207,8 @@ class EditorTabs(QStackedWidget):
 
     def ask_open(self) -> None:
         """Ask for files and show them."""
+        from studio.ui.editor.tabs.file_questions import ask_open  # not before the first paint
+
         for path in ask_open(self, self._folder()):
             self.open(path)
 
@@ -256,6 +257,8 @@ class EditorTabs(QStackedWidget):
 
     def save_as(self, page: EditorPage | None = None) -> bool:
         """Save a page under another name."""
+        from studio.ui.editor.tabs.file_questions import ask_save
+
         page = page or self.current
         if page is None:
             return False
@@ -498,6 +501,8 @@ class EditorTabs(QStackedWidget):
                 dirty[page.controller.id] = page
         if not dirty:
             return True
+        from studio.ui.editor.tabs.file_questions import Unsaved, ask_unsaved
+
         unsaved = list(dirty.values())
         if len(unsaved) == 1:
             self.sides.select(unsaved[0])

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMimeData, QObject, Signal
-from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.core.text.problem import TextEdit
@@ -17,6 +16,8 @@ from studio.core.text.span import Span
 from studio.ui.parts.dropped import dropped_files
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QImage
+
     from studio.core.prompty.document import PromptDocument
     from studio.ui.editor.text.parse_tracker import ParseTracker
     from studio.ui.editor.text.prompt_view import PromptView
@@ -63,6 +64,8 @@ class MediaDrop(QObject):
 
     def take(self, data: QMimeData) -> None:
         """Put in what was dropped or pasted at the caret."""
+        from PySide6.QtGui import QImage  # not before the first paint
+
         files = dropped_files(data)
         if not files:
             image = QImage(data.imageData())
@@ -98,7 +101,6 @@ class MediaDrop(QObject):
         self._editor.apply_edits(edits_for(document, path, folder, caret, yaml=yaml))
 
     def _paste_image(self, image: QImage) -> None:
-
         own = self._path()
         if own is None:
             self._messages.info(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -33,6 +32,8 @@ class TextClipboard:
         if parts:
             data.setText("\n".join(parts))
             if len(parts) > 1:
+                import json  # not before the first paint
+
                 data.setData(_PARTS, json.dumps(parts).encode("utf-8"))
         else:
             data.setText(self._lines.text())
@@ -67,5 +68,7 @@ def _parts(data: QMimeData, text: str, count: int) -> Iterator[str]:
     """What each caret gets, from top to bottom: its own part where there are as many."""
     parts = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if data.hasFormat(_PARTS):
+        import json
+
         parts = json.loads(bytes(data.data(_PARTS).data()))
     return iter(parts if len(parts) == count else [text] * count)
