@@ -95,6 +95,7 @@ def open_studio(arguments: Sequence[str]) -> int:
     alone = options.new_window or options.safe or picture is not None
     if not alone and _is_taken_over(options.files, options.begin or ""):
         return 0
+    from studio import quick_start  # noqa: F401 - before Qt: it acts when imported
     from studio.app import Studio
 
     if sys.platform == "linux":

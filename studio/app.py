@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import os
 import sys
@@ -16,13 +15,13 @@ from PySide6.QtCore import QEvent, QLockFile, QObject, QThreadPool, QTimer, Sign
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from studio import __version__, pyside_sources  # noqa: F401 - first: it acts when imported
+from studio import __version__, quick_start  # noqa: F401 - first: it acts when imported
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.language import install_language
 from studio.ui.base.services import build_services
-from studio.ui.style.application import apply_theme, fonts_of, theme_for
+from studio.ui.style.application import apply_theme, fonts_of, new_application, theme_for
 from studio.ui.style.icons import hold_drawings, release_drawings
 from studio.ui.style.theme import load_other_fonts
 from studio.viewmodels.app.collector import IdleCollector
@@ -63,10 +62,6 @@ class PrimaryInstance:
             self._lock = None
 
 
-# What is made while starting stays anyway; looking through it for garbage costs a tenth of a start.
-# Later `IdleCollector` looks, in this thread: another one must not end what belongs to Qt.
-gc.disable()
-
 FIRST_EXAMPLE = "react-agent.prompty"
 """What a picture shows where no file is named: the loop at its most visible."""
 
@@ -94,7 +89,7 @@ class Studio(QObject):
                 no later start hands files to it.
         """
         running = QApplication.instance()
-        application = running if isinstance(running, QApplication) else QApplication(sys.argv[:1])
+        application = running if isinstance(running, QApplication) else new_application()
         super().__init__()
         sys.setswitchinterval(SWITCH_SECONDS)
         self._application = application

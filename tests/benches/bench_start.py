@@ -61,19 +61,19 @@ application.exec()
 STUDIO = """
 import os, sys
 from pathlib import Path
+from studio import quick_start  # as the program begins (`studio.__main__`)
+from studio.app import Studio
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 HEAVY = {heavy!r}
-application = QApplication([])
-{painted}
-from studio.app import Studio
-watch = Watch()
 studio = Studio()
+{painted}
+watch = Watch()
 studio.window.resize(1440, 900)
 page = studio.window.tabs.open(Path({prompt!r}))
 page.editor.viewport().installEventFilter(watch)
 studio.window.show()
-application.exec()
+QApplication.exec()
 """
 
 

@@ -1,0 +1,125 @@
+"""What a start has loaded when the text of its file is painted for the first time.
+
+Deterministic, where the bench of the start (`tests/benches/bench_start.py`) measures: each module
+here was found to hold the first picture up, and came back unseen before this test.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import patience
+
+ROOT = Path(__file__).resolve().parent.parent
+PROMPT = ROOT / "resources" / "examples" / "react-agent.prompty"
+
+START = """
+import os, sys
+from pathlib import Path
+from studio import quick_start  # as the program begins (`studio.__main__`)
+from studio.app import Studio
+import PySide6
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication
+
+class Watch(QObject):
+    def eventFilter(self, watched, event):
+        if event.type() == QEvent.Type.Paint:
+            classes = [
+                name for module in ("QtCore", "QtGui", "QtWidgets")
+                for name in vars(sys.modules["PySide6." + module])
+            ]
+            print([sorted(sys.modules), classes], flush=True)
+            os._exit(0)
+        return False
+
+studio = Studio(alone=True)
+page = studio.window.tabs.open(Path(sys.argv[1]))
+watch = Watch()
+page.editor.viewport().installEventFilter(watch)
+studio.window.show()
+QApplication.exec()
+"""
+
+LATER = (
+    # heavy ones of others
+    "anthropic", "asyncio", "email", "http", "httpx", "importlib.metadata", "jinja2", "jsonschema",
+    "keyring", "markdown_it", "mcp", "openai", "pydantic", "pygments", "ruamel", "sqlite3", "ssl",
+    "tiktoken", "xllamacpp", "yaml",
+    # whole rooms
+    "studio.cli", "studio.core.agent", "studio.core.export", "studio.core.imports",
+    "studio.core.masking", "studio.core.models", "studio.core.prompty", "studio.core.runs",
+    "studio.core.tools", "studio.core.wire", "studio.servers",
+    "studio.application.connections", "studio.application.exchange", "studio.application.inputs",
+    "studio.application.preview", "studio.application.run", "studio.application.tools",
+    "studio.ui.connections", "studio.ui.dialogs", "studio.ui.experiments", "studio.ui.history",
+    "studio.ui.inputs", "studio.ui.preview", "studio.ui.problems", "studio.ui.run",
+    "studio.ui.search", "studio.ui.tools",
+    "studio.viewmodels.connections", "studio.viewmodels.experiments", "studio.viewmodels.history",
+    "studio.viewmodels.preview", "studio.viewmodels.run", "studio.viewmodels.tools",
+    # parts of the rooms that are there
+    "studio.application.document.file_states", "studio.application.document.folder_files",
+    "studio.application.editing.editor_context", "studio.application.highlight.lexer",
+    "studio.core.search_files", "studio.ui.app.files_coordinator", "studio.ui.app.lifecycle",
+    "studio.ui.app.workbench", "studio.ui.editor.tabs.file_questions", "studio.ui.files.bin",
+    "studio.ui.files.tree", "studio.ui.window.examples",
+    "json",
+)  # fmt: skip
+"""Modules, with all below them, that come after the first picture."""
+
+MOST_MODULES = 115
+"""Of the studio; each takes a third of a millisecond to find and read alone."""
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[str]]:
+    """The modules, and PySide's classes by name, at the first paint."""
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "PROMPT_STUDIO_HOME": str(tmp_path_factory.mktemp("home")),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", START, str(PROMPT)],
+        cwd=ROOT, env=environment, capture_output=True, encoding="utf-8",
+        timeout=patience.SECONDS, check=True,
+    )  # fmt: skip
+    modules, classes = ast.literal_eval(done.stdout)
+    return modules, classes
+
+
+def test_what_the_first_picture_does_not_show_is_not_loaded(
+    loaded: tuple[list[str], list[str]],
+) -> None:
+    modules, _ = loaded
+    assert "studio.ui.app.main_window" in modules
+    early = [
+        name
+        for name in modules
+        if any(name == each or name.startswith(f"{each}.") for each in LATER)
+    ]
+    assert early == []
+
+
+def test_no_more_of_the_studio_is_loaded_than_a_picture_takes(
+    loaded: tuple[list[str], list[str]],
+) -> None:
+    modules, _ = loaded
+    own = [name for name in modules if name.split(".")[0] == "studio"]
+    assert len(own) <= MOST_MODULES, own
+
+
+def test_classes_of_qt_with_hundreds_of_names_are_not_made(
+    loaded: tuple[list[str], list[str]],
+) -> None:
+    # PySide makes a class with all its enumerations when it is first named, or looked at.
+    _, classes = loaded
+
+    assert "Qt" in classes
+    assert {"QStyle", "QGradient", "QImage", "QFileSystemModel"}.isdisjoint(classes)
