@@ -42,6 +42,7 @@ def new_application() -> QApplication:
     app.setProperty(_STYLED, True)
     return app
 
+
 _SLICE_SECONDS = 0.008
 """Time that hidden widgets take from the window at once."""
 
