@@ -21,7 +21,7 @@ ROOMS = (
 
 READS_ITS_OWN = {
     "core/experiments/assertions/checker.py": "the studio",
-    "core/experiments/assertions/code.py": "its own child, by its own writer",
+    "core/experiments/assertions/child.py": "its own child, by its own writer",
     "core/experiments/assertions/marking.py": "what it wrote",
     "core/experiments/assertions/structure.py": "what it wrote",
     "application/experiments/exports/forms.py": "journals that it wrote",

@@ -19,7 +19,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
 from studio.application.experiments.turns import LeasedCell
-from studio.core.experiments.assertions.code import AssertionChild
+from studio.core.experiments.assertions.child import AssertionChild
 from studio.core.experiments.assertions.marking import (
     CellMarks,
     Markers,

@@ -1,6 +1,6 @@
 """The child process that runs the code of assertions: Python as it is, JavaScript shut in.
 
-Speaks lines of JSON on the standard streams. Started by `code.AssertionChild`, with an
+Speaks lines of JSON on the standard streams. Started by `child.AssertionChild`, with an
 environment without keys; Python only for experiments in trusted folders.
 """
 

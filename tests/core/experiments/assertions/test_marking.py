@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from studio.core.experiments.assertions.checker import _javascript
-from studio.core.experiments.assertions.code import AssertionChild
+from studio.core.experiments.assertions.child import AssertionChild
 from studio.core.experiments.assertions.marking import (
     CellMarks,
     Markers,

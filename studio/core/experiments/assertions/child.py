@@ -1,0 +1,104 @@
+"""Runs the code of assertions in a child process that is kept, and ended when it hangs."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import sys
+from pathlib import Path
+
+from studio.core.experiments.assertions.code import CodeLanguage
+from studio.core.experiments.assertions.result import NotRunError, UndecidedError
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.mcp.child import ChildProcess
+from studio.core.tools.python.environment import server_environment
+
+CALL_SECONDS = 20.0
+"""The longest time of one call."""
+
+UNTRUSTED = "Python runs only for experiments in folders that you trust."
+
+
+def checker_command() -> list[str]:
+    """The command of the child; in a frozen app the program is it itself."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, "experiment", "check-answers"]
+    return [sys.executable, "-P", "-m", "studio.core.experiments.assertions.checker"]
+
+
+class AssertionChild:
+    """One child for an experiment; calls wait for each other."""
+
+    def __init__(self, folder: Path, *, trusted: bool, seconds: float = CALL_SECONDS) -> None:
+        """Start nothing yet.
+
+        Args:
+            folder: where the code finds its files.
+            trusted: whether Python may run.
+            seconds: the longest time of one call.
+        """
+        self._folder = folder
+        self._trusted = trusted
+        self._seconds = seconds
+        self._child: ChildProcess | None = None
+        self._lock = asyncio.Lock()
+        self._numbers = itertools.count(1)
+        self._no_javascript = ""
+
+    async def run(
+        self, language: CodeLanguage, code: str, file: str, output: Json, context: JsonObject
+    ) -> Json:
+        """What the code gives; see `CodeRunner`."""
+        if language == "python" and not self._trusted:
+            raise NotRunError(UNTRUSTED)
+        if language == "javascript" and self._no_javascript:
+            raise NotRunError(self._no_javascript)
+        async with self._lock:
+            answer = await self._ask(
+                {"id": next(self._numbers), "language": language, "code": code, "file": file,
+                 "output": output, "context": dict(context), "node": self._trusted}
+            )  # fmt: skip
+        if "missing" in answer:
+            self._no_javascript = (
+                "JavaScript is not run here: install jsbox (pip install prompt-studio[javascript]),"
+                " or Node.js and trust the folder."
+            )
+            raise NotRunError(self._no_javascript)
+        if "error" in answer:
+            raise UndecidedError(str(answer["error"]))
+        return answer.get("value")
+
+    async def close(self) -> None:
+        """End the child."""
+        child, self._child = self._child, None
+        if child is not None:
+            await child.close()
+
+    async def _ask(self, question: dict[str, Json]) -> dict[str, Json]:
+        child = self._child
+        if child is None or not child.is_alive:
+            child = self._child = await ChildProcess.start(
+                checker_command(), cwd=self._folder, env=server_environment()
+            )
+        try:
+            child.write(json.dumps(question).encode() + b"\n")
+            line = await asyncio.wait_for(child.read_line(), self._seconds)
+        except TimeoutError:
+            await self._end(child)
+            raise UndecidedError(f"The code did not end in {self._seconds:g} s.") from None
+        except asyncio.CancelledError:
+            await asyncio.shield(self._end(child))  # its answer would be taken for the next one
+            raise
+        if line is None:
+            log = child.take_log().strip().splitlines()
+            await self._end(child)
+            last = f": {log[-1]}" if log else ""
+            raise UndecidedError(f"The process of the code ended{last}.")
+        answer: dict[str, Json] = json.loads(line)
+        return answer
+
+    async def _end(self, child: ChildProcess) -> None:
+        self._child = None
+        child.kill()
+        await child.close()
