@@ -1,4 +1,4 @@
-"""What can stand at the caret in a template expression."""
+"""What can stand at the caret in a template expression, and between the braces of Mustache."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from studio.application.editing import words as known_words
 from studio.application.editing.completion_items import CompletionItem
-from studio.application.editing.mustache import contexts_at, looked_up, open_sections
 from studio.application.editing.snippets import fitting
 from studio.application.editing.tags import tag_at
 from studio.application.preview.inline_values import short_value
@@ -18,16 +17,70 @@ from studio.core.prompty.templates.jinja.variables import UnreadableTemplateErro
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json
 
+_SECTION = re.compile(r"\{\{[ ]*(?P<sign>[#^/])[ ]*(?P<name>[\w.]+|\.)[ ]*\}\}")
+
+Contexts = tuple[Known, ...]
+"""What is known of the values of the open sections, the innermost first."""
+
 _WORD = re.compile(r"[\w-]*$")
+
 _LOOP = re.compile(
     r"\{%[-+]?\s*(?:for\s+(?P<names>[\w\s,]+?)\s+in\s+"
     r"(?P<source>[^%{}\n]+?)(?=\s+(?:if|recursive)\b|\s*[-+]?%\})|(?P<end>endfor)\b)"
 )
+
 _INDEX = re.compile(r"\[\d+\]")
+
 _DOTTED = re.compile(r"\w+(?:\.\w+)*")
+
 _KEY_OPEN = re.compile(r"[\w\])]\[[\"']$")
+
 _FOR_IF = re.compile(r"\s*(for\s+.+?\s+in\s+.+?)\s+if\b")
+
 _SET = re.compile(r"\{%[-+]?\s*set\s+(\w+)")
+
+
+def open_sections(text: str) -> tuple[str, ...]:
+    """Names of the sections that are open at the end of a text, the innermost last."""
+    found: list[str] = []
+    for each in _SECTION.finditer(text):
+        if each["sign"] != "/":
+            found.append(f"{each['sign']}{each['name']}")
+        elif found and found[-1][1:] == each["name"]:
+            found.pop()
+    return tuple(found)
+
+
+def contexts_at(
+    text: str, document: PromptDocument, given: Sequence[Mapping[str, Json]]
+) -> Contexts:
+    """What is known in each open section: of its items where its value is a list."""
+    found: list[Known] = []
+    for section in open_sections(text):
+        if section[0] == "^" or section[1:] == ".":
+            continue
+        known = looked_up(section[1:].split("."), tuple(found), document, given)
+        is_list = any(isinstance(each, list) for each in known.values) or any(
+            each.kind == "array" for each in known.declared
+        )
+        found.insert(0, known.at(EACH) if is_list else known)
+    return tuple(found)
+
+
+def looked_up(
+    names: Sequence[str],
+    contexts: Contexts,
+    document: PromptDocument,
+    given: Sequence[Mapping[str, Json]],
+) -> Known:
+    """What is known of dotted names: the innermost section that has the first one says it."""
+    root, *rest = names
+    known = next((each.at(root) for each in contexts if root in each.fields), None)
+    if known is None:
+        known = known_at(document, (root,), given)
+    for name in rest:
+        known = known.at(name)
+    return known
 
 
 def expression_words(

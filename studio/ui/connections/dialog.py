@@ -25,10 +25,9 @@ from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
 from studio.core.text.values import JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.connections.connection_list import ConnectionList
+from studio.ui.connections.connection_list import ConnectionList, DeleteQuestion, ListButtons
 from studio.ui.connections.form import ConnectionForm
 from studio.ui.connections.kinds import reason_of
-from studio.ui.connections.list_buttons import DeleteQuestion, ListButtons
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.dropped import FileDrop
