@@ -1,0 +1,221 @@
+"""The docks of a window, each with its head: where they stand, and what is seen of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from shiboken6 import isValid
+
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.window.dock_head import DockHead, OwnHead
+from studio.ui.window.layout import FIRST, RUN, PanePlace
+from studio.ui.window.pane_sizes import LEAST_RUN
+
+_LEFT = Qt.DockWidgetArea.LeftDockWidgetArea
+_RIGHT = Qt.DockWidgetArea.RightDockWidgetArea
+_BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+_PLACES = {_LEFT: PanePlace.LEFT, _RIGHT: PanePlace.COLUMN, _BOTTOM: PanePlace.BOTTOM}
+
+PLACES: tuple[tuple[str, str, Qt.DockWidgetArea], ...] = (
+    ("files", QT_TRANSLATE_NOOP("Docks", "Files"), _LEFT),
+    ("outline", QT_TRANSLATE_NOOP("Docks", "Outline"), _LEFT),
+    ("tools", QT_TRANSLATE_NOOP("Docks", "Tools"), _LEFT),
+    ("history", QT_TRANSLATE_NOOP("Docks", "History"), _LEFT),
+    ("inputs", QT_TRANSLATE_NOOP("Docks", "Inputs"), _RIGHT),
+    ("preview", QT_TRANSLATE_NOOP("Docks", "Preview"), _RIGHT),
+    ("run", QT_TRANSLATE_NOOP("Docks", "Run"), _RIGHT),
+    ("problems", QT_TRANSLATE_NOOP("Docks", "Problems"), _BOTTOM),
+    ("search", QT_TRANSLATE_NOOP("Docks", "Search"), _BOTTOM),
+)
+"""Every pane with its title and first place, in order."""
+
+_OWN_HEAD = ("inputs", "preview", "run")
+"""Panes whose first row says what they are: a title above it would say it twice."""
+
+
+class DockedPanes(QObject):
+    """Knows the docks and nothing of why one is shown."""
+
+    changed = Signal()  # a pane came or went
+    request_maximize = Signal(str)  # the name of a pane
+    request_close = Signal(str)  # the name of a pane
+    toggled = Signal(str, bool)  # the name of a pane that a menu showed or hid, and which
+
+    def __init__(self, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._docks: dict[str, QDockWidget] = {}
+        self._heads: dict[str, QWidget] = {}
+        window.setDockNestingEnabled(True)
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        window.setDocumentMode(True)
+        window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
+        window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
+        self._titles = QTimer(self)
+        self._titles.setSingleShot(True)
+        self._titles.setInterval(0)
+        self._titles.timeout.connect(self._show_titles)
+
+    # -- the panes ------------------------------------------------------------------------------
+
+    def add(self, panes: dict[str, QWidget | None]) -> None:
+        """Dock the panes that there are."""
+        for name, words, area in PLACES:
+            title = QCoreApplication.translate("Docks", words)
+            pane = panes.get(name)
+            if pane is None:
+                continue
+            dock = QDockWidget(title, self._window)
+            dock.setObjectName(f"dock.{name}")
+            dock.setAccessibleName(title)
+            dock.dockLocationChanged.connect(self.show_titles_soon)
+            dock.topLevelChanged.connect(self.show_titles_soon)
+            dock.visibilityChanged.connect(self.show_titles_soon)
+            dock.toggleViewAction().triggered.connect(partial(self._on_toggled, name))
+            self._docks[name] = dock
+            head = OwnHead(dock) if name in _OWN_HEAD else DockHead(dock, title)
+            head.request_maximize.connect(partial(self.request_maximize.emit, name))
+            if isinstance(head, DockHead):
+                head.request_close.connect(partial(self.request_close.emit, name))
+            self._heads[name] = head
+            self._put(name, pane)
+            dock.setTitleBarWidget(head)
+            # Only known so far: a kept layout places it, or `arrange` once the window has its size.
+            self._window.addDockWidget(area, dock)
+
+    def fill(self, panes: dict[str, QWidget]) -> None:
+        """Put panes into docks that held their places."""
+        for name, pane in panes.items():
+            room = self._docks[name].widget()
+            self._put(name, pane)
+            if room is not None:
+                room.deleteLater()
+
+    def arrange(self) -> None:
+        """Every dock in its first place, without a width of its own yet."""
+        last: dict[Qt.DockWidgetArea, QDockWidget] = {}
+        for name, _, area in PLACES:
+            dock = self._docks.get(name)
+            if dock is None:
+                continue
+            dock.setFloating(False)
+            self._window.addDockWidget(area, dock)
+            if area in last:
+                self._window.splitDockWidget(last[area], dock, Qt.Orientation.Vertical)
+            last[area] = dock
+            dock.setVisible(name in FIRST)
+
+    def end(self) -> None:
+        """The window closes: what happens to the docks now is not the user's doing."""
+        self._titles.stop()
+        for dock in self._docks.values():
+            dock.blockSignals(True)
+
+    # -- where they are -------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> QDockWidget:
+        return self._docks[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._docks
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._docks)
+
+    def toggles(self) -> list[QAction]:
+        """A switch for each dock."""
+        return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    def places(self) -> dict[str, PanePlace]:
+        """Where each pane is, as the user may have dragged it."""
+        return {name: self._place(dock) for name, dock in self._docks.items()}
+
+    def seen(self) -> frozenset[str]:
+        """The panes that are not hidden; one behind the tab of another is not."""
+        return frozenset(name for name, dock in self._docks.items() if not dock.isHidden())
+
+    def tabs_of(self, name: str) -> frozenset[str]:
+        """The panes that share a place with one, as tabs."""
+        docks = self._window.tabifiedDockWidgets(self._docks[name])
+        return frozenset(each for each, dock in self._docks.items() if dock in docks)
+
+    def is_shown(self, name: str) -> bool:
+        """Whether a pane is there to be seen."""
+        dock = self._docks.get(name)
+        return dock is not None and not dock.isHidden() and not self._is_behind(dock)
+
+    def name_at(self, widget: QWidget | None) -> str:
+        """The pane that a widget is in; empty for none."""
+        if widget is None:
+            return ""
+        return next((name for name, dock in self._docks.items() if dock.isAncestorOf(widget)), "")
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """Panes as they stand below each other."""
+        wanted = set(names)
+        return [name for name in self._docks if name in wanted]
+
+    # -- what is seen ---------------------------------------------------------------------------
+
+    def hide_all_but(self, names: Iterable[str]) -> None:
+        """Let no other pane be seen."""
+        for name in self._docks.keys() - set(names):
+            self._docks[name].hide()
+
+    def show_all(self, names: Iterable[str]) -> None:
+        """Let these panes be seen."""
+        for name in self.in_order(names):
+            self._docks[name].show()
+
+    def give_widths(self, widths: dict[str, int]) -> None:
+        """Give panes a width in pixels, at once: what one gives back, Qt would share out."""
+        docks = [self._docks[name] for name in widths]
+        self._window.resizeDocks(docks, list(widths.values()), Qt.Orientation.Horizontal)
+
+    def give_height(self, name: str, height: int) -> None:
+        """Give a pane a height in pixels, from the others of its column."""
+        self._window.resizeDocks([self._docks[name]], [height], Qt.Orientation.Vertical)
+
+    def show_titles_soon(self) -> None:
+        """Say which panes are seen, and name those that are tabs, once they stand."""
+        # A window that is deleted without being closed takes its docks away first.
+        if isValid(self._window) and self._window.isVisible():
+            self._titles.start()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _put(self, name: str, pane: QWidget) -> None:
+        if name == RUN:
+            pane.setMinimumWidth(LEAST_RUN)
+        self._docks[name].setWidget(pane)
+        head = self._heads[name]
+        if isinstance(head, OwnHead):
+            head.watch(pane)
+
+    def _place(self, dock: QDockWidget) -> PanePlace:
+        if dock.isFloating():
+            return PanePlace.WINDOW
+        return _PLACES.get(self._window.dockWidgetArea(dock), PanePlace.TOP)
+
+    def _is_behind(self, dock: QDockWidget) -> bool:
+        """Whether it is a tab that another one covers."""
+        return bool(self._window.tabifiedDockWidgets(dock)) and dock.visibleRegion().isEmpty()
+
+    def _on_toggled(self, name: str, _: bool = False) -> None:
+        self.toggled.emit(name, self._docks[name].toggleViewAction().isChecked())
+
+    def _show_titles(self) -> None:
+        """A pane that is a tab, or has a window of its own, is named there."""
+        for name, dock in self._docks.items():
+            tabbed = bool(self._window.tabifiedDockWidgets(dock))
+            own = None if dock.isFloating() else self._heads[name]
+            if dock.titleBarWidget() is not own:
+                dock.setTitleBarWidget(own)  # type: ignore[arg-type]
+            head = self._heads[name]
+            if isinstance(head, DockHead):
+                head.set_bare(tabbed)
+        self.changed.emit()
