@@ -23,6 +23,7 @@ from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import import_file
+from studio.core.text.counted import counted
 from studio.core.text.values import JsonObject
 
 
@@ -231,7 +232,7 @@ def _put_import(out: Path, made: Imported, *, force: bool) -> None:
         if made.input_sets:
             sets = {name: dict(values) for name, values in made.input_sets.items()}
             write_atomically(beside, json.dumps(sets, ensure_ascii=False, indent=2) + "\n")
-            print(f"{beside}: {len(sets)} input sets", file=sys.stderr)
+            print(f"{beside}: {counted(len(sets), 'input set')}", file=sys.stderr)
         if made.experiment:
             write_atomically(asked, made.experiment_text(out))
             print(f"{asked}: what the tests assert, as an experiment", file=sys.stderr)
