@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from studio.application.document.prompt_files import prompt_files
 from studio.cli.exit_codes import UsageError
+from studio.cli.terminal import tell
 from studio.core.experiments.file.names import is_experiment
 from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.document import PromptDocument
@@ -142,11 +142,11 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[
         name, text = _pair(argument, "parameter", "--param")
         values[name] = _value(document, name, text)
         if name not in named:
-            print(f"prompt-studio: the prompt uses no parameter {name!r}", file=sys.stderr)
+            tell(f"prompt-studio: the prompt uses no parameter {name!r}")
             known.add(name)
     for name in sorted(values.keys() - known):
         # They pass (Prompty 2 §12.2), and a slip of the pen would too.
-        print(f"prompt-studio: the prompt uses no input {name!r}", file=sys.stderr)
+        tell(f"prompt-studio: the prompt uses no input {name!r}")
     return values
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from studio.cli.terminal import tell
 from studio.core.text.invisible import reveal
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mcp.asking import AskForInput, InputGiven, InputWanted
@@ -115,4 +116,4 @@ def _value(line: str, field: JsonObject) -> Json:
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    tell(text)

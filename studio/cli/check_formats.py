@@ -11,6 +11,7 @@ from urllib.parse import quote
 from studio import __version__
 from studio.application.document.checked_file import CheckedFile, finding_as_json
 from studio.cli.findings import shown_path
+from studio.cli.terminal import printable
 from studio.core.text.counted import counted
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import SourceText
@@ -36,7 +37,8 @@ def as_text(found: Sequence[CheckedFile], *, color: bool = False) -> str:
         if color:
             word = f"\x1b[{_COLORS[problem.severity]}m{word}\x1b[0m"
         where = f"{shown_path(file.source.path)}:{place.line}:{place.column}"
-        lines.append(f"{where}: {word} {problem.code} {problem.message}\n")
+        said = printable(f"{problem.code} {problem.message}")
+        lines.append(f"{printable(where)}: {word} {said}\n")
     return "".join(lines)
 
 

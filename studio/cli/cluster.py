@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from studio.application.experiments.cell_asker import CellAsker
@@ -11,6 +10,7 @@ from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.terminal import tell
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +52,7 @@ def asker_of(
     if not options.workers:
         return None
     address = WorkersAddress(options.workers, options.certificates, options.insecure)
-    return ClusterAsker(plan, services, address, lambda text: print(text, file=sys.stderr))
+    return ClusterAsker(plan, services, address, tell)
 
 
 def _certificates(options: argparse.Namespace) -> int:
@@ -62,15 +62,13 @@ def _certificates(options: argparse.Namespace) -> int:
     try:
         write_certificates(options.folder, hosts)
     except FileExistsError as error:
-        print(f"prompt-studio: {error.filename} is there already; nothing is overwritten",
-              file=sys.stderr)  # fmt: skip
+        tell(f"prompt-studio: {error.filename} is there already; nothing is overwritten")
         return PROBLEMS
     except ImportError:
-        print("prompt-studio: certificates need: pip install 'prompt-studio[dask]'",
-              file=sys.stderr)  # fmt: skip
+        tell("prompt-studio: certificates need: pip install 'prompt-studio[dask]'")
         return PROBLEMS
     except OSError as error:
-        print(f"prompt-studio: {options.folder}: {error.strerror}", file=sys.stderr)
+        tell(f"prompt-studio: {options.folder}: {error.strerror}")
         return PROBLEMS
     print(f"{options.folder}: ca.pem, cert.pem, key.pem for {', '.join(hosts)}. Whoever has the "
           "folder can run programs on the workers: copy it to your machines only.")  # fmt: skip

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from studio.application.connections.check import problems_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
-from studio.cli.printer import printable
+from studio.cli.terminal import printable, tell
 from studio.core.models.connection_file import Connections, read_connections, write_connections
 from studio.core.models.connections import (
     EMBEDDED,
@@ -68,7 +68,7 @@ def _prices(options: argparse.Namespace) -> int:
         try:
             asyncio.run(fetch_prices())
         except ModelError as error:
-            print(f"prompt-studio: {error.message} {error.hint}".rstrip(), file=sys.stderr)
+            tell(f"prompt-studio: {error.message} {error.hint}".rstrip())
             return PROBLEMS
     print(table_name())
     return FINE
@@ -83,12 +83,12 @@ def _weights(options: argparse.Namespace) -> int:
         found = bundled_weights()
     except ModelError as missing:
         if not options.fetch:
-            print(f"prompt-studio: {missing.message} {missing.hint}", file=sys.stderr)
+            tell(f"prompt-studio: {missing.message} {missing.hint}")
             return PROBLEMS
         try:
             found = asyncio.run(fetch_weights(_progress))
         except ModelError as error:
-            print(f"prompt-studio: {error.message} {error.hint}".rstrip(), file=sys.stderr)
+            tell(f"prompt-studio: {error.message} {error.hint}".rstrip())
             return PROBLEMS
     print(found.path)
     return FINE
@@ -137,7 +137,7 @@ def _write(connections: Connections) -> int:
 def _list(options: argparse.Namespace) -> int:
     connections = read_connections(_file())
     for problem in connections.problems:
-        print(f"prompt-studio: {problem}", file=sys.stderr)
+        tell(f"prompt-studio: {problem}")
     if options.json:
         rows = [asdict(each) for each in connections.connections]
         told = {"default": connections.default, "connections": rows}

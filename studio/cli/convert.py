@@ -10,6 +10,7 @@ from typing import get_args
 
 from studio.cli.arguments import named_files, read_text, refuse_other_file
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.terminal import tell
 from studio.core.agent.protocols.convert import convert_fix
 from studio.core.export.write import write_atomically
 from studio.core.models.base import ProtocolName
@@ -60,8 +61,8 @@ def _convert(options: argparse.Namespace) -> int:
     if unreadable:
         place = document.source.position(unreadable[0].span.start)
         where = f"{options.file}:{place.line}:{place.column}"
-        print(f"{where}: {unreadable[0].message}", file=sys.stderr)
-        print("prompt-studio: nothing was converted: fix this first", file=sys.stderr)
+        tell(f"{where}: {unreadable[0].message}")
+        tell("prompt-studio: nothing was converted: fix this first")
         return PROBLEMS
     if options.protocol is not None:
         return _convert_protocol(options, document)
@@ -70,9 +71,9 @@ def _convert(options: argparse.Namespace) -> int:
     if not made.edits and options.to != "section":
         made = prove(document, options.to, beside)
     for note in made.notes:
-        print(f"{options.file}: {note}", file=sys.stderr)
+        tell(f"{options.file}: {note}")
     for loss in made.losses:
-        print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
+        tell(f"{options.file}: lost or changed: {loss}")
     _put(options, document.source.text, made.text)
     return FINE if made.same_messages and not made.losses else PROBLEMS
 
@@ -90,7 +91,7 @@ def _convert_protocol(options: argparse.Namespace, document: PromptDocument) -> 
     fix = convert_fix(document, options.protocol)
     old = document.source.text
     if fix is None:
-        print(f"{options.file}: speaks {options.protocol} already", file=sys.stderr)
+        tell(f"{options.file}: speaks {options.protocol} already")
     _put(options, old, old if fix is None else apply_edits(old, fix.edits))
     return FINE
 
@@ -118,10 +119,10 @@ def _fmt(options: argparse.Namespace) -> int:
         if options.diff:
             sys.stdout.write(_difference(path, old, tidy))
         elif is_dry:
-            print(f"{path}: not tidy", file=sys.stderr)
+            tell(f"{path}: not tidy")
         else:
             _write(path, tidy)
-            print(f"{path}: tidied", file=sys.stderr)
+            tell(f"{path}: tidied")
     return PROBLEMS if is_dry and changed else FINE
 
 

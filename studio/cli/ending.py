@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS
+from studio.cli.terminal import tell
 
 _CANNOT_WRITE = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
 
@@ -37,13 +38,13 @@ def ended(run: Callable[[], int]) -> int:
         # The reader (`| head`) has gone; closing quietly is what every such program does.
         _discard()
     except KeyboardInterrupt:
-        print("prompt-studio: interrupted", file=sys.stderr)
+        tell("prompt-studio: interrupted")
         return INTERRUPTED
     except OSError as error:
         if error.errno not in _CANNOT_WRITE:
             raise
         _discard()
-        print(f"prompt-studio: cannot write: {error.strerror}", file=sys.stderr)
+        tell(f"prompt-studio: cannot write: {error.strerror}")
         return PROBLEMS
     return code
 

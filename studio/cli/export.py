@@ -16,6 +16,7 @@ from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.findings import report
 from studio.cli.numbers import whole
 from studio.cli.prepared import offered_tools
+from studio.cli.terminal import tell
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportSource
 from studio.core.export.targets import TARGETS, all_targets, find_target
@@ -99,19 +100,19 @@ def _export(options: argparse.Namespace) -> int:
     report(document, made.problems)
     for each in made.round_trips:
         state = "same messages and tools" if each.is_same else each.difference
-        print(f"prompt-studio: round trip, {each.name}: {state}", file=sys.stderr)
+        tell(f"prompt-studio: round trip, {each.name}: {state}")
     if made.round_trips:
         told = f"by the rules of {made.judge}" if made.judge else "by this program only"
-        print(f"prompt-studio: read back {told}", file=sys.stderr)
+        tell(f"prompt-studio: read back {told}")
     for loss in made.losses:
-        print(f"{options.file}: lost or changed: {loss}", file=sys.stderr)
+        tell(f"{options.file}: lost or changed: {loss}")
     if options.run_in is not None and not _judged(options, source, made):
         return PROBLEMS
     if options.diff:
         sys.stdout.write(difference(made, options.out).text)
         return PROBLEMS if made.blocked or made.needs_consent else FINE
     if not made.may_write(errors=options.accept_error, losses=options.accept_losses):
-        print(f"prompt-studio: nothing was written: {_way_out(made, options)}", file=sys.stderr)
+        tell(f"prompt-studio: nothing was written: {_way_out(made, options)}")
         return PROBLEMS
     if options.out is not None and not options.force and _is_other(options.out, made):
         told = "the prompt itself" if _is_same_file(options.out, options.file) else "there already"
@@ -146,7 +147,7 @@ def _judged(options: argparse.Namespace, source: ExportSource, made: ExportResul
         raise UsageError(str(error)) from None
     for each in found.rounds:
         state = "same messages" if each.is_same else each.difference
-        print(f"{found.program}, {each.name}: {state}", file=sys.stderr)
+        tell(f"{found.program}, {each.name}: {state}")
     return all(each.is_same for each in found.rounds) or options.accept_losses
 
 
@@ -201,16 +202,16 @@ def _import(options: argparse.Namespace) -> int:
         made = import_file(options.file, options.pick - 1)
     except ImportFailure as error:
         raise UsageError(f"{options.file}: {error}") from None
-    print(f"{options.file}: {made.form}", file=sys.stderr)
+    tell(f"{options.file}: {made.form}")
     for note in made.notes:
-        print(f"{options.file}: {note}", file=sys.stderr)
+        tell(f"{options.file}: {note}")
     if options.out is None:
         sys.stdout.write(made.text)
         if made.input_sets:
             told = "input sets are only written with -o"
-            print(f"prompt-studio: {told}: {', '.join(made.input_sets)}", file=sys.stderr)
+            tell(f"prompt-studio: {told}: {', '.join(made.input_sets)}")
         if made.experiment:
-            print("prompt-studio: the experiment is only written with -o", file=sys.stderr)
+            tell("prompt-studio: the experiment is only written with -o")
         return FINE
     _put_import(options.out, made, force=options.force)
     return FINE
@@ -232,9 +233,9 @@ def _put_import(out: Path, made: Imported, *, force: bool) -> None:
         if made.input_sets:
             sets = {name: dict(values) for name, values in made.input_sets.items()}
             write_atomically(beside, json.dumps(sets, ensure_ascii=False, indent=2) + "\n")
-            print(f"{beside}: {counted(len(sets), 'input set')}", file=sys.stderr)
+            tell(f"{beside}: {counted(len(sets), 'input set')}")
         if made.experiment:
             write_atomically(asked, made.experiment_text(out))
-            print(f"{asked}: what the tests assert, as an experiment", file=sys.stderr)
+            tell(f"{asked}: what the tests assert, as an experiment")
     except OSError as error:
         raise UsageError(f"{out}: {error.strerror or error}") from None

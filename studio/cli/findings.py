@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.terminal import tell
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Problem, Severity
 
@@ -15,7 +15,7 @@ def report(document: PromptDocument, problems: Iterable[Problem]) -> int:
     """Write problems to standard error; returns the exit code that they call for."""
     code = FINE
     for problem in problems:
-        print(finding(document, problem), file=sys.stderr)
+        tell(finding(document, problem))
         if problem.severity is not Severity.HINT:
             code = PROBLEMS
     return code

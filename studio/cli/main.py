@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 from collections.abc import Sequence
 
 from studio import __version__
 from studio.cli.exit_codes import COMMANDS, FINE, PROBLEMS, USAGE, UsageError
+from studio.cli.terminal import tell
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -26,12 +26,12 @@ def run_command(arguments: Sequence[str]) -> int:
     try:
         result: int = options.action(options)
     except UsageError as error:
-        print(f"prompt-studio: {error}", file=sys.stderr)
+        tell(f"prompt-studio: {error}")
         return USAGE
     except OSError as error:
         if error.filename is None:
             raise  # of the output; `ended` says so
-        print(f"prompt-studio: {error.filename}: {error.strerror}", file=sys.stderr)
+        tell(f"prompt-studio: {error.filename}: {error.strerror}")
         return USAGE
     return result
 
@@ -74,7 +74,7 @@ def _plugins(_: argparse.Namespace) -> int:
     for each in found:
         print(f"{each.group:13} {each.name:24} {each.package}")
         if each.error:
-            print(each.error, file=sys.stderr)
+            tell(each.error)
     if not found:
-        print("No plug-ins are installed, or they are off.", file=sys.stderr)
+        tell("No plug-ins are installed, or they are off.")
     return PROBLEMS if any(each.error for each in found) else FINE

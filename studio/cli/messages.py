@@ -17,6 +17,7 @@ from studio.application.preview.value import PreviewTarget
 from studio.cli.arguments import add_inputs, add_trust, read_text
 from studio.cli.findings import report
 from studio.cli.prepared import prepared_prompt
+from studio.cli.terminal import printable
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.messages import OpenThread
@@ -66,7 +67,7 @@ def _messages(options: argparse.Namespace) -> int:
             print(f"── thread{attributes} (filled by the run)")
             continue
         print(f"── {item.role}{attributes}")
-        print(message_text(item))
+        print(printable(message_text(item)))
     return code
 
 
@@ -80,7 +81,7 @@ def _loaded(options: argparse.Namespace) -> int:
     else:
         for part in parts:
             print(f"── {part.when}: {part.what} (about {counted(part.tokens, 'token')})")
-            print(part.text, end="\n" if part.text else "")
+            print(printable(part.text), end="\n" if part.text else "")
     return report(document, document.problems)
 
 

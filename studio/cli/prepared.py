@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Iterable
 
 from studio.application.preview.shown import shown_prompt
 from studio.application.tools.offered import asks_sources, registry_of
 from studio.cli.arguments import allow_named, given_inputs, load, trust_of
+from studio.cli.terminal import tell
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
@@ -29,7 +29,7 @@ def report_sources(document: PromptDocument, sources: Iterable[SourceStatus]) ->
             way = " (--trust allows it)" if status.state == "waiting" else ""
             if path is not None and status.state == "untrusted" and status.folder == path.parent:
                 way = " (--trust trusts the folder, now and from then on)"
-            print(f"prompt-studio: {status.label}: {status.message}{way}", file=sys.stderr)
+            tell(f"prompt-studio: {status.label}: {status.message}{way}")
 
 
 def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSpec, ...]]:
@@ -47,9 +47,9 @@ def prepared_prompt(options: argparse.Namespace) -> tuple[Prepared, tuple[ToolSp
     shown = shown_prompt(document, values, offered_tools(document, trust), trust)
     if shown.prepared.samples:
         names = ", ".join(sorted(shown.prepared.samples))
-        print(f"prompt-studio: sample, not sent by a run: {names}", file=sys.stderr)
+        tell(f"prompt-studio: sample, not sent by a run: {names}")
     if shown.tool_choice:
-        print(f"prompt-studio: {shown.tool_choice}", file=sys.stderr)
+        tell(f"prompt-studio: {shown.tool_choice}")
     return shown.prepared, shown.tools
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from studio.cli.terminal import printable, tell
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values.events import (
     CallDecided,
@@ -66,20 +66,13 @@ def json_line(value: Json) -> str:
 
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Control characters (a terminal acts on them), what turns the direction of text, half characters.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def printable(text: str) -> str:
-    """The text with what a terminal would act on, or cannot write, shown as its escape."""
-    return _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text.replace("\r\n", "\n"))
 
 
 def _print_step(event: Event) -> None:
     """What a user wants to see of a run that goes by."""
     if isinstance(event, ModelFailed):
         if event.retry_in is not None:  # the last failure is told as the end of the run
-            print(printable(f"prompt-studio: {event.message}"), file=sys.stderr)
+            tell(f"prompt-studio: {event.message}")
         return
     for line in _lines(event):
         print(printable(line))
@@ -139,7 +132,7 @@ class LiveAnswer:
 def print_notice(delta: ReplyDelta, _reply: Reply) -> None:
     """Say on standard error what the model's connection has to say."""
     if isinstance(delta, ReplyNotice):
-        print(printable(f"({delta.text})"), file=sys.stderr)
+        tell(f"({delta.text})")
 
 
 def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
@@ -167,13 +160,13 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
         cost = f"${used.cost:.6f}" if used.cost is not None else "cost unknown" if price else ""
         source = f" ({price})" if price and used.cost is not None else ""
         told = "; ".join(filter(None, (words, cost + source, _pace(state))))
-        print(printable(f"({told})"), file=sys.stderr)
+        tell(f"({told})")
     made = Counter(name for step in steps_of(state) for name in step.repairs)
     if made:
         names = ", ".join(f"{name} ({count})" for name, count in made.items())
-        print(printable(f"prompt-studio: repaired in the replies: {names}"), file=sys.stderr)
+        tell(f"prompt-studio: repaired in the replies: {names}")
     if failed is not None:
-        print(printable(f"prompt-studio: {error} {failed.hint}".rstrip()), file=sys.stderr)
+        tell(f"prompt-studio: {error} {failed.hint}".rstrip())
 
 
 def _pace(state: RunState) -> str:

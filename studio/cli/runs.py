@@ -20,7 +20,7 @@ from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.numbers import amount, whole
-from studio.cli.printer import printable
+from studio.cli.terminal import printable, tell
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import Event
@@ -92,7 +92,7 @@ def _acts(
         except (StoreError, JournalError, OSError) as error:
             if isinstance(error, OSError) and error.filename is None:
                 raise  # of the output, not of a file
-            print(f"prompt-studio: {named_reason(error)}", file=sys.stderr)
+            tell(f"prompt-studio: {named_reason(error)}")
             return PROBLEMS
 
     parser.set_defaults(action=action)
@@ -181,7 +181,7 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
     )
     if not text:
         why = "no model answered, or it holds what the format has no place for"
-        print(f"prompt-studio: nothing of this run goes into this format: {why}", file=sys.stderr)
+        tell(f"prompt-studio: nothing of this run goes into this format: {why}")
         return PROBLEMS
     if options.out is None:
         sys.stdout.write(text)
@@ -201,7 +201,7 @@ def _import(options: argparse.Namespace, store: RunStore) -> int:
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror or error}") from None
         except (JournalError, UnicodeDecodeError) as error:
-            print(f"prompt-studio: {path}: {reason_of(error)}", file=sys.stderr)
+            tell(f"prompt-studio: {path}: {reason_of(error)}")
             code = PROBLEMS
     return code
 

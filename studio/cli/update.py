@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 
 from studio import __version__
 from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.terminal import tell
 
 
 def add_update(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def _update(_: argparse.Namespace) -> int:
     try:
         found = asyncio.run(find_new_version())
     except ModelError as error:
-        print(f"prompt-studio: {error.message} {error.hint}".rstrip(), file=sys.stderr)
+        tell(f"prompt-studio: {error.message} {error.hint}".rstrip())
         return PROBLEMS
     if found is None:
         print(f"{__version__} is the newest.")

@@ -26,6 +26,7 @@ from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, exit_code, write_report
 from studio.cli.experiment.results import add_result, with_result
 from studio.cli.numbers import whole
+from studio.cli.terminal import tell
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultHead
 
@@ -75,7 +76,7 @@ def detach(options: argparse.Namespace, ledger: ExperimentLedger, result: int) -
     try:
         started = start_detached([*arguments, "--number", str(result)], ledger, result)
     except DetachedRunError as error:
-        print(error, file=sys.stderr)
+        tell(error)
         return UNFINISHED
     print(f"#{result} runs by itself (process {started.process}, {started.log}); prompt-studio "
           f"experiment attach {options.file} watches it, stop ends it")  # fmt: skip
@@ -94,14 +95,12 @@ async def _watch(options: argparse.Namespace, ledger: ExperimentLedger, head: Re
     try:
         state = await work
     except asyncio.CancelledError:
-        print(f"\nprompt-studio: #{head.id} goes on; experiment stop {options.file} ends it",
-              file=sys.stderr)  # fmt: skip
+        tell(f"\nprompt-studio: #{head.id} goes on; experiment stop {options.file} ends it")
         return INTERRUPTED
     if watched.progress is not None:
         progress.end(watched.progress)
     if state == "running":
-        print(f"prompt-studio: nobody runs #{head.id} any more; {_how_to_go_on(ledger, head)}",
-              file=sys.stderr)  # fmt: skip
+        tell(f"prompt-studio: nobody runs #{head.id} any more; {_how_to_go_on(ledger, head)}")
         return UNFINISHED
     report = report_of(ledger, head.id)
     write_report(options, ledger, report)
@@ -113,19 +112,18 @@ async def _watch(options: argparse.Namespace, ledger: ExperimentLedger, head: Re
 def _stop(options: argparse.Namespace) -> int:
     def act(ledger: ExperimentLedger, head: ResultHead) -> int:
         if not ledger.is_run(head.id):
-            print(f"prompt-studio: nobody runs #{head.id}", file=sys.stderr)
+            tell(f"prompt-studio: nobody runs #{head.id}")
             return PROBLEMS
         WatchedRun(ledger, head.id).ask_to_stop()
         until = time.monotonic() + _STOP_SECONDS
         while ledger.is_run(head.id) and time.monotonic() < until:
             time.sleep(0.1)
         if ledger.state(head.id) == STOPPING:
-            print(f"prompt-studio: #{head.id} does not end; what is under way takes long",
-                  file=sys.stderr)  # fmt: skip
+            tell(f"prompt-studio: #{head.id} does not end; what is under way takes long")
             return UNFINISHED
         print(f"#{head.id} is {ledger.state(head.id)}")
         if ledger.state(head.id) != "done":
-            print(f"prompt-studio: {_how_to_go_on(ledger, head)}", file=sys.stderr)
+            tell(f"prompt-studio: {_how_to_go_on(ledger, head)}")
         return FINE
 
     return with_result(options, act)
@@ -146,7 +144,7 @@ def notify(report: ExperimentReport) -> None:
     elif os.name == "posix":
         command = ["notify-send", "--app-name=Prompt Studio", "--", head, text]
     if not command or shutil.which(command[0]) is None:
-        print("prompt-studio: nothing here tells the desktop (notify-send)", file=sys.stderr)
+        tell("prompt-studio: nothing here tells the desktop (notify-send)")
         return
     with suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(

@@ -22,6 +22,7 @@ from studio.application.trust import is_trusted
 from studio.cli.arguments import add_trust, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.numbers import whole
+from studio.cli.terminal import tell
 from studio.core.experiments.datasets import DatasetError, read_dataset
 from studio.core.experiments.values import DatasetReference
 from studio.core.models.base import ModelError
@@ -73,18 +74,17 @@ def _generate(options: argparse.Namespace) -> int:
         model = choice.declaration.id or choice.connection.model
         sent = counted(len(kinds), "request")
         if not _agreed(options, f"Send {sent} to {choice.connection.name} {model}?"):
-            print("prompt-studio: nothing was sent", file=sys.stderr)
+            tell("prompt-studio: nothing was sent")
             return PROBLEMS
         found = asyncio.run(generate_rows(document, choice, services, asked, trusted=trusted))
     except (OSError, UnicodeDecodeError) as error:
-        print(f"prompt-studio: {options.prompt}: {reason_of(error)}",
-              file=sys.stderr)  # fmt: skip
+        tell(f"prompt-studio: {options.prompt}: {reason_of(error)}")
         return USAGE
     except (ExperimentError, DatasetError) as error:
-        print(f"prompt-studio: {error}", file=sys.stderr)
+        tell(f"prompt-studio: {error}")
         return USAGE
     except ModelError as error:
-        print(f"prompt-studio: {error} {error.hint}".rstrip(), file=sys.stderr)
+        tell(f"prompt-studio: {error} {error.hint}".rstrip())
         return PROBLEMS
     return _show(options, found)
 
@@ -93,18 +93,18 @@ def _show(options: argparse.Namespace, found: GeneratedRows) -> int:
     for row in found.rows:
         print(row.line)
     for sentence in found.left_out:
-        print(f"prompt-studio: {sentence}", file=sys.stderr)
+        tell(f"prompt-studio: {sentence}")
     if not found.rows:
         return PROBLEMS
     if options.output is None:
         return FINE
     if not _agreed(options, f"Add {counted(len(found.rows), 'row')} to {options.output}?"):
-        print("prompt-studio: nothing was written", file=sys.stderr)
+        tell("prompt-studio: nothing was written")
         return FINE
     try:
         _append(options.output, [row.line for row in found.rows])
     except OSError as error:
-        print(f"prompt-studio: {options.output}: {error.strerror}", file=sys.stderr)
+        tell(f"prompt-studio: {options.output}: {error.strerror}")
         return PROBLEMS
     return FINE
 
@@ -114,9 +114,9 @@ def _agreed(options: argparse.Namespace, question: str) -> bool:
     if options.yes:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        print(f"prompt-studio: {question} Say --yes where nobody can be asked.", file=sys.stderr)
+        tell(f"prompt-studio: {question} Say --yes where nobody can be asked.")
         return False
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    tell(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

@@ -43,6 +43,7 @@ from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UNFINISHED, USAGE
 from studio.cli.experiment.interruption import Interruption
 from studio.cli.experiment.plan import open_ledger, services_of
 from studio.cli.numbers import amount, whole
+from studio.cli.terminal import printable, tell
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ProviderEntry
@@ -152,7 +153,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
     )
     if not _agreed(options.yes, question):
         await search.close()
-        print("prompt-studio: nothing was sent", file=sys.stderr)
+        tell("prompt-studio: nothing was sent")
         return PROBLEMS
     interruption = Interruption(search.stop)
     try:
@@ -168,11 +169,11 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
 def _tell(options: argparse.Namespace, found: Improvement) -> int:
     """The texts, the diff, and what the unseen rows say."""
     for each in found.candidates:
-        print(candidate_words(each))
+        print(printable(candidate_words(each)))
     for line in improvement_diff(found):
-        print(line)
+        print(printable(line))
     for sentence in improvement_sentences(found):
-        print(sentence)
+        print(printable(sentence))
     if found.result is not None:
         print(f"result #{found.result} holds the unseen rows: prompt-studio experiment show "
               f"{options.file} --result {found.result}")  # fmt: skip
@@ -187,7 +188,7 @@ def _tell(options: argparse.Namespace, found: Improvement) -> int:
             edit = acceptance(parse(text, path), found)
             write_atomically(path, apply_edits(text, [edit]))
         except (OSError, UnicodeDecodeError, ImproveError) as error:
-            print(f"prompt-studio: {name}: {reason_of(error)}", file=sys.stderr)
+            tell(f"prompt-studio: {name}: {reason_of(error)}")
             return PROBLEMS
         print(f"{name}: the section {found.section!r} is written")
     return FINE
@@ -205,7 +206,7 @@ def _propose(options: argparse.Namespace) -> int:
             f"{_model(task.proposer)} for {counted(count, 'text')}?"
         )
         if not _agreed(options.yes, question):
-            print("prompt-studio: nothing was sent", file=sys.stderr)
+            tell("prompt-studio: nothing was sent")
             return PROBLEMS
         made, asked = asyncio.run(
             propose_texts(variant.document, options.section, count, task.proposer, task.services,
@@ -213,16 +214,13 @@ def _propose(options: argparse.Namespace) -> int:
         )  # fmt: skip
         for each in made:
             if each.refusal:
-                print(f"prompt-studio: refused: {each.refusal}", file=sys.stderr)
+                tell(f"prompt-studio: refused: {each.refusal}")
         texts = [each.text for each in made if not each.refusal]
         for number, text in enumerate(texts, 1):
             print(f"--- {options.section} {number}")
-            print("\n".join(section_diff(current, text)))
+            print(printable("\n".join(section_diff(current, text))))
         cost = "" if asked.cost is None else f", ${asked.cost:.4f}"
-        print(
-            f"{counted(asked.requests, 'request')}, {counted(asked.tokens, 'token')}{cost}",
-            file=sys.stderr,
-        )
+        tell(f"{counted(asked.requests, 'request')}, {counted(asked.tokens, 'token')}{cost}")
         if not texts:
             return PROBLEMS
         variants = counted(len(texts), "variant")
@@ -256,11 +254,11 @@ def _with_task(options: argparse.Namespace, act: object) -> int:
             assert isinstance(code, int)
             return code
     except (ExperimentError, ImproveError) as error:
-        print(f"prompt-studio: {error}", file=sys.stderr)
+        tell(f"prompt-studio: {error}")
         return USAGE
     except (ModelError, ToolSourceError, LedgerError, OSError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
-        print(f"prompt-studio: {named_reason(error)} {hint}".rstrip(), file=sys.stderr)
+        tell(f"prompt-studio: {named_reason(error)} {hint}".rstrip())
         return UNFINISHED
 
 
@@ -275,10 +273,9 @@ def _agreed(yes: bool, question: str) -> bool:
     if yes:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        print(f"prompt-studio: {question} Say --yes or --write where nobody can be asked.",
-              file=sys.stderr)  # fmt: skip
+        tell(f"prompt-studio: {question} Say --yes or --write where nobody can be asked.")
         return False
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    tell(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +26,7 @@ from studio.cli.arguments import add_trust, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE, UsageError
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.numbers import whole
+from studio.cli.terminal import printable, tell
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import MOST_REPEATS
@@ -65,11 +65,11 @@ def plan(options: argparse.Namespace) -> int:
             progress = RunProgress()
             plan = planned(options, services, progress.read)
             for warning in plan.warnings:
-                print(warning, file=sys.stderr)
+                tell(warning)
             asker = BatchAsker(plan, services, ledger) if options.batch else None
             estimate = asyncio.run(_estimated(plan, services, ledger, asker, progress))
     except (ExperimentError, LedgerError, ModelError, ToolSourceError) as error:
-        print(error, file=sys.stderr)
+        tell(error)
         return USAGE
     factors = (len(plan.rows), "row"), (len(plan.variants), "variant"), (plan.repeats, "repeat")
     print(" × ".join(counted(count, thing) for count, thing in factors))
@@ -78,13 +78,13 @@ def plan(options: argparse.Namespace) -> int:
         if each.choice is not None:
             model = f"{each.choice.declaration.id or each.choice.connection.name}"
             model += f" ({each.choice.connection.name}: {each.choice.reason})"
-        print(f"  {each.name}: {model}")
+        print(printable(f"  {each.name}: {model}"))
     cost = "price not known" if estimate.cost is None else f"about ${estimate.cost:.4f}"
     how = " in batches, at half the price" if options.batch else ""
     print(f"{estimate.equal} answered before, {estimate.to_send} will be sent{how}, about "
           f"{counted(estimate.tokens, 'token')}, {cost}")  # fmt: skip
     for fault in estimate.faults:
-        print(fault, file=sys.stderr)
+        tell(fault)
     return PROBLEMS if estimate.faults else FINE
 
 
@@ -156,7 +156,7 @@ def services_of(options: argparse.Namespace) -> ExperimentServices:
     """What an experiment is run with, as it is set up on this machine."""
     connections = read_connections(user_paths().config / "connections.toml")
     for problem in connections.problems:
-        print(f"prompt-studio: {problem}", file=sys.stderr)
+        tell(f"prompt-studio: {problem}")
     return ExperimentServices(
         trust_of(options, options.file),
         connections,

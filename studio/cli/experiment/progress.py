@@ -10,6 +10,7 @@ from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.experiments.run.words import progress_line
+from studio.cli.terminal import tell
 
 _REDRAW_SECONDS = 0.25
 _LOOK_SECONDS = 1.0
@@ -40,7 +41,7 @@ class RunProgress:
         tenth = 10 * over // max(1, found.total)
         if tenth > self._tenth:
             self._tenth = tenth
-            print(progress_line(found), file=sys.stderr, flush=True)
+            tell(progress_line(found))
 
     def read(self, rows: int) -> None:
         """Tell that further rows were read; on a terminal only, they are soon over."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS, summary_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
+from studio.cli.terminal import printable, tell
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.text.counted import counted
 
@@ -22,16 +22,17 @@ def add_form(parser: argparse.ArgumentParser, *, required: bool) -> None:
 
 def print_report(report: ExperimentReport) -> None:
     """Write a report to the output, for people."""
-    print(f"{report.head.name} #{report.head.id}, {report.head.state}")
+    print(printable(f"{report.head.name} #{report.head.id}, {report.head.state}"))
     for sentence in report.sentences:
-        print(sentence)
-    width = max([len(each.name) for each in report.variants] or [0])
-    for each in report.variants:
+        print(printable(sentence))
+    names = [printable(each.name) for each in report.variants]
+    width = max(map(len, names), default=0)
+    for name, each in zip(names, report.variants, strict=True):
         low, high = each.interval
         total = each.total
         flaky = sum(row.is_flaky for row in each.rows)
         print(
-            f"{each.name:{width}}  {each.rows_passed:4} of {counted(len(each.verdicts), 'row')} "
+            f"{name:{width}}  {each.rows_passed:4} of {counted(len(each.verdicts), 'row')} "
             f"({low:.0%} to {high:.0%})  {total.passed} of {counted(total.done, 'cell')}"
             f"{f', {flaky} flaky' if flaky else ''}"
             f"{f', {total.errors} without an answer' if total.errors else ''}"
@@ -41,7 +42,7 @@ def print_report(report: ExperimentReport) -> None:
     for gate in report.gates:
         bound = "at least" if gate.is_least else "at most"
         held = "held" if gate.held else "FAILED"
-        print(f"gate {gate.name} of {gate.variant}: {held}, {gate.measured:g} ({bound} "
+        print(f"gate {gate.name} of {printable(gate.variant)}: {held}, {gate.measured:g} ({bound} "
               f"{gate.wanted:g})")  # fmt: skip
 
 
@@ -69,11 +70,13 @@ def exit_code(report: ExperimentReport) -> int:
     """What a run leaves with, by what came of it; failed gates are named."""
     if report.errors:
         cells = counted(report.errors, "cell has", "cells have")
-        print(f"prompt-studio: {cells} no answer; --only errors asks again", file=sys.stderr)
+        tell(f"prompt-studio: {cells} no answer; --only errors asks again")
         return UNFINISHED
     for gate in report.gates:
         if not gate.held:
             bound = "at least" if gate.is_least else "at most"
-            print(f"gate {gate.name} of {gate.variant}: {gate.measured:g}, {bound} {gate.wanted:g} "
-                  "is asked", file=sys.stderr)  # fmt: skip
+            tell(
+                f"gate {gate.name} of {gate.variant}: {gate.measured:g}, {bound} {gate.wanted:g} "
+                "is asked"
+            )
     return FINE if report.gates_hold else PROBLEMS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from studio.application.experiments.report import report_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.cli.experiment.plan import open_ledger
 from studio.cli.experiment.report import print_report, write_report
+from studio.cli.terminal import printable, tell
 from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
@@ -49,7 +49,7 @@ def with_result(
                 if not wanted or wanted in (str(head.id), head.label):
                     return act(ledger, head)
     except LedgerError as error:
-        print(f"prompt-studio: {error}", file=sys.stderr)
+        tell(f"prompt-studio: {error}")
         return UNFINISHED
     raise UsageError(f"{options.file}: there is no result yet" if not wanted else
                      f"{options.file}: there is no result {wanted!r}")  # fmt: skip
@@ -94,7 +94,7 @@ def _print_rows(
 
     rows = {row.key: row for row in ledger.rows(head.id)}
     for key in keys:
-        print(f"{what}\t{variant}\t{rows[key].number}\t{row_title(rows[key])}")
+        print(printable(f"{what}\t{variant}\t{rows[key].number}\t{row_title(rows[key])}"))
 
 
 def list_results(options: argparse.Namespace) -> int:
@@ -107,7 +107,7 @@ def list_results(options: argparse.Namespace) -> int:
             mark = " accepted" if head.is_accepted else ""
             name = f" {head.label}" if head.label else ""
             cells = f"{passed} of {counted(done, 'cell')} pass"
-            print(f"#{head.id}\t{when}\t{head.state}\t{cells}{mark}{name}")
+            print(printable(f"#{head.id}\t{when}\t{head.state}\t{cells}{mark}{name}"))
     return FINE
 
 
@@ -134,7 +134,7 @@ def accept(options: argparse.Namespace) -> int:
             change = accept_answer(options.file.resolve(), row, outcome.output)
             change.write()
         except (AcceptError, OSError) as error:
-            print(f"prompt-studio: {named_reason(error)}", file=sys.stderr)
+            tell(f"prompt-studio: {named_reason(error)}")
             return PROBLEMS
         print(f"{change.path.name}: the expected answer of row {key.row} is written")
         return FINE
@@ -147,8 +147,9 @@ def bless(options: argparse.Namespace) -> int:
 
     def act(ledger: ExperimentLedger, head: ResultHead) -> int:
         if head.state != "done":
-            print(f"prompt-studio: result #{head.id} is {head.state}; only a whole one is a "
-                  "baseline", file=sys.stderr)  # fmt: skip
+            tell(
+                f"prompt-studio: result #{head.id} is {head.state}; only a whole one is a baseline"
+            )
             return PROBLEMS
         ledger.accept(head.id, options.label)
         print(f"#{head.id} is the baseline of {options.file.name}")
@@ -175,9 +176,9 @@ def _show_cell(ledger: ExperimentLedger, head: ResultHead, text: str) -> int:
     outcome = ledger.outcome(head.id, key)
     if outcome is None:
         raise UsageError(f"the cell {text} has no answer")
-    print(outcome.error or outcome.output)
+    print(printable(outcome.error or outcome.output))
     for each in outcome.results:
-        print(f"{each.state}\t{each.label}\t{each.reason}")
+        print(printable(f"{each.state}\t{each.label}\t{each.reason}"))
     return FINE
 
 
@@ -192,10 +193,12 @@ def list_batches(options: argparse.Namespace) -> int:
         for each in found:
             _print_batch(each)
         if not found:
-            print(f"#{head.id} has no batches under way", file=sys.stderr)
+            tell(f"#{head.id} has no batches under way")
         elif options.cancel:
-            print("prompt-studio: what was answered before is paid for: run --batch --resume reads "
-                  "it, and asks for the rest again", file=sys.stderr)  # fmt: skip
+            tell(
+                "prompt-studio: what was answered before is paid for: run --batch --resume reads "
+                "it, and asks for the rest again"
+            )
         return PROBLEMS if any(each.fault for each in found) else FINE
 
     return with_result(options, show)
@@ -205,4 +208,4 @@ def _print_batch(batch: ListedBatch) -> None:
     kept = batch.kept
     how = batch.fault or batch.status
     answered = f"{batch.answered} of {kept.requests} answered"
-    print(f"{kept.connection}\t{kept.model}\t{kept.remote or '-'}\t{how}\t{answered}")
+    print(printable(f"{kept.connection}\t{kept.model}\t{kept.remote or '-'}\t{how}\t{answered}"))

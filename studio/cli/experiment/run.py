@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
-import sys
 
 from studio.application.experiments.batches.asker import BatchAsker
 from studio.application.experiments.cell_asker import CellAsker
@@ -24,6 +23,7 @@ from studio.cli.experiment.plan import open_ledger, planned, services_of
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.experiment.report import add_form, exit_code, write_report
 from studio.cli.numbers import amount, whole
+from studio.cli.terminal import tell
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
@@ -63,12 +63,11 @@ def run(options: argparse.Namespace) -> int:
             return asyncio.run(_drive(options, plan, services, ledger, progress))
     except (ExperimentError, LedgerError) as error:
         for line in str(error).splitlines():
-            print(line if isinstance(error, ExperimentError) else f"prompt-studio: {line}",
-                  file=sys.stderr)  # fmt: skip
+            tell(line if isinstance(error, ExperimentError) else f"prompt-studio: {line}")
         return USAGE if isinstance(error, ExperimentError) else UNFINISHED
     except (ModelError, ToolSourceError, WorkersError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
-        print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
+        tell(f"prompt-studio: {error} {hint}".rstrip())
         return UNFINISHED
 
 
@@ -77,7 +76,7 @@ async def _drive(
     ledger: ExperimentLedger, progress: RunProgress,
 ) -> int:  # fmt: skip
     for warning in plan.warnings:
-        print(warning, file=sys.stderr)
+        tell(warning)
     runner = ExperimentRunner(
         plan, services, ledger,
         on_cell=lambda _key, _outcome: progress.show(runner.progress),
@@ -99,23 +98,23 @@ async def _drive(
         await runner.close()
     progress.end(runner.progress)
     if runner.refused_calls:
-        print(
+        tell(
             f"prompt-studio: {counted(runner.refused_calls, 'tool call was', 'tool calls were')} "
             "refused: approval is asked for. Answer the tools by `mocks:`, or allow them with "
-            "--yes", file=sys.stderr,
-        )  # fmt: skip
+            "--yes"
+        )
     report = report_of(ledger, result)
     write_report(options, ledger, report)
     if options.notify:
         notify(report)
     if interruption.has_come and state == "cancelled":
-        print(f"prompt-studio: stopped; {_how_to_go_on(options)}", file=sys.stderr)
+        tell(f"prompt-studio: stopped; {_how_to_go_on(options)}")
         return INTERRUPTED
     if state == "cancelled":
-        print("prompt-studio: stopped by another process; --resume goes on", file=sys.stderr)
+        tell("prompt-studio: stopped by another process; --resume goes on")
         return INTERRUPTED
     if state == "paused":
-        print(f"prompt-studio: paused: {runner.paused_by} --resume goes on", file=sys.stderr)
+        tell(f"prompt-studio: paused: {runner.paused_by} --resume goes on")
         return PAUSED
     return exit_code(report)
 
@@ -138,9 +137,8 @@ def _asker(
             raise UsageError("--batch and --workers cannot go together")
         if waiting and newest is not None and not (options.resume or options.only):
             batches = counted(len(waiting), "batch", "batches")
-            print(f"prompt-studio: result #{newest.id} has {batches} under way; --resume goes on",
-                  file=sys.stderr)  # fmt: skip
-        return BatchAsker(plan, services, ledger, lambda text: print(text, file=sys.stderr))
+            tell(f"prompt-studio: result #{newest.id} has {batches} under way; --resume goes on")
+        return BatchAsker(plan, services, ledger, tell)
     if waiting and newest is not None and (options.resume or options.only):
         raise UsageError(
             f"result #{newest.id} has {counted(len(waiting), 'batch', 'batches')} under way, whose "
@@ -170,8 +168,7 @@ def _result_to_run(
                 "be asked and paid for again; put the file back to read them, cancel them by "
                 "experiment batches --cancel, or run without --resume"
             )
-        print("prompt-studio: the experiment has changed; answers to equal requests are taken over",
-              file=sys.stderr)  # fmt: skip
+        tell("prompt-studio: the experiment has changed; answers to equal requests are taken over")
         return runner.begin()
     if options.only:
         ledger.reopen(newest.id, errors=True, failed=options.only == "failed")
@@ -180,13 +177,12 @@ def _result_to_run(
 
 def _tell_estimate(estimate: ExperimentEstimate) -> None:
     cost = "" if estimate.cost is None else f", about ${estimate.cost:.2f}"
-    print(
+    tell(
         f"{counted(estimate.cells, 'cell')}: {estimate.equal} answered before, "
-        f"{estimate.to_send} will be sent, about {counted(estimate.tokens, 'token')}{cost}",
-        file=sys.stderr,
-    )  # fmt: skip
+        f"{estimate.to_send} will be sent, about {counted(estimate.tokens, 'token')}{cost}"
+    )
     for fault in estimate.faults[:10]:
-        print(fault, file=sys.stderr)
+        tell(fault)
 
 
 def _how_to_go_on(options: argparse.Namespace) -> str:

@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import shlex
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -20,6 +19,7 @@ from studio.cli.numbers import amount, whole
 from studio.cli.printer import LiveAnswer, print_end
 from studio.cli.run.drive import PLACES, RunOrder, drive
 from studio.cli.runs import past_to_fork, past_to_replay
+from studio.cli.terminal import tell
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.state import RunState
@@ -117,10 +117,10 @@ def _run(options: argparse.Namespace) -> int:
         state = asyncio.run(drive(options, order, store))
     except (ModelError, NotAllowedError, JournalError, StoreError) as error:
         hint = error.hint if isinstance(error, ModelError) else ""
-        print(f"prompt-studio: {error} {hint}".rstrip(), file=sys.stderr)
+        tell(f"prompt-studio: {error} {hint}".rstrip())
         return PROBLEMS
     except KeyboardInterrupt:
-        print("prompt-studio: stopped", file=sys.stderr)
+        tell("prompt-studio: stopped")
         return INTERRUPTED
     finally:
         if store is not None:
@@ -133,7 +133,7 @@ def _refused(document: PromptDocument, refusal: Refusal) -> int:
     report(document, refusal.problems)
     if refusal.samples:
         given = (f"-i {name}={_shell(value)}" for name, value in refusal.samples.items())
-        print(f"prompt-studio: to run with the samples: {' '.join(given)}", file=sys.stderr)
+        tell(f"prompt-studio: to run with the samples: {' '.join(given)}")
     return PROBLEMS
 
 
@@ -169,9 +169,7 @@ def _store() -> RunStore | None:
     try:
         return RunStore(user_paths().data / "runs.sqlite")
     except (StoreError, OSError) as error:
-        print(
-            f"prompt-studio: the run is not kept in History: {named_reason(error)}", file=sys.stderr
-        )
+        tell(f"prompt-studio: the run is not kept in History: {named_reason(error)}")
         return None
 
 

@@ -24,6 +24,7 @@ from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_notice
 from studio.cli.run.other_model import model_of_fork, open_named, recorded
 from studio.cli.run.step import OpenModel, step_through
+from studio.cli.terminal import tell
 from studio.core.agent.loop.setup import limits_of
 from studio.core.agent.loop.tool_choice import choice_words
 from studio.core.agent.run.runner import Run
@@ -121,7 +122,7 @@ def _report_changes(registry: ToolRegistry, *, asks: bool) -> None:
     for entry in registry.entries:
         if asks and entry.enabled and entry.change is not None and entry.mock is None:
             text = f"{entry.name}: {change_text(entry.change)}"
-            print(f"prompt-studio: {text}\n(--trust allows it as it is)", file=sys.stderr)
+            tell(f"prompt-studio: {text}\n(--trust allows it as it is)")
 
 
 def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
@@ -130,7 +131,7 @@ def _check_tools(breakpoints: tuple[Breakpoint, ...], tools: list[str]) -> None:
         if item.tool and item.tool not in tools:
             known = f"{', '.join(tools) or 'none'}; the places are {PLACES}"
             message = f"--break: there is no tool {item.tool!r}; the tools are {known}"
-            print(f"prompt-studio: {message}", file=sys.stderr)
+            tell(f"prompt-studio: {message}")
 
 
 async def _go(
@@ -182,7 +183,7 @@ async def _go(
         kept=lambda reply: journal[0].keep_reply(reply) if journal else None,
     )
     if past is None and (told := choice_words(run.state.setup.tools, toolbox.specs, scores)):
-        print(f"prompt-studio: {told}", file=sys.stderr)
+        tell(f"prompt-studio: {told}")
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
     if plan.options.headless:
@@ -197,7 +198,7 @@ async def _within(seconds: float | None, run: Run, first: tuple[Command, ...]) -
         return await run.go(*first)
 
     def stop() -> None:
-        print(f"prompt-studio: stopped after {seconds:g} s (--timeout)", file=sys.stderr)
+        tell(f"prompt-studio: stopped after {seconds:g} s (--timeout)")
         run.send(StopRun())
 
     timer = asyncio.get_running_loop().call_later(seconds, stop)
@@ -236,14 +237,14 @@ def _model(
         return ReplayModel(Path(options.replay))
     connections = answerers.connections
     for problem in connections.problems:
-        print(f"prompt-studio: {problem}", file=sys.stderr)
+        tell(f"prompt-studio: {problem}")
     if options.connection and connections.named(options.connection) is None:
         known = ", ".join(repr(each.name) for each in connections.connections)
         raise UsageError(f"no connection {options.connection!r}; there are {known}")
     asked = asked_by(document, trust)
     choice = choice_of(asked, connections, options.connection, options.model)
     if choice.warning:
-        print(f"prompt-studio: {choice.warning}", file=sys.stderr)
+        tell(f"prompt-studio: {choice.warning}")
     how = "Add a connection for it in the studio, or choose one with --connection."
     model = answerers.open(choice, document.source.path, trusted=asked.trusted, how=how)
     return recorded(model, options.record, answerers)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from studio.application.connections.model import Answerers, asked_by, choice_of, choices_of_run
 from studio.application.run.past.again import PastRun
 from studio.cli.exit_codes import UsageError
+from studio.cli.terminal import tell
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
 from studio.core.agent.values.run_setup import RunModel
@@ -69,9 +70,9 @@ def _asked(had: RunModel, now: RunModel) -> str:
         raise ModelError(
             "other-model", words, "Say which goes on: --fork-model run, or --fork-model prompt."
         )
-    print(f"prompt-studio: {words}", file=sys.stderr)
+    tell(f"prompt-studio: {words}")
     while True:
-        print(f"Go on with {had.name} (run) or {now.name} (prompt)? ", end="", file=sys.stderr)
+        tell(f"Go on with {had.name} (run) or {now.name} (prompt)? ", end="")
         sys.stderr.flush()
         line = sys.stdin.readline()
         if not line:

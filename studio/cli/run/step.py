@@ -16,7 +16,7 @@ from typing import TextIO, TypeAlias
 from studio.application.run.debugging.breakpoints import describe
 from studio.application.run.text_commands import CommandError, command_of
 from studio.cli.exit_codes import UsageError
-from studio.cli.printer import printable
+from studio.cli.terminal import tell
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
@@ -56,7 +56,7 @@ async def step_through(
                 await _either(going, changed)
                 continue
             said = {each.id: describe(each) for each in run.gate.options.breakpoints}
-            print(printable(standing(run.state, said)), file=sys.stderr)
+            tell(standing(run.state, said))
             if not await _ask(run, going, open_other):
                 return await going
     finally:
@@ -69,10 +69,10 @@ async def step_through(
 async def _ask(run: Run, going: asyncio.Task[RunState], open_other: OpenModel | None) -> bool:
     """Take commands until one moves the run; whether there is a user still."""
     while not going.done():
-        print("(step) ", end="", file=sys.stderr, flush=True)
+        tell("(step) ", end="")
         line = await _line(sys.stdin)
         if not line:
-            print("end of input: stopped", file=sys.stderr)
+            tell("end of input: stopped")
             run.send(commands.StopRun())
             return False
         before = len(run.events)
@@ -81,14 +81,14 @@ async def _ask(run: Run, going: asyncio.Task[RunState], open_other: OpenModel | 
                 line.strip(), run.state, run.tree
             )
             if isinstance(command, str):
-                print(printable(command), file=sys.stderr)
+                tell(command)
                 continue
             if isinstance(command, commands.Continue):
                 # Whoever goes on has done with `--step`: breakpoints and problems stop from now on.
                 run.gate.options = replace(run.gate.options, pause_at=frozenset())
             run.send(command)
         except (CommandError, NotAllowedError, UsageError, ModelError) as error:
-            print(f"{error} (`h` lists the commands)", file=sys.stderr)
+            tell(f"{error} (`h` lists the commands)")
             continue
         if len(run.events) > before or isinstance(command, commands.StopRun):
             await asyncio.sleep(0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,6 +17,7 @@ from studio.application.tools.saved_calls import (
     saved,
 )
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
+from studio.cli.terminal import tell
 from studio.core.text.counted import counted
 from studio.core.text.invisible import reveal
 
@@ -55,7 +55,7 @@ async def call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | N
             with output.open("a", encoding="utf-8") as file:
                 file.write(f"{line}\n")
     if output is not None or failed:
-        print(f"{counted(len(calls), 'call')}, {failed:,} failed", file=sys.stderr)
+        tell(f"{counted(len(calls), 'call')}, {failed:,} failed")
     return PROBLEMS if failed else FINE
 
 

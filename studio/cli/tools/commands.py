@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from studio.cli.arguments import add_trust
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.numbers import whole
+from studio.cli.terminal import tell
 from studio.cli.tools.opening import needs, opened, say
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
@@ -188,7 +189,7 @@ async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
     if options.json:
         print(json.dumps(whole, ensure_ascii=False, indent=2))
     elif outcome.is_error:
-        print(f"prompt-studio: {outcome.status}: {reveal(outcome.text)}", file=sys.stderr)
+        tell(f"prompt-studio: {outcome.status}: {reveal(outcome.text)}")
     else:
         print(reveal(outcome.text) if sys.stdout.isatty() else outcome.text)
     return PROBLEMS if outcome.is_error else FINE
@@ -310,7 +311,7 @@ def _print(specs: Sequence[ToolSpec]) -> None:
     print(reveal("\n".join(react_lines(spec) for spec in specs)))
     sys.stdout.flush()
     for line in _marked(specs):
-        print(f"prompt-studio: {reveal(line, lines=False)}", file=sys.stderr)
+        tell(f"prompt-studio: {reveal(line, lines=False)}")
 
 
 def _marked(specs: Iterable[ToolSpec]) -> Iterator[str]:

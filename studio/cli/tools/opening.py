@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from studio.cli.arguments import allow_named, load, trust_of
 from studio.cli.exit_codes import UsageError
+from studio.cli.terminal import tell
 from studio.core.text.reason import named_reason
 
 if TYPE_CHECKING:
@@ -112,5 +112,5 @@ def needs(path: Path) -> None:
 def say(problems: Sequence[str]) -> bool:
     """Write what is wrong with a source; says whether anything is."""
     for problem in problems:
-        print(problem, file=sys.stderr)
+        tell(problem)
     return bool(problems)
