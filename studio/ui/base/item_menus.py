@@ -22,9 +22,8 @@ _TEXTS = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
 
 def rows_as_text(view: QAbstractItemView) -> str:
     """The selected rows, else the current one: a line each, cells parted by tabs."""
-    chosen = view.selectedIndexes() or [view.currentIndex()]
     rows: dict[tuple[int, int], list[QModelIndex]] = {}
-    for index in chosen:
+    for index in _chosen(view):
         place = view.visualRect(index)
         rows.setdefault((place.top(), index.row()), []).append(index)
     lines = []
@@ -44,7 +43,7 @@ def copy_rows(view: QAbstractItemView) -> None:
 def item_menu(view: QAbstractItemView) -> QMenu:
     """What a right click offers."""
     menu = own_menu(view)
-    _add(menu, view, "edit.copy", partial(copy_rows, view), enabled=bool(rows_as_text(view)))
+    _add(menu, view, "edit.copy", partial(copy_rows, view), enabled=any(map(_text, _chosen(view))))
     if view.selectionMode() not in _SINGLE:
         _add(menu, view, "edit.all", view.selectAll, enabled=True)
     menu.addSeparator()
@@ -73,6 +72,10 @@ def _add(
     words = QCoreApplication.translate("Actions", spec.text)
     keys = keys_of(view.window(), identifier)
     add_own(menu, words, act, drawing=spec.icon, keys=keys, enabled=enabled)
+
+
+def _chosen(view: QAbstractItemView) -> list[QModelIndex]:
+    return view.selectedIndexes() or [view.currentIndex()]
 
 
 def _text(index: QModelIndex) -> str:
