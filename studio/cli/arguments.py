@@ -29,14 +29,14 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="value of an input; read as JSON where the input is not a string",
+        help="value of an input; read as JSON unless the input is a string",
     )
     parser.add_argument(
         "--param",
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="value of a parameter, ${params:NAME}; -i and --inputs give them too",
+        help="value of a parameter, ${params:NAME}; also possible with -i and --inputs",
     )
     parser.add_argument(
         "--inputs", type=Path, metavar="FILE", help="inputs and parameters as a JSON object"

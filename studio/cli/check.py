@@ -33,41 +33,46 @@ def add_check(parser: argparse.ArgumentParser) -> None:
         "files", nargs="+", type=Path, metavar="FILE", help="files or folders; - for stdin"
     )
     parser.add_argument(
-        "--stdin-name", type=Path, metavar="FILE", help="the file that the text on stdin is of"
+        "--stdin-name", type=Path, metavar="FILE", help="name of the file that stdin belongs to"
     )
     parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="how findings are written"
+        "--format", choices=FORMATS, default="text", help="output format (default: %(default)s)"
     )
     parser.add_argument(
-        "--json", dest="format", action="store_const", const="json", help="--format json"
+        "--json", dest="format", action="store_const", const="json", help="same as --format json"
     )
     parser.add_argument(
         "--select",
         metavar="CODES",
-        help="show these only: codes or patterns, unused-*,yaml-syntax",
+        help="report only these: codes or patterns, such as unused-*,yaml-syntax",
     )
-    parser.add_argument("--ignore", metavar="CODES", help="do not show these")
+    parser.add_argument("--ignore", metavar="CODES", help="do not report these")
     parser.add_argument(
         "--severity",
         choices=[each.value for each in Severity],
-        help="the least that makes the exit code 1 (warning)",
+        help="lowest severity that makes the exit code 1 (default: warning)",
     )
-    parser.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
+    parser.add_argument("--exit-zero", action="store_true", help="always exit with 0")
     parser.add_argument(
-        "--fix", action="store_true", help="make the first fix of each finding, and say the rest"
+        "--fix",
+        action="store_true",
+        help="apply the first fix of each finding, and report the rest",
     )
     parser.add_argument(
         "--portability",
         action="store_true",
-        help="say as well what Prompty's runtimes for TypeScript and C# would render otherwise",
+        help="also report what Prompty's runtimes for TypeScript and C# render differently",
     )
     parser.add_argument(
-        "--exclude", action="append", metavar="PATTERN", help="leave out, as in a .gitignore"
+        "--exclude",
+        action="append",
+        metavar="PATTERN",
+        help="files to leave out, as in a .gitignore",
     )
     parser.add_argument(
-        "--no-ignore", action="store_true", help="look into what a .gitignore leaves out, too"
+        "--no-ignore", action="store_true", help="also check files that a .gitignore excludes"
     )
-    add_trust(parser, "what they refer to is read")
+    add_trust(parser, "what the prompts refer to is read")
     parser.set_defaults(action=_check)
 
 

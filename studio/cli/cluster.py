@@ -17,12 +17,12 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     """Add the commands on workers."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     make = commands.add_parser(
-        "certificates", help="make ca.pem, cert.pem and key.pem for a cluster of your own"
+        "certificates", help="make ca.pem, cert.pem and key.pem for your own cluster"
     )
     make.add_argument("folder", type=Path, metavar="FOLDER")
     make.add_argument(
         "--host", action="append", default=[], metavar="NAME",
-        help="a name or address of one of its machines; localhost is always among them",
+        help="name or address of a machine; localhost is always included",
     )  # fmt: skip
     make.set_defaults(action=_certificates)
 
@@ -31,13 +31,16 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     """Add where cells are asked."""
     parser.add_argument(
         "--workers", default="", metavar="ADDRESS",
-        help="ask on workers: local:4, tls://host:8786 (needs the extra dask)",
+        help="use workers: local:4, tls://host:8786 (needs the extra dask)",
     )  # fmt: skip
     parser.add_argument(
-        "--certificates", type=Path, metavar="FOLDER", help="for tls://: ca.pem, cert.pem, key.pem"
+        "--certificates",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with ca.pem, cert.pem and key.pem, for tls://",
     )
     parser.add_argument(
-        "--insecure", action="store_true", help="use an open scheduler on another machine"
+        "--insecure", action="store_true", help="allow an unencrypted scheduler on another machine"
     )
 
 

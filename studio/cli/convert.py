@@ -35,23 +35,23 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `convert`."""
     parser.add_argument("file", type=Path, metavar="FILE")
     how = parser.add_mutually_exclusive_group(required=True)
-    how.add_argument("--to", choices=("prompty", "section", "legacy"), help="the dialect to write")
+    how.add_argument("--to", choices=("prompty", "section", "legacy"), help="dialect to write")
     how.add_argument(
         "--protocol",
         choices=get_args(ProtocolName),
-        help="how the agent speaks with the model: its template is rewritten",
+        help="agent protocol; the template is rewritten for it",
     )
     parser.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
     parser.add_argument("--write", action="store_true", help="change FILE itself")
-    parser.add_argument("--diff", action="store_true", help="show what would change, write nothing")
+    parser.add_argument("--diff", action="store_true", help="show the difference, write nothing")
     parser.set_defaults(action=_convert)
 
 
 def add_fmt(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `fmt`."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="files or folders")
-    parser.add_argument("--check", action="store_true", help="write nothing, only name the files")
-    parser.add_argument("--diff", action="store_true", help="write nothing, show the changes")
+    parser.add_argument("--check", action="store_true", help="only name the files, write nothing")
+    parser.add_argument("--diff", action="store_true", help="show the difference, write nothing")
     parser.set_defaults(action=_fmt)
 
 

@@ -8,30 +8,33 @@ from types import MappingProxyType
 COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "check": ("find problems in prompt files", "check:add_check"),
-        "messages": ("the messages a model would get", "messages:add_messages"),
-        "request": ("the exact body a provider would get", "messages:add_request"),
+        "messages": ("show the messages that a model would get", "messages:add_messages"),
+        "request": ("show the exact body that a provider would get", "messages:add_request"),
         "run": ("run a prompt or agent to its end", "run.commands:add_run"),
-        "export": ("write a checked file in one of many forms", "export:add_export"),
-        "import": ("make a prompt file of another format", "export:add_import"),
+        "export": ("write a checked file for another program", "export:add_export"),
+        "import": ("make a prompt file from another format", "export:add_import"),
         "convert": ("write a file in another dialect", "convert:add_convert"),
-        "fmt": ("tidy files without changing what they say", "convert:add_fmt"),
+        "fmt": ("tidy files without changing their meaning", "convert:add_fmt"),
         "runs": ("the history: list, show, export, import, prune", "runs:add_runs"),
         "tools": (
             "list, show, call and record tools; serve a Python file",
             "tools.commands:add_tools",
         ),
-        "experiment": ("rows × variants × repeats, marked", "experiment.commands:add_experiment"),
-        "baseline": ("what experiments are compared with", "experiment.commands:add_baseline"),
-        "cluster": ("workers of experiments: certificates", "cluster:add_cluster"),
+        "experiment": (
+            "run rows × variants × repeats, and mark the answers",
+            "experiment.commands:add_experiment",
+        ),
+        "baseline": ("set what experiments are compared with", "experiment.commands:add_baseline"),
+        "cluster": ("make certificates for workers of experiments", "cluster:add_cluster"),
         "connections": (
-            "where models answer: list, test, add, remove",
+            "list, test, add and remove the places where models answer",
             "connections:add_connections",
         ),
-        "lsp": ("the language server, for editors", "lsp:add_lsp"),
-        "mcp": ("the server for coding agents (MCP)", "mcp:add_mcp"),
+        "lsp": ("language server for editors", "lsp:add_lsp"),
+        "mcp": ("server for coding agents (MCP)", "mcp:add_mcp"),
         "completion": ("completion at Tab for bash, zsh and fish", "completion:add_completion"),
-        "update": ("whether the package source has a newer version", "update:add_update"),
-        "plugins": ("the installed plug-ins, and what is wrong with them", "main:add_plugins"),
+        "update": ("say whether there is a newer version", "update:add_update"),
+        "plugins": ("list the installed plug-ins and their errors", "main:add_plugins"),
     }
 )
 """What each command does, and the function of `studio.cli` that adds its arguments.

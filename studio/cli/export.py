@@ -36,31 +36,29 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "--target",
         default=TARGETS[0].name,
         choices=[target.name for target in all_targets()],
-        help="what to make of it (default: %(default)s)",
+        help="form to write (default: %(default)s)",
     )
     parser.add_argument(
         "--accept-losses",
         action="store_true",
-        help="write it although something is lost or changed; each is named",
+        help="write the file even if something is lost or changed; each loss is named",
     )
     parser.add_argument(
         "--accept-error",
         action="append",
         default=[],
         metavar="CODE",
-        help="write it although there are errors of this kind; once for each kind",
+        help="write the file despite errors with this code; repeat for each code",
     )
-    parser.add_argument("--diff", action="store_true", help="show what would change, write nothing")
-    parser.add_argument(
-        "--force", action="store_true", help="write over a file that is there already"
-    )
+    parser.add_argument("--diff", action="store_true", help="show the difference, write nothing")
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     parser.add_argument(
         "--run-in",
         choices=judge_names(),
-        help="let the program itself read what was made, and name each difference",
+        help="let the package itself read the result, and name each difference",
     )
     parser.add_argument(
-        "--python", type=Path, metavar="PYTHON", help="the Python that has the package of --run-in"
+        "--python", type=Path, metavar="PYTHON", help="Python with the package of --run-in"
     )
     add_trust(parser, "its tools are asked for, and what it refers to is read")
     parser.set_defaults(action=_export)
@@ -75,11 +73,9 @@ def add_import(parser: argparse.ArgumentParser) -> None:
         type=whole(1),
         default=1,
         metavar="NUMBER",
-        help="which of several prompts, from 1",
+        help="number of the prompt, if there are several",
     )
-    parser.add_argument(
-        "--force", action="store_true", help="write over a file that is there already"
-    )
+    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     parser.set_defaults(action=_import)
 
 

@@ -9,7 +9,9 @@ from studio.cli.exit_codes import FINE
 
 def add_lsp(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `lsp`; editors like to pass `--stdio`, which is the only way."""
-    parser.add_argument("--stdio", action="store_true", help="speak over stdin and stdout (always)")
+    parser.add_argument(
+        "--stdio", action="store_true", help="use stdin and stdout (always the case)"
+    )
     parser.set_defaults(action=_lsp)
 
 

@@ -14,15 +14,15 @@ def add_mcp(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `mcp`."""
     parser.add_argument(
         "folder", nargs="?", type=Path, default=Path(), metavar="FOLDER",
-        help="the folder that is served; the working directory otherwise",
+        help="folder to serve (default: the working directory)",
     )  # fmt: skip
     parser.add_argument(
         "--http", type=whole(0, 65_535), metavar="PORT",
-        help="over HTTP on this machine, with a token (0: any free port); otherwise stdio",
+        help="use HTTP on this machine, with a token (0: any free port), instead of stdio",
     )  # fmt: skip
     parser.add_argument(
         "--yes", action="store_true",
-        help="allow what the user would be asked: sending to models, tool calls, exported files",
+        help="allow without asking: sending to models, tool calls, exported files",
     )  # fmt: skip
     add_trust(parser, "its tools may run, and what its prompts refer to is read and sent")
     parser.set_defaults(action=_mcp)

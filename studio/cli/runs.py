@@ -46,36 +46,45 @@ _WIDTH = 60
 def add_runs(parser: argparse.ArgumentParser) -> None:
     """Add the sub-commands of `runs`."""
     kinds = parser.add_subparsers(metavar="ACTION", required=True)
-    listing = kinds.add_parser("list", help="runs of the past, newest first")
+    listing = kinds.add_parser("list", help="list past runs, newest first")
     listing.add_argument("words", nargs="*", metavar="WORD", help="only runs with all these words")
     listing.add_argument(
         "--status",
         default="",
         choices=(*get_args(Status), WAITING),
-        help="only runs that stand or ended so; waiting: for you",
+        help="only runs with this status; waiting: those that need you",
     )
     listing.add_argument("--tag", default="", help="only runs with this tag")
     listing.add_argument(
-        "--limit", type=whole(), default=50, metavar="N", help="at most (%(default)s)"
+        "--limit",
+        type=whole(),
+        default=50,
+        metavar="N",
+        help="limit of the list (default: %(default)s)",
     )
     listing.add_argument("--json", action="store_true", help="write JSON")
     _acts(listing, _list)
-    show = kinds.add_parser("show", help="one run, step by step")
-    show.add_argument("run", metavar="RUN", help="its id, or the beginning of it")
-    show.add_argument("--json", action="store_true", help="write its events, one a line")
+    show = kinds.add_parser("show", help="show one run, step by step")
+    show.add_argument("run", metavar="RUN", help="id of the run, or its beginning")
+    show.add_argument("--json", action="store_true", help="write one event a line")
     _acts(show, _show)
-    export = kinds.add_parser("export", help="write a run to a file, or several to one of lines")
-    export.add_argument("run", nargs="+", metavar="RUN", help="its id, or the beginning of it")
+    export = kinds.add_parser(
+        "export", help="write a run to a file, or several runs to one file of lines"
+    )
+    export.add_argument("run", nargs="+", metavar="RUN", help="id of the run, or its beginning")
     export.add_argument("--format", default="html", choices=[form.name for form in FORMS])
     export.add_argument("-o", "--out", type=Path, metavar="OUT", help="file to write")
     _acts(export, _export)
-    taking = kinds.add_parser("import", help="take journals (JSON lines) into the history")
+    taking = kinds.add_parser("import", help="add journals (JSON lines) to the history")
     taking.add_argument("files", nargs="+", type=Path, metavar="FILE")
     _acts(taking, _import)
     prune = kinds.add_parser("prune", help="delete old runs that are not pinned")
-    prune.add_argument("--keep", type=whole(), metavar="N", help="how many of the newest stay")
+    prune.add_argument("--keep", type=whole(), metavar="N", help="keep so many of the newest")
     prune.add_argument(
-        "--older-than", type=amount(most=_MOST_DAYS), metavar="DAYS", help="runs older than this go"
+        "--older-than",
+        type=amount(most=_MOST_DAYS),
+        metavar="DAYS",
+        help="delete runs that are older",
     )
     _acts(prune, _prune)
 

@@ -25,26 +25,34 @@ def window_parser() -> argparse.ArgumentParser:
         "--screenshot", type=Path, metavar="OUT.png", help="write a picture of the window and exit"
     )
     parser.add_argument(
-        "--example", action="store_true", help="a bundled agent where nothing else is to be shown"
+        "--example",
+        action="store_true",
+        help="open a bundled agent if there is nothing else to open",
     )
     begin = parser.add_mutually_exclusive_group()
     begin.add_argument(
         "--run", dest="begin", action="store_const", const="run", help="run the last FILE at once"
     )
     begin.add_argument(
-        "--step", dest="begin", action="store_const", const="step", help="stop at its first place"
+        "--step",
+        dest="begin",
+        action="store_const",
+        const="step",
+        help="run the last FILE, and pause at its first place",
     )
     parser.add_argument(
         "--safe",
         action="store_true",
-        help="usual settings, nothing restored, no tools, no plug-ins, no trusted folder",
+        help="default settings, nothing restored, no tools, no plug-ins, no trusted folder",
     )
     parser.add_argument(
-        "--new-window", action="store_true", help="do not hand the files to a studio that runs"
+        "--new-window",
+        action="store_true",
+        help="open a window of its own, even if a studio is open",
     )
-    parser.add_argument("--theme", choices=("light", "dark", "system"), help="theme of this start")
+    parser.add_argument("--theme", choices=("light", "dark", "system"), help="theme for this start")
     parser.add_argument(
-        "--size", type=_size, default=(1440, 900), metavar="WxH", help="of the screenshot"
+        "--size", type=_size, default=(1440, 900), metavar="WxH", help="size of the screenshot"
     )
     return parser
 

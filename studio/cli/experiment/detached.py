@@ -57,7 +57,9 @@ def add_stop(parser: argparse.ArgumentParser) -> None:
 def add_detach(parser: argparse.ArgumentParser) -> None:
     """Add what lets a run go on by itself."""
     parser.add_argument(
-        "--detach", action="store_true", help="go on without this terminal; attach watches it"
+        "--detach",
+        action="store_true",
+        help="continue without this terminal; attach watches the run",
     )
     parser.add_argument(
         "--number", type=whole(1), help=argparse.SUPPRESS
@@ -67,7 +69,9 @@ def add_detach(parser: argparse.ArgumentParser) -> None:
 
 def add_notify(parser: argparse.ArgumentParser) -> None:
     """Add what tells the desktop."""
-    parser.add_argument("--notify", action="store_true", help="tell the desktop when it has ended")
+    parser.add_argument(
+        "--notify", action="store_true", help="show a desktop notification at the end"
+    )
 
 
 def detach(options: argparse.Namespace, ledger: ExperimentLedger, result: int) -> int:

@@ -37,21 +37,23 @@ from studio.core.text.values import Json
 
 def add_generate(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("prompt", type=Path, metavar="PROMPT", help="rows for its inputs")
+    parser.add_argument(
+        "prompt", type=Path, metavar="PROMPT", help="prompt whose inputs the rows are for"
+    )
     parser.add_argument(
         "--model", default="", metavar="NAME",
-        help="a connection, or connection:model; the prompt's own where nothing is said",
+        help="a connection, or connection:model (default: the prompt's own)",
     )  # fmt: skip
     parser.add_argument(
         "--kind", action="append", default=[], metavar="KIND",
-        help=f"{', '.join(ROW_KINDS)}, or words of your own; all of these where nothing is said",
+        help=f"{', '.join(ROW_KINDS)}, or your own words (default: all of these)",
     )  # fmt: skip
     parser.add_argument(
         "--count",
         type=whole(1, MOST_COUNT),
         default=3,
         metavar="N",
-        help=f"rows of each kind, at most {MOST_COUNT} (3)",
+        help=f"number of rows of each kind, at most {MOST_COUNT} (default: 3)",
     )
     parser.add_argument("--about", default="", metavar="TEXT", help="what the prompt is for")
     parser.add_argument(

@@ -61,20 +61,20 @@ from studio.core.tools.source import ToolSourceError
 def add_improve(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `improve`."""
     _add_common(parser)
-    parser.add_argument("--max-cost", type=amount(), metavar="USD", help="for everything")
-    parser.add_argument("--max-tokens", type=whole(), metavar="N", help="for everything")
     parser.add_argument(
-        "--max-calls", type=whole(), metavar="N", help="cells that are asked at most"
+        "--max-cost", type=amount(), metavar="USD", help="limit of the whole search"
     )
+    parser.add_argument("--max-tokens", type=whole(), metavar="N", help="limit of the whole search")
+    parser.add_argument("--max-calls", type=whole(), metavar="N", help="limit of the cells to run")
     parser.add_argument(
         "--proposals",
         type=whole(1, MOST_PROPOSALS),
         default=12,
         metavar="N",
-        help="texts at most that are tried (12)",
+        help="limit of the texts to try (default: 12)",
     )
     parser.add_argument(
-        "--seed", type=whole(), default=1, metavar="N", help="of the draw of rows (1)"
+        "--seed", type=whole(), default=1, metavar="N", help="seed of the random rows (default: 1)"
     )
     parser.add_argument(
         "--write", action="store_true", help="write a better text into the prompt without asking"
@@ -90,7 +90,7 @@ def add_propose(parser: argparse.ArgumentParser) -> None:
         type=whole(1, MOST_TEXTS),
         default=3,
         metavar="N",
-        help=f"texts, at most {MOST_TEXTS} (3)",
+        help=f"number of texts, at most {MOST_TEXTS} (default: 3)",
     )
     parser.add_argument(
         "--write", action="store_true", help="add them to the experiment without asking"
@@ -102,17 +102,20 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument(
         "--section", required=True, metavar="NAME",
-        help="what is written anew: a role such as system or user#2, or a heading",
+        help="section to rewrite: a role such as system or user#2, or a heading",
     )  # fmt: skip
     parser.add_argument(
         "--model", default="", metavar="NAME",
-        help="who proposes: a connection, or connection:model; the prompt's own where nothing "
-        "is said",
+        help="model that proposes: a connection, or connection:model (default: the prompt's "
+        "own)",
     )  # fmt: skip
     parser.add_argument(
-        "--variant", default="", metavar="NAME", help="whose prompt; the first where it can be"
+        "--variant",
+        default="",
+        metavar="NAME",
+        help="variant whose prompt is improved (default: the first possible)",
     )
-    parser.add_argument("--wish", default="", metavar="TEXT", help="what you want of the section")
+    parser.add_argument("--wish", default="", metavar="TEXT", help="what the section should do")
     parser.add_argument("--yes", action="store_true", help="send without asking")
     add_trust(parser, "its tools and Python assertions may run, what it refers to is read")
 

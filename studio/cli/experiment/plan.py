@@ -43,16 +43,23 @@ _RANGE = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})?)?")
 def add_choices(parser: argparse.ArgumentParser) -> None:
     """Add the file and what is chosen of it."""
     parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument("--variant", action="append", default=[], metavar="NAME")
-    parser.add_argument("--rows", default="", metavar="1-50", help="only these rows")
-    parser.add_argument("--tag", action="append", default=[], metavar="TAG", help="only such rows")
     parser.add_argument(
-        "--repeat", type=whole(1, MOST_REPEATS), metavar="N", help="repeats, over the file's"
+        "--variant", action="append", default=[], metavar="NAME", help="only this variant"
     )
-    parser.add_argument("--baseline", default="", metavar="NAME", help="what is compared with")
-    parser.add_argument("--no-cache", action="store_true", help="ask again what was asked before")
+    parser.add_argument("--rows", default="", metavar="1-50", help="only these rows")
     parser.add_argument(
-        "--batch", action="store_true", help="ask in batches: within a day, at half the price"
+        "--tag", action="append", default=[], metavar="TAG", help="only rows with this tag"
+    )
+    parser.add_argument(
+        "--repeat",
+        type=whole(1, MOST_REPEATS),
+        metavar="N",
+        help="number of repeats, instead of the file's",
+    )
+    parser.add_argument("--baseline", default="", metavar="NAME", help="baseline of the comparison")
+    parser.add_argument("--no-cache", action="store_true", help="do not use earlier answers")
+    parser.add_argument(
+        "--batch", action="store_true", help="use batches: answers within a day, at half the price"
     )
     add_trust(parser, "its tools and Python assertions may run, what it refers to is read")
 

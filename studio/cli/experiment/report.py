@@ -17,7 +17,13 @@ from studio.core.text.counted import counted
 def add_form(parser: argparse.ArgumentParser, *, required: bool) -> None:
     """Add the form and the file of a report."""
     parser.add_argument("--format", choices=tuple(FORMS), required=required)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="instead of the output")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="file to write, instead of standard output",
+    )
 
 
 def print_report(report: ExperimentReport) -> None:

@@ -30,7 +30,9 @@ from studio.core.text.whole_number import whole_number
 def add_result(parser: argparse.ArgumentParser) -> None:
     """Add the file and which of its results."""
     parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument("--result", default="", metavar="N", help="its number; the newest else")
+    parser.add_argument(
+        "--result", default="", metavar="N", help="number of the result (default: the newest)"
+    )
 
 
 def with_result(

@@ -33,21 +33,25 @@ from studio.core.tools.source import ToolSourceError
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add how a run goes."""
-    parser.add_argument("--resume", action="store_true", help="go on with the newest result")
+    parser.add_argument("--resume", action="store_true", help="continue the newest result")
     parser.add_argument(
-        "--only", choices=("errors", "failed"), help="ask such cells of the newest result again"
+        "--only",
+        choices=("errors", "failed"),
+        help="run only these cells of the newest result again",
     )
-    parser.add_argument("--max-cost", type=amount(), metavar="USD", help="pause there")
-    parser.add_argument("--max-tokens", type=whole(), metavar="N", help="pause there")
-    parser.add_argument("--timeout", type=amount(above=True), metavar="SECONDS", help="pause then")
-    parser.add_argument("--concurrency", type=whole(1), metavar="N", help="cells at once at most")
+    parser.add_argument("--max-cost", type=amount(), metavar="USD", help="pause at this cost")
     parser.add_argument(
-        "--fail-under", type=amount(most=1), metavar="SHARE", help="a gate: pass_rate"
+        "--max-tokens", type=whole(), metavar="N", help="pause after so many tokens"
     )
-    parser.add_argument("--max-lost", type=whole(), metavar="N", help="a gate: lost_rows")
     parser.add_argument(
-        "--yes", action="store_true", help="allow tool calls that would ask for approval"
+        "--timeout", type=amount(above=True), metavar="SECONDS", help="pause after this time"
     )
+    parser.add_argument("--concurrency", type=whole(1), metavar="N", help="limit of cells at once")
+    parser.add_argument(
+        "--fail-under", type=amount(most=1), metavar="SHARE", help="gate: lowest pass_rate"
+    )
+    parser.add_argument("--max-lost", type=whole(), metavar="N", help="gate: most lost_rows")
+    parser.add_argument("--yes", action="store_true", help="allow tool calls that ask for approval")
     add_workers(parser)
     add_detach(parser)
     add_form(parser, required=False)

@@ -37,23 +37,29 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     parser.add_argument("--json", action="store_true", help="write one event a line")
     parser.add_argument(
-        "--times", action="store_true", help="with --json: also times and the run's id"
+        "--times", action="store_true", help="with --json: include times and the run's id"
     )
-    parser.add_argument("--connection", default="", metavar="NAME", help="where the model is")
-    parser.add_argument("-m", "--model", default="", help="over the prompt's and connection's own")
-    parser.add_argument("--protocol", choices=get_args(ProtocolName), help="over the prompt's own")
-    parser.add_argument("--max-iterations", type=whole(1), metavar="N", help="model calls at most")
+    parser.add_argument("--connection", default="", metavar="NAME", help="connection to use")
+    parser.add_argument(
+        "-m", "--model", default="", help="model to use, instead of the prompt's or connection's"
+    )
+    parser.add_argument(
+        "--protocol",
+        choices=get_args(ProtocolName),
+        help="protocol to use, instead of the prompt's",
+    )
+    parser.add_argument("--max-iterations", type=whole(1), metavar="N", help="limit of model calls")
     parser.add_argument(
         "--timeout", type=amount(above=True), metavar="SECONDS", help="end the run after this time"
     )
     parser.add_argument(
-        "--max-tokens", type=whole(1), metavar="N", help="input and output tokens at most"
+        "--max-tokens", type=whole(1), metavar="N", help="limit of input and output tokens"
     )
     parser.add_argument(
-        "--max-cost", type=amount(above=True), metavar="USD", help="US dollars at most"
+        "--max-cost", type=amount(above=True), metavar="USD", help="limit in US dollars"
     )
     parser.add_argument(
-        "--step", action="store_true", help="stand still at every place and take commands"
+        "--step", action="store_true", help="pause at every place and take commands"
     )
     parser.add_argument(
         "--break",
@@ -61,43 +67,41 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="breaks",
         metavar="PLACE|TOOL[:CONDITION]",
-        help=f"stand still there ({PLACES}, or before a tool), and take commands",
+        help=f"pause there ({PLACES}, or before a tool) and take commands",
     )
     parser.add_argument(
         "--to",
         default="",
         metavar="STEP[:PLACE]",
-        help="run to a step (2) or a place in one (2:tool_call), and take commands there",
+        help="run to a step (2) or a place of a step (2:tool_call), and take commands",
     )
     parser.add_argument(
-        "--record", type=Path, metavar="CASSETTE", help="add what the model answers to this file"
+        "--record", type=Path, metavar="CASSETTE", help="add the model's answers to this file"
     )
     parser.add_argument(
         "--repair",
         choices=("ask", "always", "never"),
         default="ask",
-        help="what happens to a reply that a small change would make readable: offered where the "
-        "run stands still (the usual), repaired without asking, or told to the model as it is",
+        help="what to do with a reply that a small repair makes readable: ask at the pause "
+        "(default), always repair, or never: the model is told of the error",
     )
     past = parser.add_mutually_exclusive_group()
     past.add_argument(
         "--replay",
         metavar="RUN|CASSETTE",
-        help="answer as in a run of the history (no model, no tool), or as in a recorded file",
+        help="answer as in a run of the history (no model, no tool), or as in a recording",
     )
     past.add_argument(
-        "--fork", metavar="RUN@STEP", help="go back to a step of a run and go on as a new branch"
+        "--fork", metavar="RUN@STEP", help="continue from a step of a run, as a new branch"
     )
     parser.add_argument(
         "--fork-model",
         choices=("run", "prompt"),
-        help="with --fork, where the prompt asks for another model by now than the run had: go on "
-        "with the run's or the prompt's; --connection and --model say the latter",
+        help="with --fork, if the prompt now asks for another model than the run had: use the "
+        "run's or the prompt's; --connection and --model mean the latter",
     )
     add_trust(parser, "its tools may run, and what it refers to is read and sent")
-    parser.add_argument(
-        "--yes", action="store_true", help="allow tool calls that would ask for approval"
-    )
+    parser.add_argument("--yes", action="store_true", help="allow tool calls that ask for approval")
     parser.set_defaults(action=_run, live=LiveAnswer())
 
 

@@ -44,39 +44,37 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     serve = commands.add_parser("serve", help="serve a Python file over MCP on stdin and stdout")
     serve.add_argument("file", type=Path, metavar="FILE")
-    serve.add_argument("--characters", type=whole(1), help="longest result")
+    serve.add_argument("--characters", type=whole(1), help="longest result, in characters")
     # The program without a Python of its own runs itself so (`python/worker.py`).
     serve.add_argument(
-        "--memory", type=whole(0, _MOST_MEGABYTES), help="most memory in megabytes (Linux)"
+        "--memory", type=whole(0, _MOST_MEGABYTES), help="memory limit in megabytes (Linux)"
     )
     serve.add_argument("--unchecked", action="store_true",
-                       help="give results as they are, whatever they should be")  # fmt: skip
+                       help="do not check results against the return type")  # fmt: skip
     serve.set_defaults(action=_serve)
-    listed = commands.add_parser("list", help="the tools of a source, with their schemas")
+    listed = commands.add_parser("list", help="list the tools of a source with their arguments")
     _add_source(listed)
     listed.set_defaults(action=list_tools)
-    shown = commands.add_parser("show", help="one tool whole: description, schema, where it runs")
+    shown = commands.add_parser("show", help="show one tool: description, schema, where it runs")
     _add_source(shown)
     shown.add_argument("name", metavar="TOOL")
     shown.set_defaults(action=_show)
     called = commands.add_parser("call", help="call one tool and print its answer")
     _add_call(called)
     called.add_argument("--rows", type=Path, metavar="FILE",
-                        help="call it for each row of a file (CSV, JSONL, JSON, YAML); "
-                        "a line of JSON for each")  # fmt: skip
+                        help="call the tool for each row of a file (CSV, JSONL, JSON, YAML); "
+                        "prints one line of JSON for each")  # fmt: skip
     called.set_defaults(action=_call, output=None, called="")
     recorded = commands.add_parser("record", help="call one tool and add the call to a file")
     _add_call(recorded)
     recorded.add_argument("-o", "--output", type=Path, required=True, metavar="FILE",
-                          help="the file, one call a line (JSON)")  # fmt: skip
-    recorded.add_argument("--name", dest="called", default="", help="a name for the call")
+                          help="file with one call a line (JSON)")  # fmt: skip
+    recorded.add_argument("--name", dest="called", default="", help="name of the call")
     recorded.add_argument(
-        "--rows", type=Path, metavar="FILE", help="call it for each row of a file"
+        "--rows", type=Path, metavar="FILE", help="call the tool for each row of a file"
     )
     recorded.set_defaults(action=_call)
-    tested = commands.add_parser(
-        "test", help="make saved calls again; their answers must be as they were"
-    )
+    tested = commands.add_parser("test", help="repeat saved calls; their answers must not change")
     _add_source(tested)
     tested.add_argument("calls", type=Path, metavar="FILE",
                         help="saved calls (.calls.jsonl, or what record wrote)")  # fmt: skip
@@ -85,10 +83,10 @@ def add_tools(parser: argparse.ArgumentParser) -> None:
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help=_SOURCE)
-    parser.add_argument("--server", default="", metavar="NAME", help="which server of a .mcp.json")
-    parser.add_argument("--endpoint", default="", metavar="URL", help="where an API answers")
+    parser.add_argument("--server", default="", metavar="NAME", help="server of a .mcp.json")
+    parser.add_argument("--endpoint", default="", metavar="URL", help="address of an API")
     parser.add_argument("--key", default="", metavar="REFERENCE",
-                        help="the key of an API, as ${env:NAME}")  # fmt: skip
+                        help="key of an API, as ${env:NAME}")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="write JSON")
     add_trust(parser, "its tools run")
 
@@ -97,9 +95,9 @@ def _add_call(parser: argparse.ArgumentParser) -> None:
     _add_source(parser)
     parser.add_argument("name", metavar="TOOL")
     parser.add_argument("arguments", nargs="?", default="{}", metavar="JSON",
-                        help="the arguments as a JSON object")  # fmt: skip
+                        help="arguments as a JSON object")  # fmt: skip
     parser.add_argument("-a", "--argument", action="append", default=[], metavar="NAME=VALUE",
-                        help="one argument; a value that is JSON is read as such")  # fmt: skip
+                        help="one argument; a JSON value is read as JSON")  # fmt: skip
 
 
 def _serve(options: argparse.Namespace) -> int:
