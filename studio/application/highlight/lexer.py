@@ -32,8 +32,10 @@ _ATTRIBUTE = re.compile(
 _YAML_TYPE = re.compile(r"""type\s*=\s*["']?tool_call["']?""")
 _FENCE = re.compile(r"\s{0,3}(?P<mark>`{3,}|~{3,})(?P<info>[^`]*)$")
 _TEMPLATE = re.compile(
-    r"\s*(?:kind|format)\s*:\s*[\"']?(jinja2|mustache|fstring)[\"']?\s*(?:#.*)?$"
+    r"\s*(?:template|kind|format|type)\s*:\s*(?:\{[^{}]*?\b(?:kind|format|type)\s*:\s*)*"
+    r"[\"']?(jinja2|mustache|fstring)[\"']?\s*(?:[,}].*|#.*)?$"
 )
+"""Where the front matter names the language of its template, in each form that it may have."""
 _BLOCK_SCALAR = re.compile(r"(?P<indent>[ ]*)(?:- )*[^#\s].*?:\s+[|>][+-]?\d?\s*(?:#.*)?$")
 _EXPRESSION = {
     "jinja2": re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}"),

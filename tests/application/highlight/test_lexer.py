@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from studio.application.highlight.lexer import lex_line
 from studio.application.highlight.lexer_state import PYTHON_FILE, START, State
+from studio.core.prompty.parse import parse
 
 
 def styles(text: str, state: State = START) -> list[list[tuple[str, str]]]:
@@ -188,3 +189,31 @@ def test_names_that_begin_or_end_as_keywords_are_names() -> None:
         ("noted", "variable"), ("is not ", "keyword"), ("in_x", "filter"), ("and", "keyword"),
         ("trues", "variable"), (".", "punctuation"), ("none", "constant"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "template: mustache",
+        "template:\n  format: mustache  # as others have it",
+        "template:\n  format:\n    kind: 'mustache'",
+        "template: {format: mustache}",
+        "template: {format: mustache, parser: section}",
+        "template: {parser: section, format: {kind: mustache}}",
+        "template:\n  type: mustache",
+    ],
+)
+def test_the_templates_language_is_the_one_that_the_prompt_is_read_with(said: str) -> None:
+    text = f"---\nname: x\n{said}\n---\n"
+    state = START
+    for line in text.splitlines():
+        _, state = lex_line(line, state)
+    assert state.template == parse(text).template.format == "mustache"
+
+
+@pytest.mark.parametrize("said", ["description: mustache", "template: {name: mustache}"])
+def test_other_words_name_no_language(said: str) -> None:
+    state = START
+    for line in ("---", said, "---"):
+        _, state = lex_line(line, state)
+    assert state.template == "jinja2"

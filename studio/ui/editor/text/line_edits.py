@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QTextBlock, QTextCursor
 
+from studio.application.highlight.lexer_state import PYTHON_FILE
 from studio.ui.editor.text.line_columns import whole_position
-from studio.ui.editor.text.typing_rules import comment_lines, on_return
+from studio.ui.editor.text.typing_rules import LineKind, comment_parts, on_return
 
 if TYPE_CHECKING:
+    from studio.application.highlight.lexer_state import State
     from studio.ui.editor.text.carets import Carets
     from studio.ui.editor.text.prompt_view import PromptView
 
@@ -118,13 +120,22 @@ class LineEdits:
 
     def comment(self, *, out: bool | None = None) -> None:
         """Comment the lines out or in; in where all of them are comments, if nothing is said."""
-        for_first = self._view.highlighter.state_before
+        state_before = self._view.highlighter.state_before
 
         def changed(lines: list[str], first: QTextBlock) -> list[str]:
-            state = for_first(first)
-            yaml = state.zone in ("front", "yaml")
-            return comment_lines(lines, yaml=yaml, template=state.template, out=out)
+            kinds, block = [], first
+            template = state_before(first).template
+            for line in lines:
+                state = state_before(block)
+                kinds.append(_kind(line, state))
+                template = state.template
+                block = block.next()
+            return comment_parts(lines, kinds, template=template, out=out)
 
+        for first, last in self._ranges():
+            hidden = (self._block(number) for number in range(first, last + 1))
+            if not all(block.isVisible() for block in hidden):
+                self._view.folding.unfold_all()  # what is folded away is not changed unseen
         self._change(changed)
 
     def trim(self) -> None:
@@ -230,6 +241,15 @@ class LineEdits:
         """What is folded away is not changed unseen."""
         if not block.isVisible() or self._view.folding.is_closed(block.blockNumber()):
             self._view.folding.unfold_all()
+
+
+def _kind(line: str, state: State) -> LineKind:
+    """How a line is commented out, by what stands before it."""
+    if state.zone == "start" and line.removeprefix("\ufeff").rstrip() in ("---", "+++"):
+        return "delimiter"
+    if state.zone == "front" and line.rstrip() == state.delimiter:
+        return "delimiter"
+    return "#" if state.zone in ("front", "yaml") or state.fence == PYTHON_FILE.fence else "body"
 
 
 def _end(block: QTextBlock) -> int:

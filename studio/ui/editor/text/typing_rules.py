@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Literal, TypeAlias
+
+LineKind: TypeAlias = Literal["#", "body", "delimiter"]
+"""How a line is commented out: with `#` as in YAML, as the template has it, or not at all."""
 
 PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
 """An opening character and the one that is put in after it."""
@@ -156,6 +163,43 @@ def comment_lines(
     return [
         _comment_out(line, opening, closing, depth if yaml else indent) if is_fresh else line
         for line, indent, is_fresh in zip(lines, indents, fresh, strict=True)
+    ]
+
+
+def comment_parts(
+    lines: Sequence[str],
+    kinds: Sequence[LineKind],
+    *,
+    template: str = "jinja2",
+    out: bool | None = None,
+) -> list[str]:
+    """Comment lines of several kinds out, or in again; delimiters stay: they part the others.
+
+    Args:
+        lines: whole lines.
+        kinds: what each of them is.
+        template: the language of the body's expressions.
+        out: whether out or in; where None, in again if all of them are comments.
+    """
+    parts = [
+        (kind, [line for line, _ in part])
+        for kind, part in groupby(zip(lines, kinds, strict=True), key=itemgetter(1))
+    ]
+    if out is None:
+        out = any(
+            line.strip() and _commented(line, *_comment_signs(yaml=kind == "#", template=template))
+            is None
+            for kind, part in parts if kind == "#" or (kind == "body" and template != "fstring")
+            for line in part
+        )  # fmt: skip
+    return [
+        line
+        for kind, part in parts
+        for line in (
+            part
+            if kind == "delimiter"
+            else comment_lines(part, yaml=kind == "#", template=template, out=out)
+        )
     ]
 
 

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from studio.application.highlight.lexer_state import PYTHON_FILE
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -163,6 +164,41 @@ LINES = {
     "joined": ("a|\nb\n\nc|\n  d", lambda e: e.lines.join(), "a| b\n\nc| d"),
     "commented": ("a|\nb\n|c", lambda e: e.lines.comment(), "{# a #}|\nb\n{# |c #}"),
     "and in again": ("{# a| #}\n{# b| #}", lambda e: e.lines.comment(), "a|\nb|"),
+    "each part by its own kind": (
+        "---\n<name: x\n\n---\nuser:\n  Hi>\nyou",
+        lambda e: e.lines.comment(),
+        "---\n# <name: x\n\n---\n{# user: #}\n  {# Hi #}>\nyou",
+    ),
+    "and in again, each part": (
+        "---\n# <name: x\n---\n{# user: #}\n{# Hi> #}",
+        lambda e: e.lines.comment(),
+        "---\n<name: x\n---\nuser:\nHi>",
+    ),
+    "out where one part is not": (
+        "---\n# <name: x\n---\nHi>",
+        lambda e: e.lines.comment(),
+        "---\n# # <name: x\n---\n{# Hi #}>",
+    ),
+    "a delimiter and another line": (
+        "-|--\nname: x\n-|--\nH|i",
+        lambda e: e.lines.comment(),
+        "-|--\nname: x\n-|--\n{# H|i #}",
+    ),
+    "a rule in the body is no delimiter": (
+        "---\nname: x\n---\nuser:\n-|--\nHi",
+        lambda e: e.lines.comment(),
+        "---\nname: x\n---\nuser:\n{# -|-- #}\nHi",
+    ),
+    "in the template's language": (
+        "---\nname: x\n<template: mustache\n---\nuser:\nH>i",
+        lambda e: e.lines.comment(),
+        "---\nname: x\n# <template: mustache\n---\n{{! user: }}\n{{! H>i }}",
+    ),
+    "no comments in format strings": (
+        "---\ntemplate: fstring\n<name: x\n---\nH>i",
+        lambda e: e.lines.comment(),
+        "---\ntemplate: fstring\n# <name: x\n---\nH>i",
+    ),
     "indented": ("a|\nb\n|c", lambda e: e.lines.indent(1), "  a|\nb\n  |c"),
     "selected": ("a|\nb\nc|\n", lambda e: e.lines.select(), "<a\n>b\n<c\n>"),
     "a line below": ("  a|b\nc|", lambda e: e.lines.open_line(1), "  ab\n  |\nc\n|"),
@@ -454,3 +490,31 @@ def test_a_snippet_takes_the_place_of_what_is_selected(window: MainWindow, qtbot
     page.assist.insert_snippet("{{ ${1:name} }}")
     assert page.editor.text() == "user:\n😀 {{ name }} two\n"
     assert page.editor.textCursor().selectedText() == "name"
+
+
+def test_folded_lines_come_into_sight_before_they_are_commented(editor: PromptEditor) -> None:
+    load(editor, "---\nname: x\nmodel:\n  id: y\n---\nuser:\nHi\n")
+    editor.folding.toggle(0)
+    assert not editor.document().findBlockByNumber(1).isVisible()
+    first, last = editor.textCursor(), editor.textCursor()
+    first.setPosition(0)
+    last.movePosition(QTextCursor.MoveOperation.End)
+    last.movePosition(QTextCursor.MoveOperation.Up)
+    editor.caret_choice.select([(each.position(), each.position()) for each in (first, last)])
+    before = editor.text()
+    editor.lines.comment()  # what is folded away stays as it is
+    assert editor.text() == before.replace("Hi", "{# Hi #}")
+    assert not editor.document().findBlockByNumber(1).isVisible()
+    editor.carets.drop()
+    editor.selectAll()
+    editor.lines.comment()
+    assert editor.document().findBlockByNumber(1).isVisible()
+    assert editor.text().startswith("---\n# name: x\n# model:\n#   id: y\n---\n{# user: #}\n")
+
+
+def test_code_of_a_tool_file_is_commented_as_python(editor: PromptEditor) -> None:
+    editor.highlighter.begin_with(PYTHON_FILE)
+    editor.load("def f():\n    return 1\n")
+    editor.selectAll()
+    editor.lines.comment()
+    assert editor.text() == "# def f():\n#     return 1\n"
