@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
 
 from studio.ui.editor.text.typing_keys import is_command, smart_home
+from studio.ui.editor.text.word_moves import erase_word, go_by_word, word_key
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.carets import Carets
@@ -21,14 +22,10 @@ _MOVES = {
     Qt.Key.Key_Down: _Move.Down,
     Qt.Key.Key_End: _Move.EndOfLine,
 }
-_WORD_MOVES = {
-    Qt.Key.Key_Left: _Move.WordLeft,
-    Qt.Key.Key_Right: _Move.WordRight,
-    Qt.Key.Key_Home: _Move.Start,
-    Qt.Key.Key_End: _Move.End,
-}
+_FAR_MOVES = {Qt.Key.Key_Home: _Move.Start, Qt.Key.Key_End: _Move.End}
+"""With Ctrl."""
 _PAGES = {Qt.Key.Key_PageUp: _Move.Up, Qt.Key.Key_PageDown: _Move.Down}
-_ERASES = {Qt.Key.Key_Backspace: _Move.PreviousWord, Qt.Key.Key_Delete: _Move.NextWord}
+_ERASES = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 
@@ -52,7 +49,7 @@ class CaretKeys:
         if event.key() == Qt.Key.Key_Escape:
             self._carets.drop()
             return True
-        return self._moves(event) or self._erases_word(event) or self._types(event)
+        return self._goes_by_word(event) or self._moves(event) or self._types(event)
 
     def _moves(self, event: QKeyEvent) -> bool:
         held = event.modifiers()
@@ -71,23 +68,21 @@ class CaretKeys:
             rows = self._carets.rows_of_a_page
             self._carets.move(lambda cursor: cursor.movePosition(page, mode, rows))
             return True
-        move = (_WORD_MOVES if with_control else _MOVES).get(key)
+        move = (_FAR_MOVES if with_control else _MOVES).get(key)
         if move is None:
             return False
         self._carets.move(lambda cursor: _step(cursor, move, mode))
         return True
 
-    def _erases_word(self, event: QKeyEvent) -> bool:
-        move = _ERASES.get(Qt.Key(event.key()))
-        if move is None or event.modifiers() != Qt.KeyboardModifier.ControlModifier:
+    def _goes_by_word(self, event: QKeyEvent) -> bool:
+        key = word_key(event)
+        if key is None:
             return False
-
-        def erase(cursor: QTextCursor) -> None:
-            if not cursor.hasSelection():
-                cursor.movePosition(move, _KEEP)
-            cursor.removeSelectedText()
-
-        self._carets.edit(erase)
+        if key.erases:
+            self._carets.edit(lambda cursor: erase_word(cursor, key.by))
+        else:
+            mode = _KEEP if key.selects else QTextCursor.MoveMode.MoveAnchor
+            self._carets.move(lambda cursor: go_by_word(cursor, key.by, mode, alone=False))
         return True
 
     def _types(self, event: QKeyEvent) -> bool:

@@ -29,6 +29,7 @@ from studio.ui.editor.text.prompt_view import PromptView
 from studio.ui.editor.text.structure_selection import StructureSelection
 from studio.ui.editor.text.text_clipboard import TextClipboard
 from studio.ui.editor.text.typing_keys import is_command, smart_home
+from studio.ui.editor.text.word_moves import erase_word, go_by_word, word_key
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.media_drop import MediaDrop
@@ -134,7 +135,7 @@ class TextInput(PromptView):
         filled = self.snippet is not None and self.snippet.press(event)
         indents = not filled and not types and self._indents(event)
         if not filled and not indents and not self._caret_keys.press(event):
-            if (not types and self._goes_home(event)) or self._keys.press(event):
+            if (not types and self._goes_far(event)) or self._keys.press(event):
                 self.ensureCursorVisible()
             else:
                 super().keyPressEvent(event)
@@ -182,6 +183,23 @@ class TextInput(PromptView):
             self.lines.indent(-1)
         else:
             return False
+        return True
+
+    def _goes_far(self, event: QKeyEvent) -> bool:
+        return self._goes_home(event) or self._goes_by_word(event)
+
+    def _goes_by_word(self, event: QKeyEvent) -> bool:
+        """The keys that go, select and erase by words."""
+        key = word_key(event)
+        if key is None or (key.erases and self.isReadOnly()):
+            return False
+        cursor = self.textCursor()
+        if key.erases:
+            erase_word(cursor, key.by)
+        else:
+            mode = QTextCursor.MoveMode
+            go_by_word(cursor, key.by, mode.KeepAnchor if key.selects else mode.MoveAnchor)
+        self.setTextCursor(cursor)
         return True
 
     def _goes_home(self, event: QKeyEvent) -> bool:

@@ -111,14 +111,14 @@ CASES = {
         "<a> <b>\n<c>", keys((Qt.Key.Key_Tab, PLAIN)), "  <a> <b>\n  <c>"),
     "Shift+Tab outdents": ("  a|\n  b|", keys((Qt.Key.Key_Backtab, SHIFT)), "a|\nb|"),
     "by words": (
-        "|one two\n|three four", keys((Qt.Key.Key_Right, CONTROL)), "one |two\nthree |four"),
+        "|one two\n|three four", keys((Qt.Key.Key_Right, CONTROL)), "one| two\nthree| four"),
     "to a word selected": (
         "one two|\nthree four|", keys((Qt.Key.Key_Left, CONTROL | SHIFT), "x"),
         "one x|\nthree x|"),
     "a word is erased": (
         "one two|\nthree four|", keys((Qt.Key.Key_Backspace, CONTROL)), "one |\nthree |"),
     "the word ahead is erased": (
-        "|one two\n|three four", keys((Qt.Key.Key_Delete, CONTROL)), "|two\n|four"),
+        "|one two\n|three four", keys((Qt.Key.Key_Delete, CONTROL)), "| two\n| four"),
     "Home goes to the first word": (
         "  one|\n  two|", keys((Qt.Key.Key_Home, PLAIN)), "  |one\n  |two"),
     "and from there to the start": (
