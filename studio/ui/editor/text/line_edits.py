@@ -9,7 +9,7 @@ from PySide6.QtGui import QTextBlock, QTextCursor
 
 from studio.application.highlight.lexer_state import PYTHON_FILE
 from studio.ui.editor.text.line_columns import whole_position
-from studio.ui.editor.text.typing_rules import LineKind, comment_parts, on_return
+from studio.ui.editor.text.typing_rules import CommentKind, comment_parts, on_return
 
 if TYPE_CHECKING:
     from studio.application.highlight.lexer_state import State
@@ -243,7 +243,7 @@ class LineEdits:
             self._view.folding.unfold_all()
 
 
-def _kind(line: str, state: State) -> LineKind:
+def _kind(line: str, state: State) -> CommentKind:
     """How a line is commented out, by what stands before it."""
     if state.zone == "start" and line.removeprefix("\ufeff").rstrip() in ("---", "+++"):
         return "delimiter"

@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Literal, TypeAlias
 
-LineKind: TypeAlias = Literal["#", "body", "delimiter"]
+CommentKind: TypeAlias = Literal["#", "body", "delimiter"]
 """How a line is commented out: with `#` as in YAML, as the template has it, or not at all."""
 
 PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
@@ -168,7 +168,7 @@ def comment_lines(
 
 def comment_parts(
     lines: Sequence[str],
-    kinds: Sequence[LineKind],
+    kinds: Sequence[CommentKind],
     *,
     template: str = "jinja2",
     out: bool | None = None,
