@@ -16,9 +16,8 @@ from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.text.media_drop import MediaDrop
 from studio.ui.editor.text.view import PromptEditor
-from studio.viewmodels.document.changes import ChangesController
 from studio.viewmodels.document.controller import DocumentController
-from studio.viewmodels.document.spelling import SpellingController
+from studio.viewmodels.document.marks import ChangesController, SpellingController
 
 if TYPE_CHECKING:
     from studio.application.preview.inline_values import InlineValue
