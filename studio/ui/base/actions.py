@@ -313,6 +313,13 @@ BESIDE_PANES = ("view.side", "view.right", "view.bottom", "view.all_sides", "vie
 ON_TAB = ("view.split", "view.split_down", "view.join", SEPARATOR, "file.save", "file.save_as",
           "file.reload", "prompt.compare", "prompt.compare_saved", SEPARATOR,
           "file.reopen")  # fmt: skip
+ON_CRUMB = ("edit.symbol", "file.quick", "view.files", SEPARATOR, "edit.fold_all",
+            "edit.unfold_all", "edit.front", SEPARATOR, "view.commands")  # fmt: skip
+ON_STATUS = ("edit.line", "view.problems", "edit.next_problem", SEPARATOR, "run.go",
+             "run.connections", SEPARATOR, *BESIDE_PANES)  # fmt: skip
+ON_WELCOME = ("file.new", "file.template", "file.open", "file.folder", "file.quick", SEPARATOR,
+              "run.connections", "help.guide", "help.shortcuts", SEPARATOR, "view.commands",
+              "file.settings")  # fmt: skip
 ON_TOOL = ("tools.search", "tools.sources", "tools.reload", "tools.window")
 """What a right click on a card of the preview, an input, the run, a find, a problem, the outline, a
 tab and a tool offers besides."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -74,6 +74,14 @@ def add_actions(menu: QMenu, window: QWidget, identifiers: Sequence[str]) -> Non
             menu.addSeparator()
         elif identifier in actions:
             menu.addAction(actions[identifier])
+
+
+def open_menu(widget: QWidget, event: QContextMenuEvent, identifiers: Sequence[str]) -> None:
+    """Open a menu of the window's actions where a right click or the menu key asks for one."""
+    menu = own_menu(widget)
+    add_actions(menu, widget.window(), identifiers)
+    menu.popup(event.globalPos())
+    event.accept()
 
 
 def keys_of(window: QWidget, identifier: str) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.core.text.problem import Problem, Severity
+from studio.ui.base.actions import ON_STATUS
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.base.menus import open_menu
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -126,6 +128,10 @@ class StatusBar(QStatusBar):
         """Show the run's state; empty when there is none."""
         self._run_said = (text, detail or text)
         self._say(self._run, text, detail)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer the window's actions that go with it."""
+        open_menu(self, event, ON_STATUS)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """No cell's words are cut but the run's: what has no room goes."""

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QContextMenuEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.ui.base.actions import ON_WELCOME
+from studio.ui.base.menus import open_menu
 from studio.ui.parts.drawing import Drawing
 from studio.ui.style.icons import icon
 
@@ -84,6 +86,10 @@ class WelcomePage(QScrollArea):
         if self.widget() is None:
             self._build()
         super().showEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer the window's actions that go with it."""
+        open_menu(self, event, ON_WELCOME)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Two columns where there is room for them."""

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+
+from studio.ui.base.actions import ON_CRUMB
+from studio.ui.base.menus import open_menu
 
 if TYPE_CHECKING:
     from studio.ui.editor.page.crumbs import Crumb
@@ -151,6 +154,10 @@ class CrumbBar(QWidget):
             button.setVisible(first <= index < self._steps)
             if index:
                 self._marks[index - 1].setVisible(first < index < self._steps)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer the window's actions that go with it."""
+        open_menu(self, event, ON_CRUMB)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many steps as there is room for."""
