@@ -26,7 +26,7 @@ from studio.core.experiments.results.ratings import Rating
 from studio.ui.experiments.rating_bar import RatingBar
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.style.colors import blend, paint_text
+from studio.ui.style.colors import SOFT_TINT, blend, paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme
 from studio.viewmodels.experiments.shown_cell import ShownCell
@@ -311,8 +311,8 @@ def _marked(old: str, new: str, theme: Theme) -> str:
 
 def _pieces(old: str, new: str, theme: Theme) -> Iterator[str]:
     before, after = _WORDS.findall(old), _WORDS.findall(new)
-    gone = blend(theme.error, theme.surface, 0.16)
-    come = blend(theme.success, theme.surface, 0.18)
+    gone = blend(theme.error, theme.surface, SOFT_TINT)
+    come = blend(theme.success, theme.surface, SOFT_TINT)
     for was, now, changed in changed_words(before, after):
         if not changed:
             yield _escaped(now)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTex
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
 from studio.application.comparison import ComparedPart, LineKind, TextRow
-from studio.ui.style.colors import blend, fixed_font, paint_page
+from studio.ui.style.colors import CHANGED_TINT, blend, fixed_font, paint_page
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme
 
@@ -100,8 +100,8 @@ def _row_looks(theme: Theme, font: QFont) -> dict[LineKind, _RowLook]:
     )
     made: dict[LineKind, _RowLook] = {}
     for kind, color, ground in tones:
-        changed = _look(color, font)
-        changed.setBackground(QColor(blend(color, theme.surface, 0.28)))
+        changed = _look(theme.text, font)  # its own color is too pale on that ground
+        changed.setBackground(QColor(blend(color, theme.surface, CHANGED_TINT)))
         changed.setFontUnderline(kind == "added")
         changed.setFontStrikeOut(kind == "removed")
         made[kind] = _RowLook(

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
-from studio.ui.style.colors import blend, paint_page, role_color
+from studio.ui.style.colors import CHANGED_TINT, blend, paint_page, role_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme, mono_font, ui_font
 
@@ -214,7 +214,8 @@ class StyledText(FollowsTheme, QTextEdit):
         if style == "changed" and block.kind in ("added", "gone"):
             theme = theme_in_use()
             color = theme.success if block.kind == "added" else theme.error
-            look.setBackground(QColor(blend(color, theme.surface, 0.28)))
+            look.setForeground(QColor(theme.text))  # the color is too pale on that ground
+            look.setBackground(QColor(blend(color, theme.surface, CHANGED_TINT)))
             look.setFontUnderline(block.kind == "added")
             look.setFontStrikeOut(block.kind == "gone")
         return look

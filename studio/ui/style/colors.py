@@ -8,6 +8,12 @@ from PySide6.QtWidgets import QAbstractScrollArea, QLabel
 from studio.ui.style.in_use import theme_in_use
 from studio.ui.style.theme import Theme, mono_font
 
+SOFT_TINT = 0.12
+"""Share of a color in the ground of words in that color."""
+
+CHANGED_TINT = 0.28
+"""Share of a color in the ground of words that changed; they are in the color of text."""
+
 
 def blend(color: str, ground: str, share: float) -> str:
     """`share` of `color` over `ground`, as `#rrggbb`."""

@@ -36,7 +36,7 @@ from pytestqt.qtbot import QtBot
 from studio.core.resource_files import resource
 from studio.ui.base.actions import ACTIONS
 from studio.ui.style.application import Fonts, apply_theme, theme_for
-from studio.ui.style.colors import paint_text
+from studio.ui.style.colors import CHANGED_TINT, SOFT_TINT, blend, paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.palette import SHEET_ROLES
 from studio.ui.style.stylesheet import stylesheet
@@ -78,6 +78,34 @@ def test_every_text_colour_is_readable_where_it_stands(theme: Theme) -> None:
     ]  # fmt: skip
     poor = {pair: round(contrast(*pair), 2) for pair in pairs if contrast(*pair) < AA}
     assert poor == {}
+
+
+@THEMES
+def test_words_are_readable_on_the_tints_behind_them(theme: Theme) -> None:
+    inks = (*theme.roles.values(), *theme.inputs, theme.error, theme.warning, theme.success,
+            theme.accent)  # fmt: skip
+    pairs = [(ink, blend(ink, theme.surface, SOFT_TINT)) for ink in inks]
+    pairs += [
+        (color, blend(color, theme.surface, 0.16))  # pills, values that warn
+        for color in (theme.accent, theme.warning)
+    ]
+    pairs += [
+        (theme.text, blend(color, theme.surface, share))
+        for color in (theme.success, theme.error, theme.warning, theme.accent)
+        for share in (0.2, CHANGED_TINT)
+    ]
+    pairs += [(color, theme.raised) for color in inks]
+    poor = {pair: round(contrast(*pair), 2) for pair in pairs if contrast(*pair) < AA}
+    assert poor == {}
+
+
+@THEMES
+def test_marks_and_focus_rings_are_seen_where_they_stand(theme: Theme) -> None:
+    """WCAG 1.4.11: 3 to 1 for what is no text."""
+    marks = (theme.accent, theme.muted, theme.error, theme.warning, theme.success, theme.hint)
+    grounds = (theme.window, theme.surface, theme.raised, theme.current_line, theme.selection)
+    poor = [(mark, back) for mark in marks for back in grounds if contrast(mark, back) < 3]
+    assert poor == []
 
 
 def test_both_themes_colour_the_same_things() -> None:

@@ -233,7 +233,7 @@ class TextBody(QTextBrowser):
 
 def _value_style(theme: Theme, colors: dict[str, int], run: TextRun) -> ValueStyle:
     if run.value is not None and run.value.warning:
-        return ValueStyle(theme.warning, blend(theme.warning, theme.surface, 0.18))
+        return ValueStyle(theme.warning, blend(theme.warning, theme.surface, 0.16))
     color = input_color(theme, colors.get(run.value.input if run.value else ""))
     return ValueStyle(color, blend(color, theme.surface, 0.12))
 
