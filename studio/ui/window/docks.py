@@ -273,7 +273,8 @@ class Docks(QObject):
         if column and after.has_run and not before.has_run:
             self._sizes = replace(self._sizes, column=column.width())
             self._store.setValue(_COLUMN_KEY, column.width())
-        if column and after.is_narrow and self._is_wide(column):
+        is_column_gone = after.is_narrow or not after.shown_in(PanePlace.COLUMN)
+        if column and is_column_gone and self._is_wide(column):
             self._sizes = replace(self._sizes, column=column.width())
         if run and not after.has_run and not left:
             self._sizes = replace(self._sizes, run=run.width())
@@ -282,6 +283,7 @@ class Docks(QObject):
     def _give_widths(self, before: WindowLayout, after: WindowLayout) -> None:
         """Give what came the width that it has of the user, from the editor."""
         has_changed = before.shown_in(PanePlace.LEFT) != after.shown_in(PanePlace.LEFT)
+        has_column_come = before.is_narrow or not before.shown_in(PanePlace.COLUMN)
         if after.is_narrow:
             if after.shows_center != before.shows_center or has_changed:
                 # It spreads over any place that gets free, and leaves the column the least.
@@ -291,7 +293,7 @@ class Docks(QObject):
         elif after.has_run:
             if not before.has_run or before.is_narrow or has_changed:
                 self._give_run(after)
-        elif before.has_run or (before.is_narrow and self._is_spread(after)):
+        elif before.has_run or (has_column_come and self._is_spread(after)):
             self._give_column(after)
         elif has_changed:
             column = self._first(before, PanePlace.COLUMN)

@@ -134,9 +134,10 @@ def test_widths_are_given_back(window: MainWindow, qtbot: QtBot) -> None:
         qtbot.waitUntil(lambda: widths() == (300, 500))
 
 
+@pytest.mark.parametrize("is_closed_meanwhile", [False, True])
 @pytest.mark.parametrize("given", [440, 500])
 def test_a_column_that_stood_in_the_editors_place_is_as_wide_as_before(
-    window: MainWindow, qtbot: QtBot, given: int
+    window: MainWindow, qtbot: QtBot, given: int, is_closed_meanwhile: bool
 ) -> None:
     """It kept the editor's width, which left 290 pixels for the text."""
     docks = window.docks
@@ -146,7 +147,12 @@ def test_a_column_that_stood_in_the_editors_place_is_as_wide_as_before(
     window.resize(1050, 900)
     docks.toggle_right()
     qtbot.waitUntil(lambda: docks["preview"].width() > given + 50)
+    if is_closed_meanwhile:
+        docks.hide("inputs")
+        docks.hide("preview")
     window.resize(1440, 900)
+    docks.show("inputs")
+    docks.show("preview")
     qtbot.waitUntil(lambda: docks["preview"].width() == given)
     assert window.tabs.width() > 600
 
