@@ -16,8 +16,7 @@ from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
 from studio.ui.dialogs.export.checks import CheckList
-from studio.ui.dialogs.export.footer import ErrorConsents, ExportFooter
-from studio.ui.dialogs.export.forms import FormList
+from studio.ui.dialogs.export.choices import ErrorConsents, ExportFooter, FormList
 from studio.ui.dialogs.export.result import ResultTabs
 from studio.ui.dialogs.export.subject import ExportSubject
 from studio.ui.dialogs.state_line import StateLine
