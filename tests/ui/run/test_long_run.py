@@ -23,7 +23,7 @@ from studio.core.agent.values.state import Limits
 from studio.core.runs.store import RunStore
 from studio.core.runs.stored import StoredEvents
 from studio.ui.run.steps.timeline import TimelineView
-from studio.viewmodels.run.search import RunSearch
+from studio.viewmodels.run.steps import RunSearch
 from tests.core.agent.runs import NATIVE, call, calling, run_of
 from tests.support.run_rows import rows_with
 from tests.support.stored_reads import note_reads

@@ -19,7 +19,7 @@ from studio.application.run.view import RunView
 from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.viewmodels.run.search import RunSearch
+from studio.viewmodels.run.steps import RunSearch
 
 _TYPING_MS = 120
 
