@@ -16,7 +16,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SHOWN = re.compile(r"^(?: {4})?prompt-studio ([^\n]+)$", re.MULTILINE)
 MENTIONED = re.compile(r"`prompt-studio ([^`\n]+)`")
 OPEN = re.compile(r"[…|\[]")
-"""What stands for something else: such a mention is no command yet."""
+"""What stands for something else: such a mention is not a command yet."""
 
 
 def arguments_of(line: str) -> list[str]:

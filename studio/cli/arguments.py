@@ -74,7 +74,7 @@ def load(path: Path) -> PromptDocument:
     """Read and parse one file.
 
     Raises:
-        UsageError: the file cannot be read, or is no prompt.
+        UsageError: the file cannot be read, or is not a prompt.
     """
     refuse_other_file(path)
     # Whole, so that whatever is named beside it is found from any working directory.
@@ -88,15 +88,15 @@ def refuse_other_file(path: Path) -> None:
         UsageError: it is one.
     """
     if path.suffix.lower() == ".py":
-        raise UsageError(f"{path} is no prompt (Python); `tools list` shows the tools in it")
+        raise UsageError(f"{path} is not a prompt (Python); `tools list` shows the tools in it")
     if is_experiment(path):
         raise UsageError(
-            f"{path} is no prompt (experiment); `check` looks at it, and `experiment run` runs it"
+            f"{path} is not a prompt (experiment); `check` checks it, and `experiment run` runs it"
         )
     kind = agent_file_kind(path)
     if kind is not None:
         raise UsageError(
-            f"{path} is no prompt ({TITLES[kind]}); `check` looks at it, and `messages` says "
+            f"{path} is not a prompt ({TITLES[kind]}); `check` looks at it, and `messages` says "
             "what of it is loaded when"
         )
 
@@ -122,7 +122,7 @@ def given_inputs(options: argparse.Namespace, document: PromptDocument) -> dict[
     """The values that the arguments give.
 
     Raises:
-        UsageError: a value is not what its input wants, or the file is no JSON object.
+        UsageError: a value is not what its input wants, or the file is not a JSON object.
     """
     values: dict[str, Json] = {}
     if options.inputs is not None:

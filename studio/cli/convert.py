@@ -130,7 +130,7 @@ def _load_exactly(path: Path) -> PromptDocument:
     """Parse a file that may be written back, so no byte of it may be guessed.
 
     Raises:
-        UsageError: it cannot be read, is not UTF-8, or is no prompt.
+        UsageError: it cannot be read, is not UTF-8, or is not a prompt.
     """
     refuse_other_file(path)
     return parse(read_text(path), path.resolve())

@@ -16,7 +16,7 @@ def whole(least: int = 0, most: int = LARGEST) -> Callable[[str], int]:
         number = whole_number(text)
         if number is None or not least <= number <= most:
             raise argparse.ArgumentTypeError(
-                f"{_shown(text)} is no whole number {_bounds(least, most)}"
+                f"{_shown(text)} is not a whole number {_bounds(least, most)}"
             )
         return number
 
@@ -41,7 +41,7 @@ def amount(
             found = math.nan
         if not least <= found <= most or (above and found == least):
             bounds = f"above {least:g}" if above else _bounds(least, most)
-            raise argparse.ArgumentTypeError(f"{_shown(text)} is no number {bounds}")
+            raise argparse.ArgumentTypeError(f"{_shown(text)} is not a number {bounds}")
         return found
 
     return read

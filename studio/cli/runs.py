@@ -241,7 +241,7 @@ def past_to_fork(store: RunStore, where: str) -> PastRun:
     """
     name, at, step = where.rpartition("@")
     if not at or not name or (wanted := whole_number(step)) is None:
-        raise UsageError(f"--fork {where!r} is no RUN@STEP; write --fork 3f2a@2")
+        raise UsageError(f"--fork {where!r} is not RUN@STEP; write --fork 3f2a@2")
     read = store.open(found_run(store, name).id)
     place = read.tree.find(wanted)
     if place is None:

@@ -61,5 +61,5 @@ def _size(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")
     pixels = whole_number(width) or 0, whole_number(height) or 0
     if not 0 < min(pixels) <= max(pixels) <= _MOST_PIXELS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 1440x900")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write 1440x900")
     return pixels

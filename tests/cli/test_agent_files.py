@@ -64,7 +64,7 @@ def test_no_command_takes_one_for_a_prompt(
 ) -> None:
     before = skill.read_bytes()
     assert run_command([*command, str(skill)]) == USAGE
-    assert "is no prompt (agent skill)" in capsys.readouterr().err
+    assert "is not a prompt (agent skill)" in capsys.readouterr().err
     assert skill.read_bytes() == before
 
 

@@ -169,7 +169,7 @@ def test_import_of_what_is_no_prompt_says_what_is(
     source = tmp_path / "mcp.json"
     source.write_text('{"mcpServers": {}}', encoding="utf-8")
     assert run_command(["import", str(source)]) == USAGE
-    assert "no prompt that is known" in capsys.readouterr().err
+    assert "not a known prompt" in capsys.readouterr().err
 
 
 BROKEN_TOOLS = """---

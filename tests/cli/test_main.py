@@ -376,4 +376,4 @@ def test_a_python_file_is_not_taken_for_a_prompt(
     path = tmp_path / "tools.py"
     path.write_text("def look() -> str:\n    return 'here'\n", encoding="utf-8")
     assert run_command([command, str(path)]) == USAGE
-    assert "is no prompt (Python); `tools list` shows the tools in it" in capsys.readouterr().err
+    assert "is not a prompt (Python); `tools list` shows the tools in it" in capsys.readouterr().err

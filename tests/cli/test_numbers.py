@@ -58,11 +58,11 @@ def test_what_lies_within_is_read(read: Callable[[str], float], text: str, value
     ("read", "text", "said"),
     [
         (whole(1, 10_000), "99999999999999",
-         "'99999999999999' is no whole number from 1 to 10,000"),
-        (whole(), "-1", "'-1' is no whole number from 0 to 1,000,000,000,000,000"),
-        (amount(above=True), "0", "'0' is no number above 0"),
-        (amount(most=1), "1.5", "'1.5' is no number from 0 to 1"),
-        (whole(), "1" * 99, "'11111111111111111111…' is no whole number"),
+         "'99999999999999' is not a whole number from 1 to 10,000"),
+        (whole(), "-1", "'-1' is not a whole number from 0 to 1,000,000,000,000,000"),
+        (amount(above=True), "0", "'0' is not a number above 0"),
+        (amount(most=1), "1.5", "'1.5' is not a number from 0 to 1"),
+        (whole(), "1" * 99, "'11111111111111111111…' is not a whole number"),
     ],
 )  # fmt: skip
 def test_what_lies_beyond_is_said_with_the_bounds(

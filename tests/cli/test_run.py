@@ -42,7 +42,7 @@ def test_stepping_shows_each_place_and_takes_commands(
     for place in ("before_request", "reply", "tool_call", "observation", "step_end", "answer"):
         assert f", {place}: " in printed.err
     assert 'calculator {"expression": "6 * 8"} → 48' in printed.err
-    assert "'what' is no command" in printed.err
+    assert "'what' is not a command" in printed.err
     assert printed.out.endswith("It is 43.\n")
 
 
@@ -208,7 +208,7 @@ def test_a_run_of_no_steps_is_wrong_usage(
     with pytest.raises(SystemExit) as ended:
         run_command([*RUN, "--max-iterations", number])
     assert ended.value.code == USAGE
-    assert f"{number!r} is no whole number from 1 to " in capsys.readouterr().err
+    assert f"{number!r} is not a whole number from 1 to " in capsys.readouterr().err
 
 
 def test_what_a_terminal_would_act_on_and_half_characters_are_shown_escaped(

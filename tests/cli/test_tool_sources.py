@@ -206,8 +206,8 @@ def test_a_prompts_whole_set_by_the_trust_in_its_folder(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["{"], "the arguments are no JSON"), (["[1]"], "one JSON object"),
-        (["-a", "text"], "'text' is no NAME=VALUE"),
+        (["{"], "the arguments are not JSON"), (["[1]"], "one JSON object"),
+        (["-a", "text"], "'text' is not NAME=VALUE"),
     ],
 )  # fmt: skip
 def test_arguments_that_are_none_are_said(
@@ -226,7 +226,7 @@ def test_a_file_of_another_kind_is_said(
     path = tmp_path / "notes.txt"
     path.write_text("x", encoding="utf-8")
     assert run_command(["tools", "list", str(path)]) == USAGE
-    assert "is no source of tools" in capsys.readouterr().err
+    assert "is not a source of tools" in capsys.readouterr().err
     assert run_command(["tools", "list", str(tmp_path / "none.json")]) == USAGE
 
 

@@ -74,7 +74,7 @@ def variable_problem(name: str) -> str:
         return _tr("Enter the name of the variable that holds the key.")
     if _KEY_LIKE.fullmatch(name) or not _VARIABLE.fullmatch(name):
         return _tr(
-            "This is no name of a variable. Keys are not written here: choose another place.",
+            "This is not a name of a variable. Keys are not written here: choose another place.",
         )
     return ""
 
@@ -138,7 +138,7 @@ def _base_url(connection: Connection) -> str:
         parts = urlsplit(address)
         _ = parts.port
     except ValueError:
-        return _tr("This is no web address.")
+        return _tr("This is not a web address.")
     if parts.scheme not in ("http", "https") or not parts.hostname or " " in address:
         return _tr(
             "Write the whole address, such as https://host/v1 or http://localhost:8000/v1.",

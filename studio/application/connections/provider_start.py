@@ -140,7 +140,9 @@ def tidied_key(text: str) -> str:
 def _key_problem(key: str) -> str:
     """What a text shows to be no key of any provider; empty where nothing speaks against it."""
     if any(not "!" <= char <= "~" for char in key):
-        return _tr("This is no key: keys have no blanks, and no letters such as ü. Copy it again.")
+        return _tr(
+            "This is not a key: keys have no blanks, and no letters such as ü. Copy it again."
+        )
     return ""
 
 

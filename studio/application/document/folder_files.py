@@ -120,10 +120,10 @@ def renamed(path: Path, name: str) -> Path:
     """Where a file or folder is under another name.
 
     Raises:
-        FileError: it is no name.
+        FileError: it is not a name.
     """
     if name in ("", ".", "..") or not _NAME.fullmatch(name):
-        said = translate("Files", "{name!r} is no name for a file.").format(name=name)
+        said = translate("Files", "{name!r} is not a name for a file.").format(name=name)
         hint = translate("Files", "A name has no / and no \\; folders are made in the tree.")
         raise FileError(said, hint)
     return path.with_name(name)
@@ -239,7 +239,7 @@ def _inside(folder: Path, name: str) -> Path:
     """The place of a name that may have folders in it, and never leads out of its folder."""
     parts = name.replace("\\", "/").split("/")
     if any(part in ("", ".", "..") or not _NAME.fullmatch(part) for part in parts):
-        said = translate("Files", "{name!r} is no name for a file.").format(name=name)
+        said = translate("Files", "{name!r} is not a name for a file.").format(name=name)
         hint = translate("Files", "Write a name, or folders and a name: drafts/first.prompty.")
         raise FileError(said, hint)
     return folder.joinpath(*parts)

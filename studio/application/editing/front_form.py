@@ -99,7 +99,7 @@ def set_front(document: PromptDocument, field: FrontField, typed: str) -> tuple[
         typed: what the user typed; empty takes the key out.
 
     Raises:
-        FrontFormError: it is no value of this kind, or the YAML around it would say something else.
+        FrontFormError: it is not a value of this kind, or the YAML around it would change.
     """
     entry = document.entry(*field.path)
     if not typed.strip():
@@ -130,7 +130,7 @@ def read_value(field: FrontField, typed: str) -> Json:
         try:
             number = int(text) if field.kind == "integer" else float(text)
         except ValueError as error:
-            said = translate("FrontForm", "{text!r} is no number.")
+            said = translate("FrontForm", "{text!r} is not a number.")
             raise FrontFormError(said.format(text=text)) from error
         return int(text) if text.lstrip("+-").isdigit() else number
     if field.kind == "json":
@@ -158,7 +158,7 @@ def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
         FrontFormError: the name is taken, or is none.
     """
     if not name.isidentifier():
-        said = translate("FrontForm", "{name!r} is no name: letters, digits and _ only.")
+        said = translate("FrontForm", "{name!r} is not a name: letters, digits and _ only.")
         raise FrontFormError(said.format(name=name))
     if document.input(name) is not None:
         said = translate("FrontForm", "There is an input {name!r} already.")

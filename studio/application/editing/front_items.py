@@ -42,7 +42,7 @@ def add_tool(
             own.
     """
     if not re.fullmatch(r"[\w-]+", name):
-        said = translate("FrontForm", "{name!r} is no name of a tool: letters, digits, _ and -.")
+        said = translate("FrontForm", "{name!r} is not a name of a tool: letters, digits, _ and -.")
         raise FrontFormError(said.format(name=name))
     if document.dialect == "legacy":
         raise FrontFormError(

@@ -72,7 +72,7 @@ def tool_rename(document: PromptDocument, old: str, new: str) -> tuple[TextEdit,
     and after a ReAct `Action:`.
 
     Raises:
-        ValueError: `new` is no name, or is taken; the text says which.
+        ValueError: `new` is not a name, or is taken; the text says which.
     """
     if not _TOOL_NAME.fullmatch(new):
         raise ValueError(f"{new!r} is not a name: letters, digits, _ and - only, no digit first")

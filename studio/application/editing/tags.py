@@ -34,7 +34,7 @@ def tag_at(text: str, at: int, start: int = 0) -> TagAt:
     Args:
         text: the text.
         at: the place.
-        start: where the template begins; what stands before it is no template.
+        start: where the template begins; what stands before it is not a template.
     """
     for match in _TAGS.finditer(text, min(start, at)):
         if match.start() >= at:

@@ -56,7 +56,7 @@ def read_files(path: Path, files: Sequence[Path], hide: Callable[[str], str]) ->
     """Take journals into the history; returns the ids of their runs.
 
     Raises:
-        JournalError: a file is no journal; those before it are taken.
+        JournalError: a file is not a journal; those before it are taken.
     """
     taken: list[str] = []
     with closing(RunStore(path)) as store:

@@ -324,7 +324,7 @@ class Asker:
         if not seconds or not self.turns.is_timed:
             return cast("RunState", await going)
         try:
-            # Waiting for room is no part of the cell; the limit of the run counts what is.
+            # Waiting for room is not part of the cell; the limit of the run counts what is.
             return cast("RunState", await asyncio.wait_for(going, 20 * seconds / 1000 + 60))
         except TimeoutError:
             return f"The cell did not end in {seconds} ms."

@@ -199,7 +199,7 @@ class PromptJudge:
                     entry, document, self._services.connections, trusted=self._plan.folder.trusted
                 )
                 if choice is None:
-                    raise NotRunError(_tr("`echo` is no judge."))
+                    raise NotRunError(_tr("`echo` is not a judge."))
                 model = self._answerers.open(
                     without_retries(choice), document.source.path, trusted=self._plan.folder.trusted
                 )

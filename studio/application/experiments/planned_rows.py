@@ -98,7 +98,7 @@ def _cases(
         elif isinstance(each, DatasetReference):
             for case in _dataset(each, file, folder, warnings, on_rows):
                 whole = with_values(named_at(case, each.span), file, folder) if case.files else case
-                # Rows of a table are data: what one says is no name of a file.
+                # Rows of a table are data: what one says is not a name of a file.
                 yield values.of(whole) if whole.file.endswith(_TESTS) else whole
         else:
             samples = {

@@ -85,7 +85,7 @@ def read_json(text: str) -> TypedValue:
 
 
 def _no_constant(word: str) -> float:
-    raise ValueError(_tr("{word} is no JSON value.").format(word=word))
+    raise ValueError(_tr("{word} is not a JSON value.").format(word=word))
 
 
 def _range_problem(number: float, spec: FieldSpec) -> str:

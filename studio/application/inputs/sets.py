@@ -88,7 +88,7 @@ def _read_all(prompt: Path) -> dict[str, Json]:
         return {}
     data = _json(_text(path), path)
     if not isinstance(data, Mapping):
-        raise InputFileError(_tr("{file} is no object of named sets.").format(file=path.name))
+        raise InputFileError(_tr("{file} is not an object of named sets.").format(file=path.name))
     return {str(name): item for name, item in data.items()}
 
 

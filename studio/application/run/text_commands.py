@@ -33,7 +33,7 @@ HELP = """\
 
 
 class CommandError(ValueError):
-    """A line that is no command; the text says how to write it."""
+    """A line that is not a command; the text says how to write it."""
 
 
 def breakpoint_of(text: str, number: int, tools: tuple[str, ...] | None = None) -> Breakpoint:
@@ -70,13 +70,13 @@ def target_of(text: str) -> RunTarget:
     """Where `STEP[:PLACE]`, or `PLACE` alone, is.
 
     Raises:
-        CommandError: it is no place of a run.
+        CommandError: it is not a place of a run.
     """
     words = text.replace(":", " ").split()
     places = [place for word in words if (place := PausePoint.of(word)) is not None]
     steps = [step for word in words if (step := whole_number(word)) is not None]
     if not words or len(places) > 1 or len(steps) > 1 or len(words) != len(places) + len(steps):
-        raise CommandError(f"{text!r} is no place of a run; write 3, tool_call, or 3:tool_call")
+        raise CommandError(f"{text!r} is not a place of a run; write 3, tool_call, or 3:tool_call")
     return RunTarget(places[0] if places else None, steps[0] if steps else None)
 
 
@@ -148,7 +148,7 @@ def _said(word: str, rest: str, state: RunState) -> Command:
     }
     make = texts.get(word)
     if make is None:
-        raise CommandError(f"{word!r} is no command")
+        raise CommandError(f"{word!r} is not a command")
     return make()
 
 
@@ -165,7 +165,7 @@ _PLAIN: Mapping[str, Callable[[], Command]] = {
 def _number(text: str, example: str) -> int:
     number = whole_number(text)
     if number is None:
-        raise CommandError(f"{text!r} is no number; write `{example}`")
+        raise CommandError(f"{text!r} is not a number; write `{example}`")
     return number
 
 
@@ -192,7 +192,7 @@ def _arguments(rest: str, state: RunState) -> Command:
     try:
         value = parse_json(rest)
     except ValueError as error:
-        raise CommandError(f"the arguments are no JSON: {reason_of(error)}") from None
+        raise CommandError(f"the arguments are not JSON: {reason_of(error)}") from None
     if not isinstance(value, dict):
         raise CommandError("the arguments are one JSON object")
     return commands.EditCall(row, state.step.calls[row].tool, value)

@@ -13,7 +13,7 @@ _DESCRIPTIONS = (".json", ".yaml", ".yml")
 
 
 class UnknownSourceError(ValueError):
-    """What is named is no source of tools; the text says why."""
+    """What is named is not a source of tools; the text says why."""
 
 
 def is_address(place: str) -> bool:
@@ -48,7 +48,7 @@ def named_by(
     if path.suffix in _DESCRIPTIONS:
         return OpenApi(path.stem, path, connection or {})
     raise UnknownSourceError(
-        f"{path.name} is no source of tools: a Python file, a prompt, a .mcp.json, an OpenAPI "
+        f"{path.name} is not a source of tools: a Python file, a prompt, a .mcp.json, an OpenAPI "
         "description (.json, .yaml), or an address"
     )
 

@@ -78,7 +78,7 @@ def read_calls(path: Path) -> tuple[SavedCall, ...]:
     try:
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST:
-            raise SavedCallsError(f"{path.name} is no file of calls, or larger than 20 MB")
+            raise SavedCallsError(f"{path.name} is not a file of calls, or larger than 20 MB")
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return ()
@@ -287,14 +287,14 @@ def _read_line(line: str, where: str) -> SavedCall:
     try:
         whole = parse_json(line)
     except ValueError as error:
-        raise SavedCallsError(f"{where}: it is no JSON: {reason_of(error)}") from None
+        raise SavedCallsError(f"{where}: it is not JSON: {reason_of(error)}") from None
     if not isinstance(whole, Mapping):
         raise SavedCallsError(f"{where}: a call is an object")
     tool, arguments = whole.get("tool"), whole.get("arguments", {})
     if not isinstance(tool, str) or not tool:
         raise SavedCallsError(f"{where}: 'tool' is missing")
     if not isinstance(arguments, Mapping):
-        raise SavedCallsError(f"{where}: 'arguments' is no object")
+        raise SavedCallsError(f"{where}: 'arguments' is not an object")
     compare = next((each for each in get_args(Comparison) if each == whole.get("compare")), None)
     if compare is None and "compare" in whole:
         raise SavedCallsError(f"{where}: 'compare' is one of {', '.join(get_args(Comparison))}")

@@ -152,7 +152,7 @@ def _range(text: str) -> tuple[int, int | None]:
         return 1, None
     found = _RANGE.fullmatch(text)
     if found is None:
-        raise UsageError(f"{text!r} are no rows; write 7, 1-50 or 100-")
+        raise UsageError(f"{text!r} are not rows; write 7, 1-50 or 100-")
     first = int(found[1])
     if "-" not in text:
         return first, first

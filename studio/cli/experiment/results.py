@@ -168,7 +168,7 @@ def _cell_key(ledger: ExperimentLedger, head: ResultHead, text: str) -> CellKey:
         variant, repeat = rest, ""
     at_row, at_repeat = whole_number(row), whole_number(repeat or "1")
     if at_row is None or at_repeat is None or (variant and variant not in names):
-        raise UsageError(f"{text!r} is no cell; write ROW:VARIANT, one of {', '.join(names)}")
+        raise UsageError(f"{text!r} is not a cell; write ROW:VARIANT, one of {', '.join(names)}")
     at = names.index(variant) if variant else 0
     return CellKey(at_repeat, at_row, at)
 

@@ -197,19 +197,19 @@ def _arguments(options: argparse.Namespace) -> JsonObject:
     """The arguments of a call.
 
     Raises:
-        UsageError: they are no JSON object, or one has no name.
+        UsageError: they are not a JSON object, or one has no name.
     """
     try:
         whole = parse_json(options.arguments)
     except ValueError as error:
-        raise UsageError(f"the arguments are no JSON: {reason_of(error)}") from None
+        raise UsageError(f"the arguments are not JSON: {reason_of(error)}") from None
     if not isinstance(whole, Mapping):
         raise UsageError("the arguments are one JSON object")
     made = dict(whole)
     for each in options.argument:
         name, equals, text = each.partition("=")
         if not equals or not name:
-            raise UsageError(f"{each!r} is no NAME=VALUE")
+            raise UsageError(f"{each!r} is not NAME=VALUE")
         made[name] = _value(text)
     return made
 

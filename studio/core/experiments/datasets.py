@@ -279,7 +279,7 @@ def _float(text: str, path: Path, line: int) -> float:
         return float(text)
     except ValueError:
         raise DatasetError(
-            f"{path.name}, line {line}: the threshold {text!r} is no number"
+            f"{path.name}, line {line}: the threshold {text!r} is not a number"
         ) from None
 
 

@@ -141,7 +141,7 @@ def _instructions(body: str) -> list[str]:
 def _losses(document: PromptDocument) -> Iterator[str]:
     for key in document.data:
         if key not in _KEYS:
-            yield f"{key}: is no key of AgentSchema; it stays in the file, and readers ignore it."
+            yield f"{key}: is not a key of AgentSchema; it stays in the file; readers ignore it."
     yield from _references(document)
     for item in (*document.inputs, *document.outputs):
         if item.kind not in _KINDS:

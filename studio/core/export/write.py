@@ -27,7 +27,7 @@ def write_bytes_atomically(path: Path, content: bytes) -> None:
     """Write bytes.
 
     The new content goes to a file beside the old one, reaches the disk, and then takes its place;
-    a link stays a link, and the file's permissions stay. What is no file (/dev/stdout, a pipe, a
+    a link stays a link, and the file's permissions stay. What is not a file (/dev/stdout, a pipe, a
     device) has no place to be taken: it is written to.
 
     Raises:

@@ -48,7 +48,7 @@ def import_agent_schema(text: str) -> Imported:
     reading = read_yaml(text)
     data = reading.value
     if reading.broken or not isinstance(data, Mapping):
-        told = reading.problems[0].message if reading.problems else "it is no mapping of keys."
+        told = reading.problems[0].message if reading.problems else "it is not a mapping of keys."
         raise ImportFailure(f"The YAML cannot be read: {told}")
     kind = data.get("kind", "prompt")
     if str(kind).lower() != "prompt":
@@ -206,7 +206,7 @@ def _words(draft: ConversionDraft) -> None:
             )
             if key == "apiType" and new not in ("chat", "responses", "embedding", "image"):
                 draft.move(("model", key), ("metadata", "agentSchema", "model"), key)
-                draft.notes.append(f"model.apiType: {word!r} is no API of a prompt; kept aside")
+                draft.notes.append(f"model.apiType: {word!r} is not an API of a prompt; kept aside")
             else:
                 draft.replace(("model", key), new)
 

@@ -53,7 +53,7 @@ def import_curl(text: str) -> Imported:
     try:
         data = parse_json(body)
     except ValueError as error:
-        raise ImportFailure(f"The body of the command is no JSON: {reason_of(error)}.") from error
+        raise ImportFailure(f"The body of the command is not JSON: {reason_of(error)}.") from error
     made = import_request(data)
     address = next((word for word in words if "://" in word), "")
     parts = urlsplit(address)
@@ -95,7 +95,7 @@ def import_script(text: str) -> Imported:
     """The prompt of an exported script: its literals, nothing of it is run.
 
     Raises:
-        ImportFailure: it is no Python, or holds no messages.
+        ImportFailure: it is not Python, or holds no messages.
     """
     found = _literals(text)
     messages = found.get("MESSAGES")
@@ -184,7 +184,7 @@ def import_bundle(content: bytes) -> Imported:
             names = archive.namelist()
             prompts = [name for name in names if name.endswith(".prompty")]
             if "manifest.json" not in names or not prompts:
-                raise ImportFailure("This zip is no bundle: it holds no manifest and no prompt.")
+                raise ImportFailure("This zip is not a bundle: it holds no manifest and no prompt.")
             name = min(prompts, key=lambda each: each.count("/"))
             text = archive.read(name).decode("utf-8")
             beside = name.removesuffix(".prompty") + ".inputs.json"

@@ -168,7 +168,7 @@ def _body(text: str, work: Composition) -> None:
             work.messages.append("history")
             continue
         if role not in _ROLES:
-            work.notes.append(f"The role {role!r} is no role of a prompt file; it is user now.")
+            work.notes.append(f"The role {role!r} is not a role of a prompt file; it is user now.")
         word = role if role in _ROLES else "user"
         work.messages.append(Message(word, (TextPart(template),)))  # type: ignore[arg-type]
     for name in made.media:

@@ -35,7 +35,7 @@ def import_langfuse(data: Json) -> Imported:
         ImportFailure: it holds no text.
     """
     if not isinstance(data, Mapping):
-        raise ImportFailure("It is no prompt of Langfuse.")
+        raise ImportFailure("It is not a prompt of Langfuse.")
     work = Composition(is_template=True)
     prompt = data.get("prompt")
     items = prompt if isinstance(prompt, list) else [{"role": "user", "content": prompt}]
@@ -73,7 +73,7 @@ def import_stored(data: Json) -> Imported:
         ImportFailure: it holds no messages.
     """
     if not isinstance(data, Mapping):
-        raise ImportFailure("It is no stored prompt.")
+        raise ImportFailure("It is not a stored prompt.")
     data = _with_run(data)
     block = data
     for key in ("prompt", "version", "data_source"):
@@ -171,7 +171,7 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
         raise ImportFailure(f"There are {len(listed)} conversations; none has number {choose + 1}.")
     chosen = listed[choose]
     if not isinstance(chosen, Mapping):
-        raise ImportFailure("It is no conversation.")
+        raise ImportFailure("It is not a conversation.")
     work = Composition()
     left_out = 0
     for message in _branch(chosen):

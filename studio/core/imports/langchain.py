@@ -87,7 +87,7 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
     if not work.messages:
         raise ImportFailure("There are no messages in it.")
     if kwargs.get("output_parser") is not None:
-        work.notes.append("output_parser: how the answer is read is no part of a prompt file.")
+        work.notes.append("output_parser: how the answer is read is not part of a prompt file.")
     _settle_format(work, formats)
     _inputs(work, kwargs)
     return Imported(compose(work), "LangChain prompt", tuple(work.notes))
@@ -148,7 +148,7 @@ def _model(step: Json, work: Composition) -> None:
         if model:
             work.front["model"] = model
     elif name:
-        work.notes.append(f"The step {name} of the sequence is no part of a prompt.")
+        work.notes.append(f"The step {name} of the sequence is not part of a prompt.")
 
 
 def _add(item: Json, work: Composition, formats: list[str]) -> None:
@@ -171,7 +171,7 @@ def _add(item: Json, work: Composition, formats: list[str]) -> None:
         word = str(kwargs.get("role", "user"))
         role = _ROLES.get(word.lower(), "user")
         if word.lower() not in _ROLES:
-            work.notes.append(f"The role {word!r} is no role of a prompt file; it is user now.")
+            work.notes.append(f"The role {word!r} is not a role of a prompt file; it is user now.")
     if name.endswith("PromptTemplate") and role is not None:
         prompts = kwargs.get("prompt")
         parts: list[Part] = []
@@ -204,7 +204,7 @@ def _add_plain(item: JsonObject, work: Composition, formats: list[str]) -> bool:
 
 
 def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
-    """A message that is no template: every character is literal."""
+    """A message that is not a template: every character is literal."""
     item: dict[str, Json] = {"role": role, "content": kwargs.get("content", "")}
     if isinstance(kwargs.get("name"), str):
         item["name"] = kwargs["name"]

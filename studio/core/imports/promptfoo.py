@@ -252,7 +252,7 @@ def value_of_file(path: str, text: str) -> str:
 
     Raises:
         ImportFailure: it is a program that makes the value, or a PDF.
-        ValueError: it is no YAML.
+        ValueError: it is not YAML.
     """
     if path.lower().endswith(_PROGRAMS):
         raise ImportFailure("it is a program that makes the value, and it is not run here.")

@@ -162,7 +162,7 @@ def checked(made: Imported) -> Imported:
 def _import_text(text: str, path: Path | None, choose: int) -> Imported:
     kind = agent_file_kind(path)
     if kind is not None and kind != "dotprompt":
-        raise ImportFailure(f"This is no prompt ({TITLES[kind]}); `check` looks at it as it is.")
+        raise ImportFailure(f"This is not a prompt ({TITLES[kind]}); `check` looks at it as it is.")
     suffix = path.suffix.lower() if path is not None else ""
     if suffix == ".prompty" or (not suffix and text.startswith(("---", "+++"))):
         return _prompt_file(text, path)
@@ -177,7 +177,7 @@ def _import_text(text: str, path: Path | None, choose: int) -> Imported:
     if stripped[:1] in ("{", "[") and suffix not in (".yaml", ".yml"):
         return _json(text, path, choose)
     if suffix == ".json":
-        raise ImportFailure("This is no JSON: it begins with neither { nor [.")
+        raise ImportFailure("This is not JSON: it begins with neither { nor [.")
     if suffix in (".yaml", ".yml"):
         return _yaml(text, path, choose)
     if suffix == "":
@@ -239,7 +239,7 @@ def _value(text: str, data: Json, path: Path | None, choose: int) -> Imported:
     if made is not None:
         return made
     raise ImportFailure(
-        "This JSON is no prompt that is known: a request body with messages, a list of messages, "
+        "This JSON is not a known prompt: a request body with messages, a list of messages, "
         "or a prompt of LangChain."
     )
 
@@ -251,7 +251,7 @@ def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
         line = lines[choose]
         made = _value(line, parse_json(line), path, 0)
     except ValueError as error:
-        raise ImportFailure(f"Line {choose + 1} is no JSON: {reason_of(error)}.") from error
+        raise ImportFailure(f"Line {choose + 1} is not JSON: {reason_of(error)}.") from error
     if len(lines) == 1:
         return made
     names = unique_titles([f"line {number}" for number in range(1, len(lines) + 1)])
@@ -268,7 +268,7 @@ def _yaml(text: str, path: Path | None, choose: int) -> Imported:
     if made is not None:
         return made
     raise ImportFailure(
-        "This YAML is no prompt that is known: an agent of AgentSchema (kind: prompt) or a "
+        "This YAML is not a known prompt: an agent of AgentSchema (kind: prompt) or a "
         "promptfoo configuration (prompts)."
     )
 
@@ -314,7 +314,7 @@ def import_chat_text(text: str) -> Imported:
     if not text.strip():
         raise ImportFailure("The text is empty.")
     if "\x00" in text:
-        raise ImportFailure("This is no text file.")
+        raise ImportFailure("This is not a text file.")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     work = Composition()
     messages = list(read_markdown(text))

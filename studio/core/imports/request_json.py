@@ -57,7 +57,7 @@ def import_request(data: Json) -> Imported:
     if isinstance(data, list):
         data = {"messages": data}
     if not isinstance(data, Mapping):
-        raise ImportFailure("The JSON is no request and no list of messages.")
+        raise ImportFailure("The JSON is neither a request nor a list of messages.")
     if isinstance(data.get("conversations"), list):  # ShareGPT's words
         data = {**data, "messages": data["conversations"]}
     work = Composition()

@@ -25,7 +25,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def origin(address: str) -> str:
-    """Scheme, host and port of an address, as it is kept; empty for what is no web address."""
+    """Scheme, host and port of an address, as it is kept; empty for what is not a web address."""
     parts = _split(address)
     if parts is None:
         return ""

@@ -132,7 +132,7 @@ async def files_of(project: str, index: str) -> tuple[IndexFile, ...]:
         text = data.decode("utf-8")
         return _of_json(text, page) if "json" in kind else _of_html(text, page)
     except (ValueError, KeyError, TypeError):
-        raise _unreachable(index, "what came is no list of files") from None
+        raise _unreachable(index, "what came is not a list of files") from None
 
 
 def _of_json(text: str, page: str) -> tuple[IndexFile, ...]:
@@ -213,7 +213,7 @@ async def _asked(address: str, accept: str) -> AsyncIterator[httpx2.Response]:
     try:
         scheme = urlsplit(address).scheme
     except ValueError:
-        raise _unreachable(address, "it is no address") from None
+        raise _unreachable(address, "it is not an address") from None
     if scheme not in ("http", "https"):
         raise _unreachable(address, "only http and https are asked")
     transport, _ = transport_to(address)

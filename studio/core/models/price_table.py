@@ -71,7 +71,7 @@ async def fetch_prices(address: str = ADDRESS) -> str:
     try:
         _read(data)
     except ValueError:
-        message = "What came is no table of prices."
+        message = "What came is not a table of prices."
         raise ModelError("bad-reply", message, "The one before is used.") from None
     path = kept_table()
     try:

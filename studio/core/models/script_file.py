@@ -47,7 +47,7 @@ def _reply(item: Json, number: int, path: Path) -> ScriptedReply:
     if isinstance(item, str):
         return item
     if not isinstance(item, Mapping):
-        raise ModelError("no-script", f"Reply {number} of {path.name!r} is no reply.", _HINT)
+        raise ModelError("no-script", f"Reply {number} of {path.name!r} is not a reply.", _HINT)
     reason = item.get("finish_reason")
     if reason is not None and reason not in get_args(FinishReason):
         raise ModelError(

@@ -273,10 +273,10 @@ class PromptDocument:
     """What is wrong, in source order."""
 
     is_experiment: bool = False
-    """Whether it is no prompt but an experiment, whose entries and problems stand here."""
+    """Whether it is not a prompt but an experiment, whose entries and problems stand here."""
 
     agent_file: str = ""
-    """Whether it is no prompt but a file that coding agents read, and which (`AgentFileKind`)."""
+    """Which file of coding agents it is (`AgentFileKind`); empty for a prompt."""
 
     @property
     def is_prompt(self) -> bool:
@@ -285,7 +285,7 @@ class PromptDocument:
 
     @property
     def is_tool_file(self) -> bool:
-        """Whether it is no prompt but a Python file, whose functions are tools."""
+        """Whether it is not a prompt but a Python file, whose functions are tools."""
         return self.source.path is not None and self.source.path.suffix == ".py"
 
     def input(self, name: str) -> InputDeclaration | None:

@@ -29,7 +29,7 @@ class Segment:
     """For a value: the root name of the input that it came from, where one can be named."""
 
     value: Json = None
-    """What a reference gave, where that is no text; `text` is then its JSON."""
+    """What a reference gave, where that is not a text; `text` is then its JSON."""
 
 
 @dataclass(frozen=True)

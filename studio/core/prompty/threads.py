@@ -61,7 +61,7 @@ def read_thread(
         name: The input that holds it.
 
     Returns:
-        The messages; None where `value` is no list.
+        The messages; None where `value` is not a list.
     """
     if isinstance(value, Mapping):
         value = value.get("messages")

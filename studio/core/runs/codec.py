@@ -27,7 +27,7 @@ _EVENTS: Mapping[str, type] = {item.__name__: item for item in typing.get_args(E
 
 
 class JournalError(ValueError):
-    """A line or row that is no event; the text says why."""
+    """A line or row that is not an event; the text says why."""
 
 
 class _AnyJson:
@@ -144,7 +144,7 @@ def _plain(value: Any) -> Json:  # noqa: ANN401
         return sorted(_plain(item) for item in value)  # type: ignore[type-var]
     if isinstance(value, Sequence):
         return [_plain(item) for item in value]
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _encode_one(value: Any) -> Json:  # noqa: ANN401

@@ -45,7 +45,7 @@ def read_journal(text: str) -> Iterator[Event]:
     """The events of a journal; a last line that was cut off in writing is left out.
 
     Raises:
-        JournalError: another line is no event.
+        JournalError: another line is not an event.
     """
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
@@ -56,9 +56,9 @@ def read_journal(text: str) -> Iterator[Event]:
         except ValueError as error:
             if number == len(lines):
                 return
-            raise JournalError(f"line {number} is no JSON: {reason_of(error)}") from error
+            raise JournalError(f"line {number} is not JSON: {reason_of(error)}") from error
         if not isinstance(data, dict):
-            raise JournalError(f"line {number} is no event")
+            raise JournalError(f"line {number} is not an event")
         yield decode_event(data)
 
 
@@ -247,14 +247,14 @@ def export_run(
     return hide(form.make(branch, version))
 
 
-_NO_JOURNAL = "the file is no journal of a run, the one form that comes back in"
+_NO_JOURNAL = "the file is not a journal of a run, the one form that comes back in"
 
 
 def import_run(text: str, store: RunStore) -> str:
     """Take a journal into the history; gives the run's id, a new one where its own is taken.
 
     Raises:
-        JournalError: the text is no journal, or its events do not follow from each other.
+        JournalError: the text is not a journal, or its events do not follow from each other.
     """
     try:
         events = list(read_journal(text))

@@ -257,7 +257,7 @@ class RunStore:
         """The events of a run in order, up to a sequence number.
 
         Raises:
-            JournalError: a row is no event.
+            JournalError: a row is not an event.
         """
         rows = self._connection.execute(
             "SELECT seq, at, data FROM events JOIN runs ON run = number WHERE id = ? AND seq <= ? "

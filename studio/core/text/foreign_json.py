@@ -34,7 +34,7 @@ def parse_json(text: str | bytes, parse_constant: Callable[[str], object] | None
         parse_constant: makes what `NaN` and `Infinity` become, as in `json.loads`.
 
     Raises:
-        JSONDecodeError: it is no JSON; a `ValueError`.
+        JSONDecodeError: it is not JSON; a `ValueError`.
         JsonBoundError: it nests too deeply, or holds a number of too many digits; a `ValueError`.
     """
     try:

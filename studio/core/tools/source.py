@@ -96,7 +96,7 @@ class OfferContent:
     """A prompt or resource of a server, opened."""
 
     parts: tuple[tuple[str, str], ...]
-    """(role, text) in order; the role is empty for a resource. What is no text is described."""
+    """(role, text) in order; the role is empty for a resource. What is not a text is described."""
 
     pictures: tuple[ToolPicture, ...] = ()
     """The pictures in it."""

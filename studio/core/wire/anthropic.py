@@ -199,7 +199,7 @@ def _input(call: ToolCallPart, draft: RequestDraft) -> Json:
         return value
     draft.report(
         "tool-arguments",
-        f"The arguments of {call.name!r} are no JSON object; Anthropic gets them as '_raw'.",
+        f"The arguments of {call.name!r} are not a JSON object; Anthropic gets them as '_raw'.",
         call.span,
         Severity.WARNING,
     )

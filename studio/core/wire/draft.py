@@ -175,7 +175,7 @@ def all_stops(options: JsonObject, more: Iterable[str]) -> list[Json]:
     value = options.get("stopSequences")
     own = value if isinstance(value, list | tuple) else [value] if value else []
     stops: list[Json] = []
-    for item in (*own, *more):  # an author may have written what is no text, and no key
+    for item in (*own, *more):  # an author may have written what is not a text, and no key
         if item not in stops:
             stops.append(item)
     return stops

@@ -51,7 +51,7 @@ class SymbolIndex:
                 known = _Known(stamp, tuple(_symbols_of(parse(text, path), self._encoding)))
                 self._known[path] = known
         except (OSError, UnicodeDecodeError):
-            return ()  # a file that is gone, or is no text, names nothing
+            return ()  # a file that is gone, or is not a text, names nothing
         return known.symbols
 
 

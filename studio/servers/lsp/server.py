@@ -257,7 +257,7 @@ def _add_studio(server: PromptLanguageServer) -> None:
     async def show_messages(uri: str) -> str:
         reading = server.reading(uri)
         if not reading.document.is_prompt:
-            raise JsonRpcInvalidParams(f"{uri} is no prompt")
+            raise JsonRpcInvalidParams(f"{uri} is not a prompt")
         text = features.messages_text(reading)
         window = server.client_capabilities.window
         if window is not None and window.show_document is not None:

@@ -277,7 +277,7 @@ def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         needs(consent)
         at = PausePoint.of(place)
         if at is None:
-            raise ToolError(f"{place!r} is no place of a run.")
+            raise ToolError(f"{place!r} is not a place of a run.")
         if not runs.holds(run):
             if not file:
                 raise ToolError("A run of the history needs `file`, the prompt it goes on with.")

@@ -139,7 +139,7 @@ class ServedFolder:
         """
         kind = agent_file_kind(self.path(name))
         if kind is not None:
-            raise ToolError(f"{name!r} is no prompt ({TITLES[kind]}); `check` looks at it.")
+            raise ToolError(f"{name!r} is not a prompt ({TITLES[kind]}); `check` looks at it.")
         if text is not None:
             return parse(text, self.path(name))
         return parse(self.text(name), self.path(name))

@@ -158,4 +158,4 @@ def test_what_is_no_key_is_not_tried(key: str) -> None:
     found = missing(start("openai"), ProviderAnswers("", key, ""))
     assert found is not None
     assert found[0] == "key"
-    assert "no key" in found[1]
+    assert "not a key" in found[1]

@@ -122,7 +122,7 @@ def test_what_was_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "a\0b", "a\nb"])
 def test_what_is_no_name_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="no name"):
+    with pytest.raises(FileError, match="not a name"):
         renamed(tmp_path / "a.prompty", name)
 
 
@@ -131,7 +131,7 @@ def test_a_new_file_stays_in_its_folder(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     for make in (new_file, new_folder):
-        with pytest.raises(FileError, match="no name"):
+        with pytest.raises(FileError, match="not a name"):
             make(folder, name)
     assert [each.name for each in tmp_path.iterdir()] == ["in"]
 

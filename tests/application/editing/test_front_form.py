@@ -111,7 +111,7 @@ def test_inputs_come_go_and_change_their_names() -> None:
     assert parse(more).input("hotel") is not None
     with pytest.raises(FrontFormError, match="already"):
         add_input(document, "city")
-    with pytest.raises(FrontFormError, match="no name"):
+    with pytest.raises(FrontFormError, match="not a name"):
         add_input(document, "a b")
     named = apply_edits(PROMPT, rename(document, "city", "place"))
     assert named == PROMPT.replace("city", "place")
@@ -144,7 +144,7 @@ def test_lists_of_inputs_and_short_forms() -> None:
             "model: !!map {id: g}\n", ("model", "provider"), "openai",
             "model: !!map {id: g, provider: openai}\n",
         ),
-        (  # a comment before the bracket is no place for a key
+        (  # a comment before the bracket is not a place for a key
             "model: {\n  id: g # keep\n}\n", ("model", "provider"), "openai",
             "model: {\n  id: g, provider: openai # keep\n}\n",
         ),

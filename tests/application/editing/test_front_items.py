@@ -89,7 +89,7 @@ def test_the_last_tool_takes_the_key_along() -> None:
     [
         ("tools:\n  - name: a", "a", "already"),
         ("tools: {a: {}}", "a", "already"),
-        ("tools:\n  - name: a", "a b", "no name"),
+        ("tools:\n  - name: a", "a b", "not a name"),
         ("tools: tools.py", "b", "form of its own"),
         ("base: &t [{name: a}]\ntools: *t", "b", "form of its own"),
     ],

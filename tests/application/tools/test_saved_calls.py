@@ -52,10 +52,10 @@ def test_what_the_command_line_recorded_gets_names() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "line 2: it is no JSON"),
+        ("{", "line 2: it is not JSON"),
         ("[]", "line 2: a call is an object"),
         ('{"arguments": {}}', "line 2: 'tool' is missing"),
-        ('{"tool": "t", "arguments": 3}', "line 2: 'arguments' is no object"),
+        ('{"tool": "t", "arguments": 3}', "line 2: 'arguments' is not an object"),
         ('{"tool": "t", "compare": "all"}', "line 2: 'compare' is one of"),
     ],
 )
@@ -141,5 +141,5 @@ def test_rows_without_an_argument_are_refused(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "chat.calls.jsonl")
-    with pytest.raises(SavedCallsError, match="no file of calls"):
+    with pytest.raises(SavedCallsError, match="not a file of calls"):
         read_calls(tmp_path / "chat.calls.jsonl")

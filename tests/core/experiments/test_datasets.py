@@ -46,7 +46,7 @@ def test_the_columns_of_a_csv_file_are_those_of_promptfoo(tmp_path: Path) -> Non
         ("a.csv", "a,b\n1\n", "line 2: the row has 1 cell"),
         ("a.csv", "a,a\n1,2\n", "the column 'a' is there twice"),
         ("a.csv", "", "the first line must name the columns"),
-        ("a.csv", "a,__threshold\n1,much\n", "line 2: the threshold 'much' is no number"),
+        ("a.csv", "a,__threshold\n1,much\n", "line 2: the threshold 'much' is not a number"),
         ("a.csv", "a\nx\0y\n", "line 2: the line holds a NUL"),
         ("a.jsonl", '{"a": 1}\n{"a": \n', "a.jsonl, line 2, column 6: no JSON"),
         ("a.jsonl", "[1]\n", "line 1: a row is an object"),

@@ -95,7 +95,7 @@ def test_what_a_form_cannot_carry_is_named(name: str, make: Make) -> None:
         assert any("'name'" in loss for loss in result.losses)
         assert any("'mood'" in loss for loss in result.losses)
     if name == "legacy":
-        assert any("tool: is no role of Prompty 1" in loss for loss in result.losses)
+        assert any("tool: is not a role of Prompty 1" in loss for loss in result.losses)
         assert different
     if name == "python":
         assert any("look: no Python function runs it" in loss for loss in result.losses)

@@ -197,7 +197,7 @@ def test_another_zip_is_no_bundle(tmp_path: Path) -> None:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("a.txt", "x")
-    with pytest.raises(ImportFailure, match="no bundle"):
+    with pytest.raises(ImportFailure, match="not a bundle"):
         imported(tmp_path, "a.zip", content.getvalue())
 
 

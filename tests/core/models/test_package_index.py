@@ -97,6 +97,6 @@ def test_pips_files_on_each_system(
 
 
 async def test_an_address_that_is_none_is_said_without_its_words() -> None:
-    with pytest.raises(ModelError, match="it is no address") as caught:
+    with pytest.raises(ModelError, match="it is not an address") as caught:
         await files_of("prompt-studio", "http://user:secret@[x/simple")
     assert "secret" not in str(caught.value)

@@ -81,7 +81,7 @@ async def test_a_fetched_table_is_used_at_once_and_after_the_next_start(
 @pytest.mark.parametrize("data", [b"", b"<html>", b"{}", b"[]", b"\xff", b'[{"id": 1}]'])
 async def test_what_is_no_table_changes_nothing(published: dict[str, bytes], data: bytes) -> None:
     published["/data.json"] = data
-    with pytest.raises(ModelError, match="no table of prices"):
+    with pytest.raises(ModelError, match="not a table of prices"):
         await fetch_prices(published["address"].decode() + "/data.json")
     assert not kept_table().exists()
     assert listed_price("gpt-4o", OPENAI) is not None

@@ -162,7 +162,7 @@ def azure(code: str, message: str) -> str:
         ("compatible", http("302 Found", headers="Location: https://login.example/x\r\n"),
          "sends on from http://127.0.0.1", "a page to sign in"),
         ("compatible", b"SSH-2.0-OpenSSH_9.6\r\n", "ends the connection without", "check the port"),
-        ("compatible", b"\x15\x03\x03\x00\x02\x02\x46", "is no web server", "another program"),
+        ("compatible", b"\x15\x03\x03\x00\x02\x02\x46", "is not a web server", "another program"),
         ("azure", http("404 Not Found", azure("DeploymentNotFound", "It does not exist.")),
          "has no deployment 'chat'", "name of a deployment"),
         ("azure", http("404 Not Found", azure("404", "Resource not found")),

@@ -29,7 +29,7 @@ A_PARSERS_WORDS = re.compile(
 IN_FRONT = [
     ('"name: a\nmodel: m\n', '"name: a', "never closed", '"name": a\nmodel: m\n'),
     ("model:{id: m}\n", ":", "a space belongs", "model: {id: m}\n"),
-    ("{% if x %}\nname: a\n", "{% if x %}", "no template", None),
+    ("{% if x %}\nname: a\n", "{% if x %}", "not a template", None),
     ('name: "C:\\Users"\n', None, "backslash twice", None),
     # front matter, place, words, what the fix makes of it (None: the user has to think)
     ("name: a\n  model: x\n", "model: x", "deeper than 'name'", "name: a\nmodel: x\n"),
@@ -134,7 +134,7 @@ IN_BODY = [
     ("user:\n{{ city + 1 }}\n", "{{ city + 1 }}", "~ joins texts", None),
     ("user:\n{{ city | truncate(lenght=3) }}\n", None, "'truncate' takes no 'lenght'", None),
     ("user:\n{{ city | round }}\n", None, "a text cannot be", None),
-    ("user:\n{% for c in 5 %}{{ c }}{% endfor %}\n", None, "a number is no list", None),
+    ("user:\n{% for c in 5 %}{{ c }}{% endfor %}\n", None, "a number is not a list", None),
     ("user:\n{{ city > 5 }}\n", None, "cannot be compared", None),
     ("user:\n{{ ctiy - 1 }}\n", "ctiy", "not declared", None),
     ("user:\n{{ stops.length }}\n", "length", "'length' counts", "user:\n{{ stops | length }}\n"),

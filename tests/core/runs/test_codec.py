@@ -128,7 +128,7 @@ def test_what_is_no_event_is_named():
         decode_event({"t": "Nonsense"})
     with pytest.raises(JournalError, match="'ToolCalled' cannot be read"):
         decode_event({"t": "ToolCalled"})
-    with pytest.raises(JournalError, match="line 1 is no JSON"):
+    with pytest.raises(JournalError, match="line 1 is not JSON"):
         list(read_journal("{\n{}\n"))
 
 

@@ -227,7 +227,7 @@ CASES: dict[str, tuple[list[Step], str]] = {
         [moved(inputs=PanePlace.LEFT), LEFT], "preview",
     ),
     "and are no part of the column": ([moved(inputs=PanePlace.LEFT), experiment], "files inputs"),
-    "a pane above is no part of a side": (
+    "a pane above is not part of a side": (
         [moved(inputs=PanePlace.TOP), COLUMN, LEFT], "inputs",
     ),
     "reset": ([COLUMN, ask("tools"), BOTTOM, RUN, steps.reset], "files inputs preview"),

@@ -309,7 +309,7 @@ def test_a_model_that_refuses_the_key_pauses_with_what_to_do(
 
 def test_tools_that_cannot_be_started_are_said(qtbot: QtBot, controller: RunController) -> None:
     async def broken() -> object:
-        raise ToolSourceError("tools.py cannot be read: line 3 is no Python.")
+        raise ToolSourceError("tools.py cannot be read: line 3 is not Python.")
 
     base = plan([FINAL])
     with qtbot.waitSignal(controller.refused) as said:
@@ -317,7 +317,7 @@ def test_tools_that_cannot_be_started_are_said(qtbot: QtBot, controller: RunCont
             RunPlan(base.document, base.inputs, base.model, open_toolbox=broken)  # type: ignore[arg-type]
         )
 
-    assert said.args == ["tools.py cannot be read: line 3 is no Python."]
+    assert said.args == ["tools.py cannot be read: line 3 is not Python."]
     qtbot.waitUntil(lambda: not controller.is_live)
 
 

@@ -25,7 +25,7 @@ def variant_to_improve(plan: ExperimentPlan, name: str = "") -> int:
     """The variant whose prompt is improved, from 0: the named one, else the first that can be.
 
     Raises:
-        ImproveError: it is not there, or its prompt is no file that can be written.
+        ImproveError: it is not there, or its prompt is not a file that can be written.
     """
     for at, each in enumerate(plan.variants):
         if each.name == name or (not name and is_improvable(each)):

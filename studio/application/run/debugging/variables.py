@@ -101,7 +101,7 @@ def command_for(row: RunVariable, text: str, state: RunState) -> Command:
 
     Args:
         row: the variable.
-        text: JSON; what is no JSON is a text where the value was one.
+        text: JSON; what is not JSON is a text where the value was one.
         state: the run, which stands where the value can be changed.
 
     Raises:
@@ -133,7 +133,7 @@ def _read(text: str, before: Json) -> Json:
     except ValueError:
         if isinstance(before, str) or before is None:
             return text
-        raise ValueError(_tr("This is no JSON value.")) from None
+        raise ValueError(_tr("This is not a JSON value.")) from None
     return text if isinstance(before, str) and not isinstance(value, str) else value
 
 

@@ -15,7 +15,7 @@ from studio.core.agent.loop.composing import leaves_words
 from studio.core.agent.values.state import RunState, Step
 
 _MOST_STEPS = 500
-"""A run with more steps is no conversation with a user; looking for one would read all of it."""
+"""A run with more steps is not a conversation with a user; looking for one would read all of it."""
 
 _MARKS = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~])")
 

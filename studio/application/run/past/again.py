@@ -97,7 +97,7 @@ def exactly(
     """
     path = branch_path(past.events, past.last)
     if path and isinstance(path[-1], Stopped):
-        path.pop()  # that it was stopped is no part of the way
+        path.pop()  # that it was stopped is not part of the way
     setup, wanted = past.setup, options or RunOptions()
     told = Reenactment(path)
     # Nothing happens outside, so that no call has to be asked about.

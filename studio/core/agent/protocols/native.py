@@ -133,14 +133,14 @@ def _read_call(call: ToolCall, index: int, rules: ReadRules, was_cut: bool) -> R
             why = "no JSON object begins there"
     else:
         repairs = ()
-    message = f"The arguments are no valid JSON: {why}"
+    message = f"The arguments are not valid JSON: {why}"
     return RequestedCall(call_id, call.name, None, text, code, message, repairs)
 
 
 def _not_plain(
     call: ToolCall, call_id: str, index: int, decoded: Decoded, rules: ReadRules
 ) -> RequestedCall:
-    """JSON with raw line breaks, or JSON that is no object."""
+    """JSON with raw line breaks, or JSON that is not an object."""
     text = call.arguments
     value = decoded.value
     if isinstance(value, dict):

@@ -140,7 +140,7 @@ class ArgsReader:
     def _bare_value(
         self, at: int, limit: int, tool: str, thought: str
     ) -> ReadArgs | FormatError | None:
-        """JSON that is no object: null means none; another value is wrapped after a click."""
+        """JSON that is not an object: null means none; another value is wrapped after a click."""
         decoded = decode_at(self._text, at)
         if not isinstance(decoded, Decoded) or self._text[decoded.end : limit].strip("`\n\r\t "):
             return None

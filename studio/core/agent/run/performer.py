@@ -61,7 +61,7 @@ from studio.core.wire.schema import answer_schema
 def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[str, ...]]:
     """The answer as a value, and where it does not fit; (None, ()) where no outputs are declared.
 
-    The answer may stand in a code fence. An answer that is no JSON stays the text that it is.
+    The answer may stand in a code fence. An answer that is not JSON stays the text that it is.
     """
     if schema is None:
         return None, ()
@@ -71,7 +71,7 @@ def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[st
         return None, ("The answer is not a JSON object, as the declared outputs ask.",)
     decoded = decode_at(answer, brace)
     if not isinstance(decoded, Decoded):
-        return None, (f"The answer is no valid JSON: {decoded.message}.",)
+        return None, (f"The answer is not valid JSON: {decoded.message}.",)
     if answer[decoded.end :].strip("` \t\r\n"):
         return None, ("Other text follows the JSON of the answer.",)
     if not isinstance(decoded.value, dict):

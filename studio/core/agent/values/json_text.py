@@ -28,7 +28,7 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Undecoded:
-    """A text that is no JSON."""
+    """A text that is not JSON."""
 
     code: FormatErrorCode
     """What sort of wrong."""
@@ -56,7 +56,7 @@ def _pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise _BadJsonError("not_finite", f"{word} is no JSON number")
+    raise _BadJsonError("not_finite", f"{word} is not a JSON number")
 
 
 def _finite(text: str) -> float:

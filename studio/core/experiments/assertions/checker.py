@@ -211,7 +211,7 @@ def _settled(value: Any) -> Any:  # noqa: ANN401
 def _file(path: str, _changed: int) -> ModuleType:
     spec = importlib.util.spec_from_file_location(Path(path).stem, path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     folder = str(Path(path).parent)
     if folder not in sys.path:

@@ -28,7 +28,7 @@ def decide_json(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
         except ValueError as error:
             where = getattr(error, "pos", 0)
             return Verdict(
-                False, f"The answer is no JSON: {reason_of(error)}.", span=Span(where, where + 1)
+                False, f"The answer is not JSON: {reason_of(error)}.", span=Span(where, where + 1)
             )
         return _fits(found, schema, Span(0, len(answer.text)))
     worst = Verdict(False, "The answer contains no JSON.")
@@ -65,7 +65,7 @@ def _schema(value: Json) -> Mapping[str, Json] | None:
     if isinstance(value, str):
         value = read_yaml(value).value
     if not isinstance(value, Mapping):
-        raise UndecidedError("The schema is no JSON object.")
+        raise UndecidedError("The schema is not a JSON object.")
     return value
 
 

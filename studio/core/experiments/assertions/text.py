@@ -39,7 +39,7 @@ def decide_equals(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
         try:
             found = parse_json(answer.text)
         except ValueError:
-            return Verdict(False, "The answer is no JSON.")
+            return Verdict(False, "The answer is not JSON.")
         return Verdict(found == value, "The JSON is the same." if found == value else
                        "The answer is other JSON.")  # fmt: skip
     wanted = as_text(value)
@@ -237,7 +237,7 @@ def as_number(value: Json) -> float:
     try:
         return float(str(value))
     except ValueError:
-        raise UndecidedError(f"{value!r} is no number.") from None
+        raise UndecidedError(f"{value!r} is not a number.") from None
 
 
 def _find(text: str, wanted: str, *, ignores_case: bool) -> Span | None:

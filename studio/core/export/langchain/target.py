@@ -299,7 +299,7 @@ class _LangChain:
             find_variables(text, self.format)[0] for text in _strings([item])
         ):
             self.losses.append(
-                f"A {role} message with attributes, calls or results is no template in LangChain: "
+                f"A {role} message with attributes, calls or results is no LangChain template: "
                 "its expressions stay as text."
             )
         arguments = [f"content={python_literal(item.get('content') or '', 8)}"]

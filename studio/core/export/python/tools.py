@@ -112,7 +112,7 @@ def _read(path: Path) -> tuple[str, ast.Module] | str:
         return f"{path.name} cannot be read, so its functions are not in the script."
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
-        return f"{path.name} is no valid Python{f' (line {line})' if line else ''}."
+        return f"{path.name} is not valid Python{f' (line {line})' if line else ''}."
 
 
 def _public(tree: ast.Module) -> list[str]:

@@ -55,12 +55,14 @@ def network_fault(error: BaseException, target: Endpoint) -> ModelError:
         )
     if any(type(each).__name__ in ("UnsupportedProtocol", "InvalidURL") for each in causes):
         return ModelError(
-            "bad-address", f"{where} is no address of a server.", "It begins with http or https."
+            "bad-address",
+            f"{where} is not an address of a server.",
+            "It begins with http or https.",
         )
     if _say(causes, "illegal status line", "illegal header line", "illegal request line"):
         return ModelError(
             "bad-address",
-            f"What answers at {where} is no web server.",
+            f"What answers at {where} is not a web server.",
             "Check the port in the address: another program listens there.",
         )
     if _say(causes, "without sending a response"):

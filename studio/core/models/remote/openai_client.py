@@ -98,7 +98,7 @@ class OpenAIClient:
         self, method: Method, path: str, body: JsonObject | bytes = b"",
         *, seconds: float = _SEND_SECONDS,
     ) -> object:  # fmt: skip
-        """Ask for something that is no reply of a model, and is answered by JSON.
+        """Ask for something that is not a reply of a model, and is answered by JSON.
 
         Args:
             method: of HTTP.

@@ -147,7 +147,7 @@ def read_agent_file(text: str, path: Path, kind: AgentFileKind) -> PromptDocumen
         message = "The front matter has no line '---' that ends it."
         found.append(Problem("front-matter-open", Severity.ERROR, message, split.opening))
     elif front.strip() and not isinstance(reading.value, Mapping) and not reading.problems:
-        message = "The front matter is no list of keys and values."
+        message = "The front matter is not a list of keys and values."
         place = split.front or Span(0, 0)
         found.append(Problem("front-matter-not-mapping", Severity.ERROR, message, place))
     top = tuple(entry for entry in reading.entries if len(entry.path) == 1)

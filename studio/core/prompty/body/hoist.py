@@ -24,7 +24,7 @@ _OWN_KEYS = ("id", "name", "type", "kind", "options", "function")
 
 
 class _NoToolError(Exception):
-    """An item that is no tool; `code` is the problem's code, the text its message."""
+    """An item that is not a tool; `code` is the problem's code, the text its message."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)

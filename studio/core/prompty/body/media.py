@@ -51,7 +51,7 @@ class MediaToken:
     """A media token in a text."""
 
     kind: MediaKind
-    """What its word says; a word that is no kind is the alternative text of an image."""
+    """What its word says; a word that is not a kind is the alternative text of an image."""
 
     span: Span
     """The whole token."""

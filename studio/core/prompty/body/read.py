@@ -200,7 +200,7 @@ def _read_section(talk: Conversation, marker: Marker, end: int, role: Role) -> R
         if without_threads(below).strip():
             line = masked.read(marker.span.start, marker.span.end).strip()
             text = (
-                f"The text below {line} is no part of the thread: it is a {role} message of "
+                f"The text below {line} is not part of the thread: it is a {role} message of "
                 "its own."
             )
             talk.report("text-below-thread", Severity.WARNING, text, marker_span)

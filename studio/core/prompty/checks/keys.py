@@ -230,14 +230,14 @@ class _Walker:
     def _legacy_type(self, value: Json, path: KeyPath) -> Iterator[Problem]:
         """A word for a type that no program knows, in a Prompty 1 declaration."""
         if isinstance(value, str) and kind_of_word(value) not in INPUT_KINDS:
-            message = f"{value!r} is no type; it is one of {', '.join(INPUT_KINDS[:6])}."
+            message = f"{value!r} is not a type; it is one of {', '.join(INPUT_KINDS[:6])}."
             place = self._value_place(path)
             yield Problem("invalid-value", Severity.WARNING, message, place)
 
     def _wrong_word(self, value: str, key: Key, path: KeyPath) -> Problem:
         near = difflib.get_close_matches(value, key.values, n=1, cutoff=0.5)
         choice = ", ".join(key.values)
-        message = f"{value!r} is no value of {path[-1]!r}; it is one of {choice}."
+        message = f"{value!r} is not a value of {path[-1]!r}; it is one of {choice}."
         place = self._value_place(path)
         fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
         return Problem("invalid-value", Severity.ERROR, message, place, fixes)

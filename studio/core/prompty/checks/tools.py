@@ -152,7 +152,7 @@ def _connection(
         message = f"Prompty 2 wants a connection for a tool of kind {kind!r}."
         near = difflib.get_close_matches(kind, ("function",), n=1, cutoff=0.8)
         if near:
-            message = f"{kind!r} is no kind of tool that is known; did you mean 'function'?"
+            message = f"{kind!r} is not a kind of tool that is known; did you mean 'function'?"
         place = places.value(*path, "kind") or places.nearest(*path)
         fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
         yield Problem("tool-without-connection", Severity.WARNING, message, place, fixes)

@@ -281,7 +281,7 @@ def _template(draft: ConversionDraft) -> None:
 def _body_notes(draft: ConversionDraft, document: PromptDocument) -> None:
     roles = dict.fromkeys(item.role for item in document.sections if item.role in _ROLES)
     for role in roles:
-        draft.notes.append(f"{role}: is no role of Prompty 1, so the marker is text there")
+        draft.notes.append(f"{role}: is not a role of Prompty 1, so the marker is text there")
 
 
 _STEPS: tuple[Callable[[ConversionDraft], None], ...] = (

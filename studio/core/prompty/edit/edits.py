@@ -56,7 +56,7 @@ def rename_input(document: PromptDocument, old: str, new: str) -> tuple[TextEdit
     """Edits that rename an input wherever it is declared, used, sampled or bound.
 
     Raises:
-        ValueError: `new` is no name, or is taken; the text says which.
+        ValueError: `new` is not a name, or is taken; the text says which.
     """
     if not _IDENTIFIER.fullmatch(new):
         raise ValueError(f"{new!r} is not a name: letters, digits and _ only, no digit first")

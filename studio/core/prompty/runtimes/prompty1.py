@@ -77,7 +77,7 @@ def _model(model: Json) -> Iterator[str]:
         if isinstance(api, str) and api not in _APIS:
             yield f"it has no API {api!r}"
     elif model is not None:
-        yield "model is no block"
+        yield "model is not a block"
 
 
 def _template(template: Json) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _properties(value: Json, block: str) -> Iterator[str]:
     if value is None:
         return
     if not isinstance(value, Mapping):
-        yield f"{block} is no block"
+        yield f"{block} is not a block"
         return
     for name, item in value.items():
         if not isinstance(item, Mapping) or "type" not in item:

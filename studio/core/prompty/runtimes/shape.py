@@ -43,7 +43,7 @@ def _template(value: Json) -> Iterator[str]:
     if _is_open(value):
         return
     if not isinstance(value, Mapping):
-        yield f"template: {value!r} is no block with format and parser"
+        yield f"template: {value!r} is not a block with format and parser"
         return
     for key in ("format", "parser"):
         inner = value.get(key)
@@ -67,7 +67,7 @@ def _model(value: Json) -> Iterator[str]:
         yield from _connection(value["connection"], "model.connection")
         yield from trust_faults(value["connection"])
     if value.get("options") is not None and not _is_block(value["options"]):
-        yield "model.options is no block"
+        yield "model.options is not a block"
 
 
 def _is_block(value: Json) -> bool:
@@ -80,7 +80,7 @@ def _connection(value: Json, path: str) -> Iterator[str]:
     if isinstance(value, str) and whole_reference(value) is not None:
         return
     if not isinstance(value, Mapping):
-        yield f"{path} is no block"
+        yield f"{path} is not a block"
         return
     kind = value.get("kind")
     if not isinstance(kind, str) or not kind:
@@ -168,7 +168,7 @@ def _tools(value: Json) -> Iterator[str]:
     for name, item in pairs:
         path = f"tools.{name}"
         if not isinstance(item, Mapping):
-            yield f"{path} is no block"
+            yield f"{path} is not a block"
         elif item.get("kind") == "function":
             yield from _empty(item, ("parameters",), f"{path}.")
             yield from _properties(item.get("parameters"), f"{path}.parameters")

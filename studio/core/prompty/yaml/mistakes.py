@@ -120,7 +120,7 @@ def _open_quote(what: str, place: Span, text: str) -> YamlMistake | None:
 def _odd_start(place: Span, text: str) -> YamlMistake:
     odd = text[place.start : place.start + 1]
     if odd == "%" and text.startswith("{", place.start - 1):
-        told = "the front matter is no template: {% … %} means nothing here"
+        told = "the front matter is not a template: {% … %} means nothing here"
         return YamlMistake(told, Span(place.start - 1, place.end))
     value = text[place.start : place.end].rstrip()
     fix = Fix("Put it in quotes", (TextEdit(Span(place.start, place.start + len(value)),

@@ -23,7 +23,7 @@ _MERGE = "<<"
 
 
 class YamlTextError(ValueError):
-    """Text that is no YAML, or beyond a bound; says what and where."""
+    """Text that is not YAML, or beyond a bound; says what and where."""
 
 
 def read_plain_yaml(text: str, reached: Callable[[int], None] = lambda done: None) -> Json:

@@ -51,7 +51,7 @@ def encoded_body(operation: Operation, value: Json) -> tuple[str, str]:
     except ValueError as error:
         if isinstance(error, UnicodeError):
             raise
-        raise ArgumentError(f"the argument {BODY!r} is no JSON: {reason_of(error)}") from error
+        raise ArgumentError(f"the argument {BODY!r} is not JSON: {reason_of(error)}") from error
 
 
 def _form_pairs(value: Mapping[str, Json], encodings: Mapping[str, FieldEncoding]) -> Iterator[str]:

@@ -56,7 +56,7 @@ def read_choice(value: Json) -> OperationChoice:
     methods = tuple(each.lower() for each in _patterns(value.get("methods")))
     wrong = next((each for each in methods if each not in METHODS), "")
     if wrong:
-        return OperationChoice(problem=f"'operations' names {wrong!r}, which is no HTTP method")
+        return OperationChoice(problem=f"'operations' names {wrong!r}, which is not an HTTP method")
     ids, tags, paths = (_patterns(value.get(key)) for key in ("ids", "tags", "paths"))
     return OperationChoice(ids, tags, paths, methods)
 

@@ -71,7 +71,7 @@ def read_description(
         OpenApiError: it is no description of OpenAPI, or has no operations.
     """
     if not isinstance(data, Mapping):
-        raise OpenApiError("it is no OpenAPI description: there is no object at its root")
+        raise OpenApiError("it is not an OpenAPI description: there is no object at its root")
     if str(data.get("swagger", "")).startswith("2"):
         data = as_openapi3(data)
     if not str(data.get("openapi", "")).startswith("3."):

@@ -31,7 +31,7 @@ async def as_sent(address: str) -> str:
     """An address as the HTTP client writes it.
 
     Raises:
-        OpenApiError: it is no address.
+        OpenApiError: it is not an address.
     """
     await import_packages(HTTP)
     import httpx2

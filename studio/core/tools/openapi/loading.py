@@ -91,11 +91,11 @@ def _values(text: str, reading: DescriptionReading) -> Json:
                 return read_plain_yaml(text, reached)  # YAML that begins with a bracket
             except YamlTextError:
                 place = f"line {json_error.lineno}, column {json_error.colno}"
-                raise OpenApiError(f"it is no JSON: {json_error.msg} ({place})") from json_error
+                raise OpenApiError(f"it is not JSON: {json_error.msg} ({place})") from json_error
     try:
         return read_plain_yaml(text, reached)
     except YamlTextError as error:
-        raise OpenApiError(f"it is no YAML: {error}") from error
+        raise OpenApiError(f"it is not YAML: {error}") from error
 
 
 def parse_sliced_json(text: str, reached: Reached) -> Json:
@@ -106,7 +106,7 @@ def parse_sliced_json(text: str, reached: Reached) -> Json:
         reached: is told after each slice how far it is.
 
     Raises:
-        JSONDecodeError: it is no JSON; a `ValueError`.
+        JSONDecodeError: it is not JSON; a `ValueError`.
         JsonBoundError: it nests too deeply, or holds a number of too many digits; a `ValueError`.
     """
     try:

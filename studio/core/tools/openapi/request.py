@@ -148,7 +148,7 @@ def _request(
         server = urlsplit(base)
         _ = server.port
     except ValueError as error:
-        raise OpenApiError(f"its server {base!r} is no address: {error}") from error
+        raise OpenApiError(f"its server {base!r} is not an address: {error}") from error
     if server.scheme not in _DEFAULT_PORTS or not server.hostname:
         raise OpenApiError("it has no absolute server URL: give the tool's connection an endpoint")
     signatures = [(credential, key) for credential, key in signatures if key]

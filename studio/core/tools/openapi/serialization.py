@@ -17,7 +17,7 @@ _BETWEEN = {"spaceDelimited": "%20", "pipeDelimited": "%7C", "form": ",", "": ",
 
 
 def plain(value: Json) -> str:
-    """A value as text; what is no text as JSON."""
+    """A value as text; what is not a text as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 

@@ -287,7 +287,7 @@ class OpenApiSource:
         """Where requests go, as it is sent, and the connection whose key goes along, if any.
 
         Raises:
-            OpenApiError: it is no address.
+            OpenApiError: it is not an address.
         """
         endpoint = self._connection.get("endpoint") or self._connection.get("url")
         known = self._environment()

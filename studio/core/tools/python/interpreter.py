@@ -100,7 +100,7 @@ def _named(named: str) -> Interpreter:
         found = _of_environment(named)
         if found is not None:
             return found
-        return Interpreter(problem=f"metadata.agent.python: {named} is no virtual environment")
+        return Interpreter(problem=f"metadata.agent.python: {named} is not a virtual environment")
     if path.is_file() and os.access(path, os.X_OK):
         home = path.parent.parent
         return Interpreter(path, home if (home / "pyvenv.cfg").is_file() else None)

@@ -15,7 +15,7 @@ from .types_by_hand import Shapes
 from .values import plain_value
 
 _WRAPPED = "result"
-"""The name under which other clients get a value that is no object, as other servers have it."""
+"""The name under which other clients get a value that is not an object, as of other servers."""
 
 _SERIES = (
     collections.abc.Iterator, collections.abc.Generator, collections.abc.AsyncIterator,

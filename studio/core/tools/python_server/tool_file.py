@@ -118,12 +118,12 @@ def _functions(
             elif (function := _function_of(value)) is not None:
                 yield name, function
             else:
-                problems.append((f"{name} is no tool: {_why_not(value)}", _line_of(value)))
+                problems.append((f"{name} is not a tool: {_why_not(value)}", _line_of(value)))
         return
     seen: set[int] = set()
     for name, value in vars(module).items():
         if not name.startswith("_") and _hides_its_function(value):
-            problems.append((f"{name} is no tool: {_why_not(value)}", 0))
+            problems.append((f"{name} is not a tool: {_why_not(value)}", 0))
             continue
         function = None if name.startswith("_") else _function_of(value)
         if function is None or id(function) in seen:
@@ -135,7 +135,7 @@ def _functions(
 
 
 def _function_of(value: object) -> Callable[..., Any] | None:
-    """What is called for a value of the file; None for what is no tool.
+    """What is called for a value of the file; None for what is not a tool.
 
     Objects that tool decorators of other libraries make (LangChain, FastMCP) hold the function.
     """

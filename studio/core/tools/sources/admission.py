@@ -16,7 +16,7 @@ from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Doubt
 
 VARIABLES = "variables and files"
-"""Label of what is no source, and wants trust like one: a prompt's `${env:}` and `${file:}`."""
+"""Label of what is not a source, and wants trust like one: a prompt's `${env:}` and `${file:}`."""
 
 
 def fault_of(

@@ -102,7 +102,7 @@ class Highlighter(QSyntaxHighlighter):
         self._go_on()
 
     def begin_with(self, state: State) -> None:
-        """Take another state for the first line of the text to come: a file that is no prompt."""
+        """Take another state for the first line of the next text: a file that is not a prompt."""
         self._first = state
 
     def load(self, text: str) -> None:

@@ -23,7 +23,7 @@ class TabGroup(QTabWidget):
     request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
     request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
-    request_close_view = Signal(QWidget)  # a tab that is no prompt
+    request_close_view = Signal(QWidget)  # a tab that is not a prompt
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class TabGroup(QTabWidget):
         self.removeTab(self.indexOf(page))
 
     def add_view(self, view: QWidget, title: str, tip: str) -> None:
-        """Show what is no prompt, such as an experiment, in a tab of its own."""
+        """Show what is not a prompt, such as an experiment, in a tab of its own."""
         index = self.addTab(view, title)
         self.setTabToolTip(index, tip)
         self.setCurrentIndex(index)
@@ -119,7 +119,7 @@ class TabGroup(QTabWidget):
         return menu
 
     def menu_for_view(self, view: QWidget) -> QMenu:
-        """What can be done with a tab that is no prompt."""
+        """What can be done with a tab that is not a prompt."""
         menu = own_menu(self)
         close = partial(self.request_close_view.emit, view)
         add_own(menu, self.tr("Close"), close, keys=keys_of(self.window(), "file.close"))
@@ -166,7 +166,7 @@ class EditorSides(QSplitter):
     request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
     request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
-    request_close_view = Signal(QWidget)  # a tab that is no prompt
+    request_close_view = Signal(QWidget)  # a tab that is not a prompt
 
     def __init__(self) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -200,11 +200,11 @@ class EditorSides(QSplitter):
         return any(group.count() for group in self._groups)
 
     def add_view(self, view: QWidget, title: str, tip: str) -> None:
-        """Show what is no prompt in the current side."""
+        """Show what is not a prompt in the current side."""
         self._active.add_view(view, title, tip)
 
     def select_view(self, view: QWidget) -> None:
-        """Show a tab that is no prompt."""
+        """Show a tab that is not a prompt."""
         group = self._group_of(view)
         if group is not None:
             group.setCurrentWidget(view)

@@ -37,7 +37,7 @@ class EditorTabs(QStackedWidget):
     opened = Signal(Path)
     saved = Signal(Path)
     saved_over = Signal(Path, str)  # a file, and the text that it held before
-    view_closed = Signal(QWidget)  # of a file that is no prompt
+    view_closed = Signal(QWidget)  # of a file that is not a prompt
     request_zoom = Signal(int)  # steps
     breakpoint_toggled = Signal(str)  # tool name
     message_breakpoint_toggled = Signal(str)  # message, as "user 2"
@@ -212,7 +212,7 @@ class EditorTabs(QStackedWidget):
         for path in ask_open(self, self._folder()):
             self.open(path)
 
-    # -- what is no prompt ----------------------------------------------------------------------
+    # -- what is not a prompt ----------------------------------------------------------------------
 
     def take_views(self, make: Callable[[Path], QWidget]) -> None:
         """Take what makes the views of files that are no prompts; those that wait are opened."""

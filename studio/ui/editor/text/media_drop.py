@@ -54,7 +54,7 @@ class MediaDrop(QObject):
         self._path = path
 
     def wants(self, data: QMimeData) -> bool:
-        """Whether there is something in it that is no text."""
+        """Whether there is something in it that is not a text."""
         return bool(dropped_files(data)) or (data.hasImage() and not data.hasText())
 
     def leaves(self, data: QMimeData) -> bool:

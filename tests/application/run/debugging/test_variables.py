@@ -67,7 +67,7 @@ def test_a_value_is_written_over_where_the_run_stands() -> None:
     assert written == EditCall(0, "lookup", {"fact": "capital of Italy"})
     # A text may be written without its quotes, also one that looks like a number.
     assert command_for(row, "42", state) == EditCall(0, "lookup", {"fact": "42"})
-    with pytest.raises(ValueError, match="no JSON"):
+    with pytest.raises(ValueError, match="not a JSON"):
         command_for(replace(row, whole=[1]), "[1,", state)
 
 

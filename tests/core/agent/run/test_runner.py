@@ -284,7 +284,7 @@ async def test_native_arguments_that_cannot_be_read_never_become_empty():
     run, model = run_of(NATIVE, [calling(call(arguments="{'query': 1}")), "ok"], tools=tools)
     assert (await run.go()).status == "done"
     assert tools.called == []
-    assert model.requests[1].messages[-1].text.startswith("Error: The arguments are no valid JSON")
+    assert model.requests[1].messages[-1].text.startswith("Error: The arguments are not valid JSON")
     part = next(
         part for part in model.requests[1].messages[-2].parts if isinstance(part, ToolCallPart)
     )

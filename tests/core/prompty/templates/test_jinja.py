@@ -280,7 +280,7 @@ def test_an_unknown_filter_is_reported_once_and_the_rest_renders() -> None:
         ("a{{ ''.__class__ }}b", "not for templates"),
         ("a{{ xs.append(1) }}b", "not for templates"),
         ("a{{ q|map('nope')|list }}b", "nope"),
-        ("a{% for x in 5 %}{% endfor %}b", "is no list"),
+        ("a{% for x in 5 %}{% endfor %}b", "is not a list"),
         ("a{% for x, y in [[1]] %}{% endfor %}b", "2 names"),
         ("a{% set q.x = 1 %}b", "namespace"),
     ],

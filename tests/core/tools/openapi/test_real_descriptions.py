@@ -161,7 +161,7 @@ def test_servers_of_paths_and_operations_and_their_variables() -> None:
 
 def test_a_port_that_is_none_is_said() -> None:
     made = read_description({"openapi": "3.1.0", "paths": {"/a": {"get": {}}}}, "x").operations[0]
-    with pytest.raises(OpenApiError, match="is no address"):
+    with pytest.raises(OpenApiError, match="is not an address"):
         build_request(made, {}, "http://host:{port}/x")
 
 
@@ -235,7 +235,7 @@ def test_operations_are_chosen(written: Json, count: int) -> None:
     ("written", "said"),
     [
         ({"tag": ["a"]}, "has no 'tag'"), (5, "is a list of names"),
-        ({"methods": ["fetch"]}, "no HTTP method"), (["nothing"], "none of its 1 operations"),
+        ({"methods": ["fetch"]}, "not an HTTP method"), (["nothing"], "none of its 1 operations"),
     ],
 )  # fmt: skip
 def test_a_choice_that_fits_nothing_is_said(written: Json, said: str) -> None:
@@ -246,8 +246,8 @@ def test_a_choice_that_fits_nothing_is_said(written: Json, said: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"openapi": "3.1.0",\n "paths": {,}}', r"no JSON: .* \(line 2, column 12\)"),
-        ("openapi: 3.1.0\npaths: [\n", "no YAML: line 3"),
+        ('{"openapi": "3.1.0",\n "paths": {,}}', r"not JSON: .* \(line 2, column 12\)"),
+        ("openapi: 3.1.0\npaths: [\n", "not YAML: line 3"),
         ("[" * 100_000, "more than 200 levels"),
         ("a: &a [*b]", "nothing is named 'b'"),
         ("a: &a\n  b: *a\n", "nothing is named 'a'"),
@@ -290,7 +290,7 @@ async def test_a_file_is_read_again_when_it_is_saved_and_else_not(tmp_path: Path
     path.write_text(json.dumps(large(30)), encoding="utf-8")
     assert len(await source.list_tools()) == 3
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(ToolSourceError, match="it is no JSON"):
+    with pytest.raises(ToolSourceError, match="it is not JSON"):
         await source.list_tools()
 
 

@@ -190,7 +190,7 @@ def test_a_name_that_cannot_be_sent_is_said(place: str) -> None:
 
 def test_a_body_that_is_no_json_is_refused() -> None:
     arguments: dict[str, Json] = {"owner": "a", "repo": "b", "body": {"x": float("nan")}}
-    with pytest.raises(ArgumentError, match="no JSON"):
+    with pytest.raises(ArgumentError, match="not JSON"):
         build_request(operation(), arguments, BASE)
 
 

@@ -140,8 +140,8 @@ async def test_all_may_name_them_and_what_is_none_is_said(
     source = open_file(opened, tmp_path / "many.py", text)
     assert {spec.name for spec in await source.list_tools()} >= {"cached", "adder"}
     said = " | ".join(problem.message for problem in source.problems)
-    assert "Adder is no tool: it is a class" in said
-    assert "number is no tool: it is an object of builtins.int" in said
+    assert "Adder is not a tool: it is a class" in said
+    assert "number is not a tool: it is an object of builtins.int" in said
     assert "'gone', which the file does not have" in said
 
 
@@ -256,4 +256,4 @@ async def test_a_tool_that_hides_its_function_says_so(tmp_path: Path) -> None:
     await source.close()
     assert names == ["plain"]
     (problem,) = source.problems
-    assert problem.message.startswith("hidden is no tool: it is a tool of openai-agents")
+    assert problem.message.startswith("hidden is not a tool: it is a tool of openai-agents")

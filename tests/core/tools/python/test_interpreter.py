@@ -141,7 +141,7 @@ def test_a_folder_that_is_no_environment_is_none(tmp_path: Path) -> None:
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").touch()
     assert find_interpreter(tmp_path / "tools.py").path is None
-    assert "no virtual environment" in find_interpreter(tmp_path / "t.py", str(tmp_path)).problem
+    assert "not a virtual environment" in find_interpreter(tmp_path / "t.py", str(tmp_path)).problem
 
 
 def test_a_file_with_packages_of_its_own_is_for_uv(

@@ -118,7 +118,7 @@ def _equal(found: Found, left: nodes.Expr, right: nodes.Expr) -> Iterator[Runtim
     kinds = (found.kind(left), found.kind(right))
     for one, other in ((left, kinds[1]), (right, kinds[0])):
         if other == "null" and found.may_be_missing(one):
-            message = "What nobody gave is no none in Python; in TypeScript and C# it is."
+            message = "What nobody gave is not none in Python; in TypeScript and C# it is."
             yield report("portable-condition", found.tag, BOTH, message)
             return
     if set(kinds) in ({"string", "integer"}, {"string", "float"}):

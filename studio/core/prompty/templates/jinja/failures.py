@@ -115,7 +115,7 @@ def _cannot_combine(said: str) -> str:
 
 def _cannot_be(kind: str, what: str) -> str:
     if what == "iterable":
-        return f"{_kind(kind)} is no list that 'for' or a filter can go through"
+        return f"{_kind(kind)} is not a list that 'for' or a filter can go through"
     if what == "callable":
-        return f"{_kind(kind)} is no function; leave the parentheses out"
+        return f"{_kind(kind)} is not a function; leave the parentheses out"
     return f"{_kind(kind)} has no items in brackets"

@@ -267,7 +267,7 @@ class Runner:
             if not isinstance(space, Namespace):
                 name = target.name
                 raise TemplateRuntimeError(
-                    f"{name!r} is no namespace: write {{% set {name} = namespace() %}} first"
+                    f"{name!r} is not a namespace: write {{% set {name} = namespace() %}} first"
                 )
             space.assign_attribute(target.attr, value)
         elif isinstance(target, nodes.Tuple):
