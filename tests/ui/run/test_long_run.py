@@ -142,7 +142,7 @@ async def test_a_long_run_is_searched_beside_the_window_and_by_pieces(
     _, opened = await both(tmp_path / "again.sqlite")  # of which nothing is read yet
     readers: set[int] = set()
     note_reads(monkeypatch, lambda _: readers.add(threading.get_ident()))
-    monkeypatch.setattr("studio.viewmodels.run.search._PIECE_SECONDS", 0.0)  # a card each
+    monkeypatch.setattr("studio.viewmodels.run.steps._PIECE_SECONDS", 0.0)  # a card each
     search = RunSearch()
     shown: list[SearchHits] = []
     search.found_changed.connect(shown.append)
