@@ -1466,6 +1466,21 @@
     </message>
   </context>
   <context>
+    <name>Choices</name>
+    <message>
+      <source>the default</source>
+      <translation>die voreingestellte Verbindung</translation>
+    </message>
+    <message>
+      <source>the prompt names this endpoint</source>
+      <translation>der Prompt nennt diesen Endpunkt</translation>
+    </message>
+    <message>
+      <source>you chose it</source>
+      <translation>von Ihnen gewählt</translation>
+    </message>
+  </context>
+  <context>
     <name>Chooser</name>
     <message>
       <source>Check the spelling of prose in</source>
@@ -2242,11 +2257,11 @@
       <translation>Das ist ein Ordner: nennen Sie eine Datei.</translation>
     </message>
     <message>
-      <source>This is no name of a variable. Keys are not written here: choose another place.</source>
+      <source>This is not a name of a variable. Keys are not written here: choose another place.</source>
       <translation>Das ist kein Name einer Variablen. Schlüssel stehen nicht hier: wählen Sie einen anderen Ort.</translation>
     </message>
     <message>
-      <source>This is no web address.</source>
+      <source>This is not a web address.</source>
       <translation>Das ist keine Webadresse.</translation>
     </message>
     <message>
@@ -2365,6 +2380,10 @@
       <source>Connections</source>
       <translation>Verbindungen</translation>
     </message>
+    <message>
+      <source>default</source>
+      <translation>Standard</translation>
+    </message>
   </context>
   <context>
     <name>ConnectionModel</name>
@@ -2481,7 +2500,7 @@
     </message>
     <message>
       <source>Iteration {number}</source>
-      <translation>Iteration {number}</translation>
+      <translation>Durchgang {number}</translation>
     </message>
     <message>
       <source>Work out an expression: args, tokens.total …</source>
@@ -3518,7 +3537,7 @@ Und {count} davor.</translation>
       <translation>Die Ähnlichkeit ist {found:.2f}; verlangt wird {least:g}.</translation>
     </message>
     <message>
-      <source>`echo` is no judge.</source>
+      <source>`echo` is not a judge.</source>
       <translation>`echo` ist kein Bewerter.</translation>
     </message>
   </context>
@@ -4387,7 +4406,7 @@ Und {count} davor.</translation>
       <translation>{name!r} konnte nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
-      <source>{name!r} is no name for a file.</source>
+      <source>{name!r} is not a name for a file.</source>
       <translation>{name!r} ist kein Name für eine Datei.</translation>
     </message>
     <message>
@@ -4813,15 +4832,15 @@ Und {count} davor.</translation>
       <translation>{key} ist in einer eigenen Form geschrieben: ändern Sie es im Text.</translation>
     </message>
     <message>
-      <source>{name!r} is no name of a tool: letters, digits, _ and -.</source>
+      <source>{name!r} is not a name of a tool: letters, digits, _ and -.</source>
       <translation>{name!r} ist kein Name eines Werkzeugs: Buchstaben, Ziffern, _ und -.</translation>
     </message>
     <message>
-      <source>{name!r} is no name: letters, digits and _ only.</source>
+      <source>{name!r} is not a name: letters, digits and _ only.</source>
       <translation>{name!r} ist kein Name: nur Buchstaben, Ziffern und _.</translation>
     </message>
     <message>
-      <source>{text!r} is no number.</source>
+      <source>{text!r} is not a number.</source>
       <translation>{text!r} ist keine Zahl.</translation>
     </message>
   </context>
@@ -5910,12 +5929,12 @@ Und {count} davor.</translation>
       <translation>{file} ist größer als {most} MB.</translation>
     </message>
     <message>
-      <source>{file} is no object of named sets.</source>
-      <translation>{file} ist kein Objekt mit benannten Sätzen.</translation>
-    </message>
-    <message>
       <source>{file} is not a UTF-8 text.</source>
       <translation>{file} ist kein UTF-8-Text.</translation>
+    </message>
+    <message>
+      <source>{file} is not an object of named sets.</source>
+      <translation>{file} ist kein Objekt mit benannten Sätzen.</translation>
     </message>
     <message>
       <source>{file}, line {line}: {message}</source>
@@ -5972,7 +5991,7 @@ Und {count} davor.</translation>
       <translation>Schreiben Sie eine ganze Zahl, etwa 42.</translation>
     </message>
     <message>
-      <source>{word} is no JSON value.</source>
+      <source>{word} is not a JSON value.</source>
       <translation>{word} ist kein JSON-Wert.</translation>
     </message>
   </context>
@@ -6109,6 +6128,10 @@ Und {count} davor.</translation>
       <translation>{count} Zeilen zu {name} hinzufügen</translation>
     </message>
     <message>
+      <source>Ambiguous</source>
+      <translation>Mehrdeutig</translation>
+    </message>
+    <message>
       <source>Ask</source>
       <translation>Fragen</translation>
     </message>
@@ -6125,8 +6148,16 @@ Und {count} davor.</translation>
       <translation>Eine Art nach der anderen wird erfragt …</translation>
     </message>
     <message>
+      <source>Empty</source>
+      <translation>Leer</translation>
+    </message>
+    <message>
       <source>Generate rows</source>
       <translation>Zeilen erfinden</translation>
+    </message>
+    <message>
+      <source>Injection</source>
+      <translation>Injection</translation>
     </message>
     <message>
       <source>Kind</source>
@@ -6135,6 +6166,14 @@ Und {count} davor.</translation>
     <message>
       <source>Kinds</source>
       <translation>Arten</translation>
+    </message>
+    <message>
+      <source>Long</source>
+      <translation>Lang</translation>
+    </message>
+    <message>
+      <source>Other languages</source>
+      <translation>Andere Sprachen</translation>
     </message>
     <message>
       <source>Rows</source>
@@ -6147,6 +6186,10 @@ Und {count} davor.</translation>
     <message>
       <source>The prompt's own</source>
       <translation>Das des Prompts</translation>
+    </message>
+    <message>
+      <source>Typical</source>
+      <translation>Typisch</translation>
     </message>
     <message>
       <source>Values</source>
@@ -7241,6 +7284,121 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>Presets</name>
+    <message>
+      <source>A very small model on this machine, for trying things out. No account, no network.</source>
+      <translation>Ein sehr kleines Modell auf diesem Rechner, zum Ausprobieren. Kein Konto, kein Netz.</translation>
+    </message>
+    <message>
+      <source>Answers from a file of replies, for stepping and for demonstrations.</source>
+      <translation>Antwortet aus einer Datei mit Antworten, zum schrittweisen Ausführen und zum Vorführen.</translation>
+    </message>
+    <message>
+      <source>Anthropic</source>
+      <translation>Anthropic</translation>
+    </message>
+    <message>
+      <source>Any OpenAI-compatible server</source>
+      <translation>Ein anderer Server, der wie OpenAI spricht</translation>
+    </message>
+    <message>
+      <source>Azure OpenAI</source>
+      <translation>Azure OpenAI</translation>
+    </message>
+    <message>
+      <source>Embedded model</source>
+      <translation>Eingebettetes Modell</translation>
+    </message>
+    <message>
+      <source>Google Gemini</source>
+      <translation>Google Gemini</translation>
+    </message>
+    <message>
+      <source>I am the model</source>
+      <translation>Ich bin das Modell</translation>
+    </message>
+    <message>
+      <source>LM Studio</source>
+      <translation>LM Studio</translation>
+    </message>
+    <message>
+      <source>Many providers' models by one key.</source>
+      <translation>Modelle vieler Anbieter mit einem Schlüssel.</translation>
+    </message>
+    <message>
+      <source>Needs an API key from aistudio.google.com.</source>
+      <translation>Braucht einen API-Schlüssel von aistudio.google.com.</translation>
+    </message>
+    <message>
+      <source>Needs an API key from platform.claude.com.</source>
+      <translation>Braucht einen API-Schlüssel von platform.claude.com.</translation>
+    </message>
+    <message>
+      <source>Needs an API key from platform.openai.com.</source>
+      <translation>Braucht einen API-Schlüssel von platform.openai.com.</translation>
+    </message>
+    <message>
+      <source>Needs the base address of its API, which usually ends in /v1.</source>
+      <translation>Braucht die Basisadresse seiner API; sie endet meist auf /v1.</translation>
+    </message>
+    <message>
+      <source>Needs the resource's endpoint, a deployment's name as the model, and a key.</source>
+      <translation>Braucht den Endpunkt der Ressource, den Namen einer Bereitstellung als Modell und einen Schlüssel.</translation>
+    </message>
+    <message>
+      <source>Ollama</source>
+      <translation>Ollama</translation>
+    </message>
+    <message>
+      <source>OpenAI</source>
+      <translation>OpenAI</translation>
+    </message>
+    <message>
+      <source>OpenRouter</source>
+      <translation>OpenRouter</translation>
+    </message>
+    <message>
+      <source>Record and replay</source>
+      <translation>Aufnehmen und wiedergeben</translation>
+    </message>
+    <message>
+      <source>Records what another connection answers, and answers the same again without it.</source>
+      <translation>Nimmt auf, was eine andere Verbindung antwortet, und antwortet ohne sie dasselbe noch einmal.</translation>
+    </message>
+    <message>
+      <source>Scripted replies</source>
+      <translation>Antworten nach Skript</translation>
+    </message>
+    <message>
+      <source>Start it with `llama-server -m FILE`.</source>
+      <translation>Starten Sie ihn mit `llama-server -m DATEI`.</translation>
+    </message>
+    <message>
+      <source>Start it with `ollama serve`.</source>
+      <translation>Starten Sie es mit `ollama serve`.</translation>
+    </message>
+    <message>
+      <source>Start it with `vllm serve MODEL`.</source>
+      <translation>Starten Sie es mit `vllm serve MODELL`.</translation>
+    </message>
+    <message>
+      <source>Start the local server in LM Studio's Developer tab.</source>
+      <translation>Starten Sie den lokalen Server im Reiter „Developer“ von LM Studio.</translation>
+    </message>
+    <message>
+      <source>You type or paste each reply yourself.</source>
+      <translation>Sie tippen jede Antwort selbst oder fügen sie ein.</translation>
+    </message>
+    <message>
+      <source>llama.cpp server</source>
+      <translation>Server von llama.cpp</translation>
+    </message>
+    <message>
+      <source>vLLM</source>
+      <translation>vLLM</translation>
+    </message>
+  </context>
+  <context>
     <name>PreviewBuild</name>
     <message>
       <source>chosen for this run</source>
@@ -7730,7 +7888,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Fügen Sie zuerst einen Schlüssel ein.</translation>
     </message>
     <message>
-      <source>This is no key: keys have no blanks, and no letters such as ü. Copy it again.</source>
+      <source>This is not a key: keys have no blanks, and no letters such as ü. Copy it again.</source>
       <translation>Das ist kein Schlüssel: Schlüssel haben keine Leerzeichen und keine Buchstaben wie ü. Bitte noch einmal kopieren.</translation>
     </message>
   </context>
@@ -8190,7 +8348,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Run</source>
-      <translation>Lauf</translation>
+      <translation>Ausführen</translation>
     </message>
     <message>
       <source>Run again from the start</source>
@@ -8408,15 +8566,11 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>{moment}, iteration {number}</source>
-      <translation>{moment}, Iteration {number}</translation>
+      <translation>{moment}, Durchgang {number}</translation>
     </message>
   </context>
   <context>
     <name>RunChoices</name>
-    <message>
-      <source>Connection</source>
-      <translation>Verbindung</translation>
-    </message>
     <message>
       <source>Model</source>
       <translation>Modell</translation>
@@ -8428,10 +8582,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>No model</source>
       <translation>Kein Modell</translation>
-    </message>
-    <message>
-      <source>Protocol</source>
-      <translation>Protokoll</translation>
     </message>
   </context>
   <context>
@@ -8462,7 +8612,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Iterations</source>
-      <translation>Iterationen</translation>
+      <translation>Durchgänge</translation>
     </message>
     <message>
       <source>Model</source>
@@ -8601,14 +8751,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   <context>
     <name>RunCoordinator</name>
     <message>
-      <source> 1 other too.</source>
-      <translation> 1 weiterer auch.</translation>
-    </message>
-    <message>
-      <source> {count} others too.</source>
-      <translation> {count} weitere auch.</translation>
-    </message>
-    <message>
       <source>A run of {name} is not over.</source>
       <translation>Ein Lauf von {name} ist nicht zu Ende.</translation>
     </message>
@@ -8677,6 +8819,14 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Der Lauf hatte {model}; der Prompt verlangt inzwischen {other}.</translation>
     </message>
     <message>
+      <source>The run of {name} was interrupted, and one other run.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen, und ein weiterer.</translation>
+    </message>
+    <message>
+      <source>The run of {name} was interrupted, and {count} other runs.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen, und {count} weitere.</translation>
+    </message>
+    <message>
       <source>The run of {name} was interrupted.</source>
       <translation>Der Lauf von {name} wurde unterbrochen.</translation>
     </message>
@@ -8715,10 +8865,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
   </context>
   <context>
     <name>RunEdits</name>
-    <message>
-      <source>Apply</source>
-      <translation>Anwenden</translation>
-    </message>
     <message>
       <source>a message</source>
       <translation>eine Nachricht</translation>
@@ -8959,7 +9105,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
     <message>
       <source>Iterations</source>
-      <translation>Iterationen</translation>
+      <translation>Durchgänge</translation>
     </message>
     <message>
       <source>The run stands still at this many ({unit}):</source>
@@ -9279,7 +9425,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>It joins the request of the next iteration.</source>
-      <translation>Sie kommt in die Anfrage der nächsten Iteration.</translation>
+      <translation>Sie kommt in die Anfrage des nächsten Durchgangs.</translation>
     </message>
     <message>
       <source>It joins the request that is about to be sent.</source>
@@ -10013,16 +10159,16 @@ zu  {after}</translation>
       <translation>Das kann hier nicht geändert werden.</translation>
     </message>
     <message>
-      <source>This is no JSON value.</source>
+      <source>This is not a JSON value.</source>
       <translation>Das ist kein JSON-Wert.</translation>
     </message>
     <message>
       <source>Write how many iterations there may be.</source>
-      <translation>Schreiben Sie, wie viele Iterationen es geben darf.</translation>
+      <translation>Schreiben Sie, wie viele Durchgänge es geben darf.</translation>
     </message>
     <message>
       <source>no limit of iterations</source>
-      <translation>keine Grenze der Iterationen</translation>
+      <translation>keine Grenze der Durchgänge</translation>
     </message>
   </context>
   <context>
@@ -11559,7 +11705,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Fold this iteration</source>
-      <translation>Diese Iteration einklappen</translation>
+      <translation>Diesen Durchgang einklappen</translation>
     </message>
     <message>
       <source>Go back to here</source>
@@ -11587,7 +11733,7 @@ zu  {after}</translation>
     </message>
     <message>
       <source>Unfold this iteration</source>
-      <translation>Diese Iteration ausklappen</translation>
+      <translation>Diesen Durchgang ausklappen</translation>
     </message>
   </context>
   <context>
@@ -12815,6 +12961,25 @@ F2 schreibt hier einen anderen Wert</translation>
     <message>
       <source>needs a key</source>
       <translation>braucht einen Schlüssel</translation>
+    </message>
+  </context>
+  <context>
+    <name>_ChoicesPanel</name>
+    <message>
+      <source>Connection</source>
+      <translation>Verbindung</translation>
+    </message>
+    <message>
+      <source>Model</source>
+      <translation>Modell</translation>
+    </message>
+    <message>
+      <source>Model and connection</source>
+      <translation>Modell und Verbindung</translation>
+    </message>
+    <message>
+      <source>Protocol</source>
+      <translation>Protokoll</translation>
     </message>
   </context>
   <context>
