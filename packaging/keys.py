@@ -7,6 +7,7 @@ python packaging/keys.py --check    exit code 1 when it is not as the table says
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -14,13 +15,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "keys.md"
 sys.path.insert(0, str(ROOT))
 
+_CHORD = re.compile(r"(?<!\+),")
+"""What separates two keys that are pressed one after the other; `Ctrl+,` is one key."""
+
 HEAD = """\
 # Keys
 
 Every action of the window with its usual keys, menu by menu. All of them can be changed: Settings
 (`Ctrl+,`), Keyboard. The command palette (`Ctrl+Shift+P`) finds each by its name.
+`Ctrl+K, Z` means `Ctrl+K`, then `Z`.
 
-This page is made from the program's table of actions (`python packaging/keys.py`).
+`python packaging/keys.py` makes this page from the program's table of actions.
 """
 
 
@@ -44,7 +49,7 @@ def page() -> str:
 def _table(title: str, rows: list) -> str:  # type: ignore[type-arg]
     lines = [f"\n## {title}\n", "| action | keys |", "| --- | --- |"]
     for spec in rows:
-        keys = " or ".join(f"`{key}`" for key in spec.shortcut.split())
+        keys = " or ".join(f"`{_CHORD.sub(', ', key)}`" for key in spec.shortcut.split())
         lines.append(f"| {spec.text.removesuffix('…')} | {keys} |")
     return "\n".join(lines) + "\n"
 
