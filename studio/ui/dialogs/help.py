@@ -26,9 +26,12 @@ from studio import __version__
 from studio.core.resource_files import docs_root
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
-FIRST = ("guide", "authoring", "tools", "connections", "stepping", "history", "export", "format")
-LAST = ("problems", "keys", "architecture")
-"""Order of the pages; those that are in neither stand between them, by name."""
+FIRST = (
+    "guide", "authoring", "tools", "connections", "stepping", "history", "experiments", "export",
+    "format", "problems", "keys", "security",
+)  # fmt: skip
+LAST = ("extending", "architecture", "glossary", "seeds")
+"""Order of the pages: for users first, for developers last; the others are between, by name."""
 
 _HEADING = re.compile(r"^#\s+(.+?)\s*$", re.MULTILINE)
 _PAGE = Qt.ItemDataRole.UserRole
