@@ -65,6 +65,18 @@ class PrimaryInstance:
 FIRST_EXAMPLE = "react-agent.prompty"
 """What a picture shows where no file is named: the loop at its most visible."""
 
+_FOR_KEYS = (
+    "studio.application.highlight.lexer",
+    "studio.core.prompty.document",
+    "studio.ui.editor.text.caret_choice",
+    "studio.ui.editor.text.caret_keys",
+    "studio.ui.editor.text.line_edits",
+    "studio.ui.editor.text.structure_selection",
+    "studio.ui.editor.text.text_clipboard",
+    "studio.ui.editor.text.typing_keys",
+)
+"""What the first key in the text asks for; loaded first, when the window is painted."""
+
 _SETTLED_MS = 50
 _SETTLED_CHECKS = 4
 _SETTLED_MOST = 400
@@ -141,6 +153,7 @@ class Studio(QObject):
     def _after_paint(self) -> None:
         """The loader would have fought the painting for the interpreter."""
         release_drawings(self.window)
+        self.window.complete()
         from studio.core.log import FaultFile
 
         self._faults = FaultFile(self._services.paths.data / "log")
@@ -155,6 +168,8 @@ class Studio(QObject):
     def _load(self) -> None:
         """Importing takes most of a second; in a thread, the window answers meanwhile."""
         try:
+            for name in _FOR_KEYS:
+                importlib.import_module(name)
             importlib.import_module("studio.ui.app.workbench")
             importlib.import_module("studio.ui.app.lifecycle")
         except Exception as error:  # noqa: BLE001 - told in the window, which would stay empty

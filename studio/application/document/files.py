@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import hashlib
 import os
 import tempfile
+from _blake2 import blake2b  # that of `hashlib`, which loads OpenSSL with it: 3 ms of a start
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -190,7 +190,7 @@ def is_read_only(path: Path) -> bool:
 
 def digest(raw: bytes) -> str:
     """A short fingerprint of bytes."""
-    return hashlib.blake2b(raw, digest_size=16).hexdigest()
+    return blake2b(raw, digest_size=16).hexdigest()
 
 
 def digest_of(path: Path) -> str:

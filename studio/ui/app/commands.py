@@ -16,7 +16,6 @@ from studio.core.settings import Settings
 from studio.core.text.problem import Fix
 from studio.ui.app.editor_commands import EditorCommands
 from studio.ui.app.file_commands import FileCommands
-from studio.ui.app.navigation import Navigation
 from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.toolbar import name_step
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from studio.ui.app.chooser import Chooser
     from studio.ui.app.comparisons import Comparisons
     from studio.ui.app.exchange_commands import ExchangeCommands
+    from studio.ui.app.navigation import Navigation
     from studio.ui.base.actions import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
     from studio.ui.run.pane import RunPane
@@ -59,8 +59,17 @@ class Commands(QObject):
         self.files = FileCommands(window, self)
         """New prompts, examples, folders, and what a crash left."""
         window.tabs.saved_over.connect(self._keep_earlier)
-        self.navigation = Navigation(window.tabs, self)
-        """Where the user was."""
+
+    @cached_property
+    def navigation(self) -> Navigation:
+        """Where the user was, from the moment that it is first asked for."""
+        from studio.ui.app.navigation import Navigation
+
+        return Navigation(self._window.tabs, self)
+
+    def follow_places(self) -> None:
+        """Begin to keep where the user is; the first paint does not wait for it."""
+        self.navigation.note_place()
 
     @cached_property
     def exchange(self) -> ExchangeCommands:

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QSettings, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QMimeData, QSettings, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -36,7 +36,7 @@ from studio.ui.window.panes import Panes
 from studio.ui.window.parts import WindowParts
 from studio.ui.window.side_strip import SideStrip
 from studio.ui.window.status import StatusBar
-from studio.ui.window.toolbar import RunChoices, build_menus, build_toolbar
+from studio.ui.window.toolbar import RunChoices, build_toolbar, fill_menus, name_menus
 from studio.ui.window.welcome import WelcomePage
 from studio.viewmodels.app.notifications import Notification
 
@@ -112,6 +112,8 @@ class MainWindow(QMainWindow):
         self._menus = FocusMenus(self)
         self._wire()
         self._begin()
+        if not keep_places:
+            self.complete()
 
     def _place(self) -> None:
         self.setCentralWidget(self.tabs)
@@ -130,7 +132,8 @@ class MainWindow(QMainWindow):
             }
         )
         self.menus = QMenuBar()
-        self.recent_menu = build_menus(self.menus, self.actions_by_id, self.docks)
+        self._named_menus = name_menus(self.menus)
+        self.recent_menu = QMenu(QCoreApplication.translate("Menus", "Open recent"), self.menus)
         self.toolbar = build_toolbar(self.actions_by_id, self.run_choices, self.menus)
         self.addToolBar(self.toolbar)
         self.strip = SideStrip(self.actions_by_id, self.docks)
@@ -221,6 +224,11 @@ class MainWindow(QMainWindow):
         return coordinator
 
     # -- for the window's owner -----------------------------------------------------------------
+
+    def complete(self) -> None:
+        """Make what the first picture does not show; with `keep_places`, the owner asks for it."""
+        fill_menus(self._named_menus, self.actions_by_id, self.docks, self.recent_menu)
+        self.commands.follow_places()
 
     def take_panes(self, panes: Panes) -> None:
         """Put panes into the places that were kept for them."""

@@ -25,6 +25,10 @@ class Navigation(QObject):
         tabs.jumping.connect(self._on_jump)
         tabs.current_changed.connect(self._on_page)
 
+    def note_place(self) -> None:
+        """Keep where the user is now."""
+        self._note(self._tabs.current)
+
     def visit_run(self, run: str) -> None:
         """A run is looked at."""
         self._history.visit(RunPlace(run))

@@ -384,12 +384,15 @@ class ActionSet(QObject):
         """Give every action its shortcuts: the user's own, else the usual ones."""
         if self._shortcuts == shortcuts:
             return
+        is_first = self._shortcuts is None
         self._shortcuts = dict(shortcuts)
         for spec in ACTIONS:
             keys = shortcuts.get(spec.id, spec.shortcut)
             action = self._actions[spec.id]
-            action.setShortcuts([QKeySequence(each) for each in keys.split()])
-            shown = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            made = [QKeySequence(each) for each in keys.split()]
+            if made or not is_first:  # a new action has none to lose
+                action.setShortcuts(made)
+            shown = made[0].toString(QKeySequence.SequenceFormat.NativeText) if made else ""
             words = QCoreApplication.translate("Actions", spec.tip or spec.text)
             action.setToolTip(f"{words}  ({shown})" if shown else words)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 
 from studio.application.words import translate_by
 from studio.core.resource_files import resource
@@ -33,6 +33,8 @@ def install_language(application: QCoreApplication, setting: str) -> list[QTrans
     code = language_for(setting)
     if code == "en":
         return []
+    from PySide6.QtCore import QLibraryInfo  # of no use to English
+
     translate_by(QCoreApplication.translate)
     QLocale.setDefault(QLocale(code))
     installed = []

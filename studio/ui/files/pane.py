@@ -110,8 +110,6 @@ class FilesPane(QStackedWidget):
         super().__init__()
         self._roots: tuple[Path, ...] = ()
         self._sections: list[FolderSection] = []
-        self.filter = QLineEdit()
-        """Shows only files whose names hold what is typed."""
         self.addWidget(self._nothing())
 
     @property
@@ -198,11 +196,17 @@ class FilesPane(QStackedWidget):
         return self._sections[place]
 
     @cached_property
+    def filter(self) -> QLineEdit:
+        """Shows only files whose names hold what is typed."""
+        line = QLineEdit()
+        line.setPlaceholderText(self.tr("Filter by name"))
+        line.setAccessibleName(self.tr("Filter files by name"))
+        line.setClearButtonEnabled(True)
+        return line
+
+    @cached_property
     def _column(self) -> QSplitter:
         """The folders below the filter, made with the first."""
-        self.filter.setPlaceholderText(self.tr("Filter by name"))
-        self.filter.setAccessibleName(self.tr("Filter files by name"))
-        self.filter.setClearButtonEnabled(True)
         column = QSplitter(Qt.Orientation.Vertical)
         column.setChildrenCollapsible(False)
         head = QWidget()

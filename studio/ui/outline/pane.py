@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -52,24 +52,29 @@ class OutlinePane(FollowsTheme, QStackedWidget):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._go_on)
-        self._tree = QTreeWidget()
-        self._tree.setHeaderHidden(True)
-        self._tree.setColumnCount(1)
-        self._tree.setAccessibleName(self.tr("Outline"))
-        self._tree.setIndentation(14)
-        self._tree.setUniformRowHeights(True)
         empty = QLabel(self.tr("Open a prompt to see its parts here."))
         empty.setProperty("tone", "muted")
         empty.setAlignment(Qt.AlignmentFlag.AlignTop)
         empty.setWordWrap(True)
         empty.setContentsMargins(12, 12, 12, 12)
         self.addWidget(empty)
-        self.addWidget(self._tree)
-        self._tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self._tree.customContextMenuRequested.connect(self._on_menu)
-        self._tree.itemActivated.connect(self._go)
-        self._tree.itemClicked.connect(self._show)
         self.follow_theme()
+
+    @cached_property
+    def _tree(self) -> QTreeWidget:
+        """The parts, made with the first document that was read."""
+        tree = QTreeWidget()
+        tree.setHeaderHidden(True)
+        tree.setColumnCount(1)
+        tree.setAccessibleName(self.tr("Outline"))
+        tree.setIndentation(14)
+        tree.setUniformRowHeights(True)
+        tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        tree.customContextMenuRequested.connect(self._on_menu)
+        tree.itemActivated.connect(self._go)
+        tree.itemClicked.connect(self._show)
+        self.addWidget(tree)
+        return tree
 
     @property
     def is_settled(self) -> bool:
@@ -85,7 +90,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
             self._clear()
             self.setCurrentIndex(0)
             return
-        self.setCurrentIndex(1)
+        self.setCurrentWidget(self._tree)
         self._steps = self._list(document)
         self._go_on()
 
@@ -118,7 +123,8 @@ class OutlinePane(FollowsTheme, QStackedWidget):
     # -- inside ---------------------------------------------------------------------------------
 
     def _clear(self) -> None:
-        self._tree.clear()
+        if self._items:
+            self._tree.clear()
         self._items, self._spans, self._keys, self._said = [], [], (), []
 
     def _go_on(self) -> None:

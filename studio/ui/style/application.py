@@ -27,6 +27,8 @@ from studio.ui.style.theme import DARK, LIGHT, UI_POINTS, Theme, ThemeChoice, ui
 if TYPE_CHECKING:
     from studio.core.settings import Settings
 
+_SLICE_SECONDS = 0.008
+"""Time that hidden widgets take from the window at once."""
 _STYLE = "Fusion"
 _STYLED = "studioStyled"
 """Property of the application: it has that style."""
@@ -41,10 +43,6 @@ def new_application() -> QApplication:
     app = QApplication([*sys.argv[:1], "-style", _STYLE])
     app.setProperty(_STYLED, True)
     return app
-
-
-_SLICE_SECONDS = 0.008
-"""Time that hidden widgets take from the window at once."""
 
 
 def theme_for(choice: ThemeChoice) -> Theme:

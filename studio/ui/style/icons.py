@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
-from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
 from studio.core.resource_files import resource
 from studio.ui.style.in_use import color_of
+
+if TYPE_CHECKING:
+    from PySide6.QtSvg import QSvgRenderer
+
+
+@cache
+def _names() -> frozenset[str]:
+    # Asked once: a start makes sixty icons.
+    return frozenset(path.stem for path in resource("icons").iterdir() if path.suffix == ".svg")
 
 
 @cache
@@ -20,6 +29,8 @@ def _drawing(name: str) -> str:
 
 @cache
 def _renderer(name: str, color: str) -> QSvgRenderer:
+    from PySide6.QtSvg import QSvgRenderer  # not before the first paint
+
     svg = _drawing(name).replace("currentColor", color)
     return QSvgRenderer(QByteArray(svg.encode()))
 
@@ -91,6 +102,6 @@ def icon(name: str, color: str | None = None) -> QIcon:
     Raises:
         FileNotFoundError: no such drawing is bundled.
     """
-    if not resource("icons", f"{name}.svg").is_file():
+    if name not in _names():
         raise FileNotFoundError(f"there is no icon named {name!r} in resources/icons")
     return QIcon(_Tinted(name, color))

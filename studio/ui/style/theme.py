@@ -213,7 +213,7 @@ def load_other_fonts() -> None:
 
 
 def _font_files(*, later: bool) -> list[Path]:
-    files = sorted(resource("fonts").glob("*.[ot]tf"))
+    files = sorted(path for path in resource("fonts").iterdir() if path.suffix in (".otf", ".ttf"))
     return [path for path in files if (path.stem in _LATER_FACES) == later]
 
 

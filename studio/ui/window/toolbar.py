@@ -278,11 +278,21 @@ def name_step(action: QAction, window: QWidget, verb: str) -> None:
     action.setIconText(f" {words}".replace("&", "&&") if has_room else usual)
 
 
-def build_menus(bar: QMenuBar, actions: ActionSet, docks: Docks) -> QMenu:
-    """Fill the menu bar; returns the menu of recent files, which is filled when it opens."""
-    recent = QMenu(QCoreApplication.translate("Menus", "Open recent"), bar)
-    for title, identifiers in MENUS:
-        menu = bar.addMenu(QCoreApplication.translate("Actions", title))
+def name_menus(bar: QMenuBar) -> list[QMenu]:
+    """Put the names of the menus into the bar: what is seen of them; `fill_menus` does the rest."""
+    return [bar.addMenu(QCoreApplication.translate("Actions", title)) for title, _ in MENUS]
+
+
+def fill_menus(menus: Sequence[QMenu], actions: ActionSet, docks: Docks, recent: QMenu) -> None:
+    """Fill the menus.
+
+    Args:
+        menus: one for each of `MENUS`.
+        actions: what they offer.
+        docks: the panes, which have switches there.
+        recent: the menu of recent files, which is filled when it opens.
+    """
+    for menu, (_, identifiers) in zip(menus, MENUS, strict=True):
         menu.setToolTipsVisible(True)
         for identifier in identifiers:
             if identifier == SEPARATOR:
@@ -294,4 +304,3 @@ def build_menus(bar: QMenuBar, actions: ActionSet, docks: Docks) -> QMenu:
                 panes.addActions(docks.toggles())
             else:
                 menu.addAction(actions[identifier])
-    return recent

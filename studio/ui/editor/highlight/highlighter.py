@@ -19,10 +19,10 @@ from PySide6.QtGui import (
     QTextDocument,
 )
 
-from studio.application.highlight.lexer_state import START, State, Token
 from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
+    from studio.application.highlight.lexer_state import State, Token
     from studio.ui.style.theme import Theme
 
 _SLICE_SECONDS = 0.006
@@ -31,7 +31,6 @@ _REST_MS = 60
 _LONG_LINES = 2_000
 """From here on a text that is loaded has its visible lines colored first."""
 _UNKNOWN = -1  # Qt's word for a block that was never highlighted
-_BODY = State(zone="body")  # the best guess for a line whose lines before are not read yet
 
 
 class Highlighter(QSyntaxHighlighter):
@@ -46,9 +45,8 @@ class Highlighter(QSyntaxHighlighter):
     recounted = Signal(int, int)  # the document's revision before and after, its text being as is
 
     def __init__(self, document: QTextDocument) -> None:
-        self._first = START
-        self._numbers: dict[State, int] = {START: 0}
-        self._states: list[State] = [START]
+        self._numbers: dict[State, int] = {}
+        self._states: list[State] = []
         self._formats: dict[str, QTextCharFormat] = {}
         self._deadline = 0.0
         self._pending: list[QTextCursor] = []
@@ -143,7 +141,7 @@ class Highlighter(QSyntaxHighlighter):
         if not before.isValid():
             return self._first
         number = before.userState()
-        return self._states[number] if number != _UNKNOWN else _BODY
+        return self._states[number] if number != _UNKNOWN else self._body
 
     def show_range(self, first: QTextBlock, last: QTextBlock) -> None:
         """Color the visible lines at once, wherever the slices are."""
@@ -181,6 +179,22 @@ class Highlighter(QSyntaxHighlighter):
         if number == _UNKNOWN or after is not before:
             number = self._number_of(after)
         self.setCurrentBlockState(number)
+
+    # Neither is loaded with the first paint, which has no colors.
+
+    @cached_property
+    def _first(self) -> State:
+        """Before the first line."""
+        from studio.application.highlight.lexer_state import START
+
+        return START
+
+    @cached_property
+    def _body(self) -> State:
+        """The best guess for a line whose lines before are not read yet."""
+        from studio.application.highlight.lexer_state import State
+
+        return State(zone="body")
 
     @cached_property
     def _lex(self) -> Callable[[str, State], tuple[tuple[Token, ...], State]]:

@@ -11,7 +11,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from studio.application.document.files import FileError, FileText
-from studio.application.editing.folding import long_front_matter
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
 from studio.ui.editor.text.media_drop import MediaDrop
@@ -315,6 +314,8 @@ class EditorPage(QWidget):
 
         Not where something is wrong in the front matter, nor where the caret was the last time.
         """
+        from studio.application.editing.folding import long_front_matter
+
         fold, front = long_front_matter(document), document.front_matter
         if fold is None or front is None or self.editor.document().isModified():
             return

@@ -12,7 +12,6 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from studio.application.document.files import FileError
-from studio.application.highlight.lexer_state import PYTHON_FILE, YAML_FILE
 from studio.core.experiments.file.names import is_experiment
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.sides import EditorSides
@@ -162,8 +161,12 @@ class EditorTabs(QStackedWidget):
             return held
         page = self._page()
         if path.suffix == ".py":
+            from studio.application.highlight.lexer_state import PYTHON_FILE
+
             page.editor.highlighter.begin_with(PYTHON_FILE)
         elif is_experiment(path):
+            from studio.application.highlight.lexer_state import YAML_FILE
+
             page.editor.highlighter.begin_with(YAML_FILE)
         try:
             page.open(path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
 
-from studio.ui.editor.text.typing_keys import is_command, smart_home
+from studio.ui.editor.text.command_keys import is_command, smart_home
 from studio.ui.editor.text.word_moves import erase_word, go_by_word, word_key
 
 if TYPE_CHECKING:

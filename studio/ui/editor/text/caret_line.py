@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QPainter, QTextBlock, QTextCursor
 
+from studio.ui.style.fill import fill
 from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
@@ -62,7 +64,8 @@ class CaretLine:
             return
         place = view.cursorRect()
         painter = QPainter(view.viewport())
-        painter.fillRect(0, place.top(), view.viewport().width(), place.height(), self._color)
+        room = QRectF(0, place.top(), view.viewport().width(), place.height())
+        fill(painter, room, self._color)
         painter.end()
 
     def _paint_soon(self, block: QTextBlock) -> None:

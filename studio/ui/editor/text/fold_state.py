@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor, QTextDocument
 
-from studio.application.editing.folding import FoldingRange, folds
 from studio.viewmodels.app.jobs import LatestJob
 
 if TYPE_CHECKING:
+    from studio.application.editing.folding import FoldingRange
     from studio.core.prompty.document import PromptDocument
 
 
@@ -56,6 +56,8 @@ class Folding(QObject):
         """Look for what can be folded in the newest text; each editor that shows it may ask."""
         if document is self._read:
             return
+        from studio.application.editing.folding import folds  # not before the first paint
+
         self._read = document
         if len(document.source) < _LONG:
             self._looking.drop()

@@ -8,7 +8,6 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter
 from PySide6.QtWidgets import QApplication
 
-from studio.application.editing.folding import front_facts
 from studio.ui.style.in_use import theme_in_use
 
 if TYPE_CHECKING:
@@ -27,6 +26,8 @@ class FrontLine:
 
     def paint(self, dirty: QRect, document: PromptDocument) -> None:
         """Paint it, where its line is on the screen."""
+        from studio.application.editing.folding import front_facts  # not before the first paint
+
         theme = theme_in_use()
         block = self._view.document().firstBlock()
         place = self._view.geometry_of(block)

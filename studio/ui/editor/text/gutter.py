@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPolygonF,
 from PySide6.QtWidgets import QWidget
 
 from studio.core.text.problem import Severity
+from studio.ui.style.fill import fill
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
 
@@ -118,7 +119,7 @@ class Gutter(QWidget):
         """Paint the lines that are visible."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        _fill(painter, QRectF(event.rect()), theme_in_use().surface)
+        fill(painter, QRectF(event.rect()), theme_in_use().surface)
         painter.setFont(self._editor.font())
         caret = self._editor.textCursor().blockNumber()
         breakpoints = self._breakpoints()
@@ -155,9 +156,9 @@ class Gutter(QWidget):
     ) -> None:
         theme = theme_in_use()
         if is_caret:
-            _fill(painter, QRectF(0, top, self.width(), height), theme.current_line)
+            fill(painter, QRectF(0, top, self.width(), height), theme.current_line)
         if line in self._run:
-            _fill(painter, QRectF(0, top, _RUN_BAR, height), theme.accent)
+            fill(painter, QRectF(0, top, _RUN_BAR, height), theme.accent)
         change = self._changes.get(line)
         if change is not None:
             self._paint_change(painter, change, top, height)
@@ -188,7 +189,7 @@ class Gutter(QWidget):
             painter.drawPolygon(QPolygonF(list(corners)))
             return
         color = theme.success if change == "added" else theme.accent
-        _fill(painter, QRectF(0, top, _CHANGE, height), color)
+        fill(painter, QRectF(0, top, _CHANGE, height), color)
 
     def _paint_bulb(self, painter: QPainter, middle: float) -> None:
         """A fix is offered on the caret's line."""
@@ -255,13 +256,3 @@ class Gutter(QWidget):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """The end of a click here is none in the text."""
         event.accept()
-
-
-def _fill(painter: QPainter, room: QRectF, color: str) -> None:
-    """Paint a rectangle.
-
-    Not by `fillRect`, which has PySide make the class of gradients, with its 169 ready ones: a
-    hundredth of a start.
-    """
-    painter.setBackground(QColor(color))
-    painter.eraseRect(room)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit
 
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
-from studio.ui.editor.text.typing_rules import matching_bracket
+from studio.ui.editor.text.brackets import matching_bracket
 from studio.ui.style.colors import blend
 from studio.ui.style.in_use import theme_in_use
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QTextCursor
 
 from studio.core.text.span import Span
-from studio.ui.editor.text.typing_rules import matching_bracket
+from studio.ui.editor.text.brackets import matching_bracket
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView

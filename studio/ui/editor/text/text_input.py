@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QRect, QRectF, Qt, Signal
@@ -21,20 +22,20 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.ui.base.actions import IN_EDITOR
 from studio.ui.base.menus import add_actions, own_menu
-from studio.ui.editor.text.caret_choice import CaretChoice
-from studio.ui.editor.text.caret_keys import CaretKeys
 from studio.ui.editor.text.carets import Carets
-from studio.ui.editor.text.line_edits import LineEdits
+from studio.ui.editor.text.command_keys import is_command, smart_home
 from studio.ui.editor.text.prompt_view import PromptView
-from studio.ui.editor.text.structure_selection import StructureSelection
-from studio.ui.editor.text.text_clipboard import TextClipboard
-from studio.ui.editor.text.typing_keys import is_command, smart_home
 from studio.ui.editor.text.word_moves import erase_word, go_by_word, word_key
 
 if TYPE_CHECKING:
+    from studio.ui.editor.text.caret_choice import CaretChoice
+    from studio.ui.editor.text.caret_keys import CaretKeys
+    from studio.ui.editor.text.line_edits import LineEdits
     from studio.ui.editor.text.media_drop import MediaDrop
     from studio.ui.editor.text.prompt_text import PromptText
     from studio.ui.editor.text.snippet_session import SnippetSession
+    from studio.ui.editor.text.structure_selection import StructureSelection
+    from studio.ui.editor.text.text_clipboard import TextClipboard
     from studio.ui.editor.text.typing_keys import TypingKeys
 
 _RECTANGLES = (
@@ -58,7 +59,6 @@ class TextInput(PromptView):
     request_definition = Signal()  # of what was clicked with Ctrl
     request_zoom = Signal(int)  # steps, with the wheel
 
-    _keys: TypingKeys
     media: MediaDrop | None = None
     """Takes files and pictures, where someone set it."""
     snippet: SnippetSession | None = None
@@ -69,16 +69,52 @@ class TextInput(PromptView):
     def __init__(self, parent: QWidget | None = None, prompt: PromptText | None = None) -> None:
         super().__init__(parent, prompt)
         self.carets = Carets(self)
-        self.caret_choice = CaretChoice(self, self.carets)
-        self.lines = LineEdits(self, self.carets)
-        self._caret_keys = CaretKeys(self.carets, self._type_rule)
-        self._clipboard = TextClipboard(self.carets, self.lines)
-        self.structure = StructureSelection(self)
         self._column: QTextCursor | None = None
         """Where a selection of columns began, while the mouse is held."""
         # Not `event`, nor `inputMethodQuery`: each would go through Python a dozen times with a
         # key, there and back, which took a fifth of the time until the key was painted.
         self.installEventFilter(self)
+
+    # What only a key asks for is imported after the first paint (`studio.app`).
+
+    @cached_property
+    def caret_choice(self) -> CaretChoice:
+        """Adds carets."""
+        from studio.ui.editor.text.caret_choice import CaretChoice
+
+        return CaretChoice(self, self.carets)
+
+    @cached_property
+    def lines(self) -> LineEdits:
+        """Moves, copies, deletes, joins and indents lines."""
+        from studio.ui.editor.text.line_edits import LineEdits
+
+        return LineEdits(self, self.carets)
+
+    @cached_property
+    def structure(self) -> StructureSelection:
+        """Selects by the structure of the prompt."""
+        from studio.ui.editor.text.structure_selection import StructureSelection
+
+        return StructureSelection(self)
+
+    @cached_property
+    def _keys(self) -> TypingKeys:
+        from studio.ui.editor.text.typing_keys import TypingKeys
+
+        return TypingKeys(self)
+
+    @cached_property
+    def _caret_keys(self) -> CaretKeys:
+        from studio.ui.editor.text.caret_keys import CaretKeys
+
+        return CaretKeys(self.carets, self._type_rule)
+
+    @cached_property
+    def _clipboard(self) -> TextClipboard:
+        from studio.ui.editor.text.text_clipboard import TextClipboard
+
+        return TextClipboard(self.carets, self.lines)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Leave the keys of the window's actions to the window; tell input methods right places.

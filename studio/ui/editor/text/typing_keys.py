@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
 
+from studio.ui.editor.text.command_keys import is_command
 from studio.ui.editor.text.typing_rules import (
     TypedEdit,
     on_backspace,
@@ -16,15 +17,6 @@ from studio.ui.editor.text.typing_rules import (
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView
-
-_COMMANDS = (
-    Qt.KeyboardModifier.ControlModifier
-    | Qt.KeyboardModifier.AltModifier
-    | Qt.KeyboardModifier.MetaModifier
-)
-
-
-_ALT_GR = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 class TypingKeys:
@@ -99,31 +91,6 @@ class TypingKeys:
     def _is_yaml(self, cursor: QTextCursor) -> bool:
         state = self._editor.highlighter.state_before(cursor.block())
         return state.zone in ("front", "yaml")
-
-
-def is_command(event: QKeyEvent) -> bool:
-    """Whether the keys ask for something, and write nothing.
-
-    Where AltGr is Ctrl with Alt, as on Windows, it writes brackets and braces on many keyboards.
-    """
-    held = event.modifiers()
-    if held == Qt.KeyboardModifier.NoModifier:
-        return False  # told apart for speed: each `&` of Python's flags costs 2 µs
-    by_alt_gr = held & _ALT_GR == _ALT_GR and bool(event.text()) and event.text().isprintable()
-    return bool(held & _COMMANDS) and not by_alt_gr
-
-
-def smart_home(cursor: QTextCursor, mode: QTextCursor.MoveMode) -> None:
-    """Go to the first word of the row, or to its start where the cursor is there already."""
-    before = cursor.position()
-    cursor.movePosition(QTextCursor.MoveOperation.StartOfLine, mode)
-    block = cursor.block()
-    if cursor.position() != block.position():
-        return  # a row that goes on from the one above has no indent
-    text = block.text()
-    first = block.position() + len(text) - len(text.lstrip(" \t"))
-    if before != first:
-        cursor.setPosition(first, mode)
 
 
 def _do(typed: TypedEdit | None, cursor: QTextCursor) -> bool:

@@ -15,7 +15,6 @@ CommentKind: TypeAlias = Literal["#", "body", "delimiter"]
 PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
 """An opening character and the one that is put in after it."""
 
-_OPENING = {PAIRS[each]: each for each in "([{"}
 _LIST = re.compile(
     r"(?P<indent>\s*)(?P<mark>[-*+]|(?P<number>\d+)(?P<dot>[.)]))(?P<gap>\s+)(?P<rest>.*)$"
 )
@@ -235,32 +234,6 @@ def _comment_out(line: str, opening: str, closing: str, depth: int) -> str:
     end = closing.strip()
     inner = text[depth:].replace(end, end + opening.strip()) if end else text[depth:]
     return f"{line[:depth]}{opening}{inner}{closing}{line[len(text) :]}"
-
-
-def matching_bracket(text: str, position: int) -> tuple[int, int] | None:
-    """The bracket touching the caret and its partner, as offsets; None where there is none.
-
-    Looks at most 20,000 characters far, so that a long text costs a key press nothing.
-    """
-    for at in (position - 1, position):
-        if not 0 <= at < len(text):
-            continue
-        char = text[at]
-        if char in "([{":
-            step, stop, other = 1, min(len(text), at + 20_000), PAIRS[char]
-        elif char in _OPENING:
-            step, stop, other = -1, max(-1, at - 20_000), _OPENING[char]
-        else:
-            continue
-        depth = 0
-        for index in range(at, stop, step):
-            if text[index] == char:
-                depth += 1
-            elif text[index] == other:
-                depth -= 1
-                if not depth:
-                    return at, index
-    return None
 
 
 def _inside_braces(char: str, before: str, after: str) -> TypedEdit | None:

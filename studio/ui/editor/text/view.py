@@ -17,7 +17,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from studio.application.editing.names import message_around, message_on_line, tool_on_line
 from studio.core.text.problem import Problem, Severity
 from studio.ui.editor.text.caret_line import CaretLine
 from studio.ui.editor.text.front_line import FrontLine
@@ -29,7 +28,6 @@ from studio.ui.editor.text.prompt_text import PromptText
 from studio.ui.editor.text.run_lines import RunLines
 from studio.ui.editor.text.sticky_header import StickyHeader
 from studio.ui.editor.text.text_input import TextInput
-from studio.ui.editor.text.typing_keys import TypingKeys
 from studio.ui.style.in_use import FollowsTheme
 from studio.ui.style.theme import mono_font
 
@@ -80,7 +78,6 @@ class PromptEditor(FollowsTheme, TextInput):
         self.mark_bar = MarkBar(self)
         self.setVerticalScrollBar(self.mark_bar)
         self.sticky = StickyHeader(self)
-        self._keys = TypingKeys(self)
         self._caret_timer = QTimer(self)
         self._caret_timer.setSingleShot(True)
         self._caret_timer.setInterval(_CARET_MS)
@@ -176,6 +173,8 @@ class PromptEditor(FollowsTheme, TextInput):
         """
         if self.parsed is None:
             return False
+        from studio.application.editing.names import message_around, message_on_line, tool_on_line
+
         at = self.textCursor().blockNumber() if line is None else line
         tool = tool_on_line(self.parsed, at)
         # In a message's text it is the message that is meant, as in other debuggers.

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from studio.ui.editor.text.brackets import matching_bracket
 from studio.ui.editor.text.typing_rules import (
     comment_lines,
-    matching_bracket,
     on_backspace,
     on_character,
     on_return,
