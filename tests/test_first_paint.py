@@ -52,9 +52,9 @@ QApplication.exec()
 
 LATER = (
     # heavy ones of others
-    "anthropic", "asyncio", "email", "hashlib", "http", "httpx", "importlib.metadata", "jinja2", "jsonschema",
-    "keyring", "markdown_it", "mcp", "openai", "pydantic", "pygments", "ruamel", "sqlite3", "ssl",
-    "tiktoken", "xllamacpp", "yaml",
+    "anthropic", "asyncio", "email", "hashlib", "http", "httpx", "importlib.metadata", "jinja2",
+    "jsonschema", "keyring", "markdown_it", "mcp", "openai", "pydantic", "pygments", "ruamel", "sqlite3",
+    "ssl", "tiktoken", "xllamacpp", "yaml",
     # whole rooms
     "studio.cli", "studio.core.agent", "studio.core.export", "studio.core.imports",
     "studio.core.masking", "studio.core.models", "studio.core.prompty", "studio.core.runs",
@@ -80,7 +80,7 @@ LATER = (
 )  # fmt: skip
 """Modules, with all below them, that come after the first picture."""
 
-MOST_MODULES = 106
+MOST_MODULES = 110
 """Of the studio; each takes a third of a millisecond to find and read alone."""
 
 
