@@ -53,8 +53,8 @@ QApplication.exec()
 LATER = (
     # heavy ones of others
     "anthropic", "asyncio", "email", "hashlib", "http", "httpx", "importlib.metadata", "jinja2",
-    "jsonschema", "keyring", "markdown_it", "mcp", "openai", "pydantic", "pygments", "ruamel", "sqlite3",
-    "ssl", "tiktoken", "xllamacpp", "yaml",
+    "jsonschema", "keyring", "markdown_it", "mcp", "openai", "pydantic", "pygments", "ruamel",
+    "sqlite3", "ssl", "tiktoken", "xllamacpp", "yaml",
     # whole rooms
     "studio.cli", "studio.core.agent", "studio.core.export", "studio.core.imports",
     "studio.core.masking", "studio.core.models", "studio.core.prompty", "studio.core.runs",
