@@ -96,7 +96,13 @@ class WindowLayout:
         if self.maximized:
             own = self.open_in(PanePlace.WINDOW)
             return own | ({self.maximized} & self.places.keys())
-        return frozenset(name for name in self.places if self._is_shown(name))
+        rooms = frozenset(place for place in PanePlace if self._has_room(place))
+        return frozenset(
+            name
+            for name in self.places
+            if (place := self.place_of(name)) in rooms
+            and (name in self.open or place is PanePlace.RUN)
+        )
 
     @property
     def shows_center(self) -> bool:
@@ -155,10 +161,7 @@ class WindowLayout:
         here = (name for name in self.open & self.places.keys() if self.place_of(name) is place)
         return frozenset(here)
 
-    def _is_shown(self, name: str) -> bool:
-        place = self.place_of(name)
-        if name not in self.open_in(place):
-            return False
+    def _has_room(self, place: PanePlace) -> bool:
         if place is PanePlace.BOTTOM and self.is_column_in_place:
             return False  # it belongs below the text, and is no column of its own
         return place in self.asked if self.aside(place) else place not in self.closed
