@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from studio.application.editing.front_items import FrontFormError, adds_only, changes_only
@@ -30,6 +31,8 @@ FrontKind: TypeAlias = Literal["text", "number", "integer", "boolean", "json"]
 _MODEL = ("id", "provider", "apiType")
 _INPUT = ("kind", "description", "required", "default", "sample")
 _TOOL = ("kind", "description")
+_MOST_ROWS = 40
+"""Values inside a list or an object; of one with more, the form shows the whole as JSON."""
 _OF_KIND = {"mcp": ("serverName",), "openapi": ("specification",)}
 
 
@@ -54,6 +57,9 @@ class FrontField:
 
     is_fixed: bool = False
     """Whether the form cannot change it: it is written in a form of its own."""
+
+    label: str = ""
+    """What its row says: the last key, or the way from there to a value inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +189,7 @@ def _model(document: PromptDocument) -> Iterator[FrontGroup]:
     title = translate("FrontForm", "Model")
     model = document.data.get("model")
     if isinstance(model, str):
-        yield FrontGroup(title, (FrontField(("model",), value=model),))
+        yield FrontGroup(title, (FrontField(("model",), value=model, label="model"),))
         return
     if document.dialect == "legacy":
         return  # Prompty 1 has its own keys here: the text shows them
@@ -203,12 +209,43 @@ def _input(document: PromptDocument, path: KeyPath) -> FrontGroup:
     written = _at(document.data, path)
     title = translate("FrontForm", "Input {name}").format(name=name)
     if not isinstance(written, Mapping):
-        short = FrontField(path, "json", value=written, is_fixed=written is None)
+        short = FrontField(path, "json", value=written, is_fixed=written is None, label=name)
         return FrontGroup(title, (short,), name, path)
     word = "type" if document.dialect == "legacy" else "kind"
     keys = [word if key == "kind" else key for key in _INPUT]
-    fields = tuple(_field(document, (*path, key), _key(path, key)) for key in keys)
-    return FrontGroup(title, fields, name, path)
+    fields = (_field(document, (*path, key), _key(path, key)) for key in keys)
+    return FrontGroup(title, tuple(row for each in fields for row in _rows(each)), name, path)
+
+
+def _rows(field: FrontField) -> tuple[FrontField, ...]:
+    """A field, or in place of a list or an object one for each value that is written in it."""
+    if not isinstance(field.value, list | Mapping) or not field.value:
+        return (field,)
+    found = tuple(islice(_inside(field), _MOST_ROWS + 1))
+    return found if len(found) <= _MOST_ROWS else (field,)
+
+
+def _inside(field: FrontField) -> Iterator[FrontField]:
+    value = field.value
+    held: list[tuple[str | int, str, Json]]
+    if isinstance(value, Mapping) and value:
+        held = [(key, f"{field.label}.{key}", each) for key, each in value.items()]
+    elif isinstance(value, list) and value:
+        held = [(at, f"{field.label}[{at}]", each) for at, each in enumerate(value)]
+    else:
+        yield replace(field, kind=_kind_of(value))
+        return
+    for key, label, each in held:
+        yield from _inside(replace(field, path=(*field.path, key), label=label, value=each))
+
+
+def _kind_of(value: Json) -> FrontKind:
+    """The editor of a value that is written, whose kind nobody declares."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    return "text" if isinstance(value, str) else "json"
 
 
 def _items(document: PromptDocument, key: str) -> Iterator[KeyPath]:
@@ -229,7 +266,8 @@ def _field(document: PromptDocument, path: KeyPath, key: Key | None) -> FrontFie
     if kind != "json" and isinstance(value, Mapping | list):
         kind = "json"
     choices = key.values if key is not None else ()
-    return FrontField(path, kind, key.help if key is not None else "", value, tuple(choices))
+    said = key.help if key is not None else ""
+    return FrontField(path, kind, said, value, tuple(choices), label=str(path[-1]))
 
 
 def _key(parent: KeyPath, name: str) -> Key | None:

@@ -142,11 +142,12 @@ class FrontMatterDialog(QDialog):
             column.addLayout(self._head(group))
             form = QFormLayout()
             form.setSpacing(8)
+            form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)  # long ways to values
             form.setContentsMargins(0, 0, 0, 12)
             for each in group.fields:
                 editor = self._editor(each)
                 self._fields[each.path] = editor
-                name = QLabel(str(each.path[-1]))
+                name = QLabel(each.label)
                 name.setMinimumWidth(_LABEL)
                 name.setBuddy(editor)
                 form.addRow(name, editor)

@@ -194,3 +194,57 @@ def test_an_input_is_added_before_a_comment_in_brackets() -> None:
     assert "# one" in after
     assert "# two" in after
     assert parse(after).input("c") is not None
+
+
+ORDERS = """---
+name: Trip
+inputs:
+  orders: # all of them
+    kind: array
+    default:
+      - sku: A1 # first
+        count: 2
+      - {sku: "B2", gift: true, tags: [red, 1.5], none: []}
+---
+user:
+{{ orders }}
+"""
+
+
+def test_a_list_of_objects_has_a_row_for_each_value_in_it() -> None:
+    (group,) = (each for each in front_groups(parse(ORDERS)) if each.renames == "orders")
+    rows = [(each.label, each.kind, each.value) for each in group.fields if each.value is not None]
+    assert rows == [
+        ("kind", "text", "array"),
+        ("default[0].sku", "text", "A1"),
+        ("default[0].count", "number", 2),
+        ("default[1].sku", "text", "B2"),
+        ("default[1].gift", "boolean", True),
+        ("default[1].tags[0]", "text", "red"),
+        ("default[1].tags[1]", "number", 1.5),
+        ("default[1].none", "json", []),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "typed", "old", "new"),
+    [
+        ((0, "sku"), "yes", "sku: A1 # first", 'sku: "yes" # first'),
+        ((0, "count"), "3", "count: 2", "count: 3"),
+        ((1, "sku"), "C: 3", '"B2"', '"C: 3"'),
+        ((1, "gift"), "false", "gift: true", "gift: false"),
+        ((1, "tags", 1), "2", "[red, 1.5]", "[red, 2]"),
+        ((0, "count"), "", "        count: 2\n", ""),
+    ],
+)
+def test_a_value_in_a_list_changes_alone(
+    path: tuple[str | int, ...], typed: str, old: str, new: str
+) -> None:
+    assert ORDERS.count(old) == 1
+    whole = ("inputs", "orders", "default", *path)
+    assert changed(ORDERS, whole, typed) == ORDERS.replace(old, new)
+
+
+def test_a_list_with_very_many_values_is_one_row() -> None:
+    text = ORDERS.replace("[red, 1.5]", str(list(range(100))))
+    assert field_of(text, "inputs", "orders", "default").kind == "json"
