@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QScrollArea,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -40,6 +41,7 @@ from studio.application.editing.front_items import (
 )
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
+from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.style.icons import icon
 
 _WIDTH, _HEIGHT = 560, 640
@@ -142,13 +144,14 @@ class FrontMatterDialog(QDialog):
             column.addLayout(self._head(group))
             form = QFormLayout()
             form.setSpacing(8)
-            form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)  # long ways to values
             form.setContentsMargins(0, 0, 0, 12)
             for each in group.fields:
                 editor = self._editor(each)
                 self._fields[each.path] = editor
-                name = QLabel(each.label)
-                name.setMinimumWidth(_LABEL)
+                name = ElidedLabel(mode=Qt.TextElideMode.ElideMiddle)
+                name.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
+                name.setFixedWidth(_LABEL)
+                name.show_text(each.label)
                 name.setBuddy(editor)
                 form.addRow(name, editor)
             column.addLayout(form)

@@ -13,9 +13,15 @@ _TOO_FEW = 4
 class ElidedLabel(QLabel):
     """A label that gives way: cut with an ellipsis, or not there; whole in its tooltip."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        parent: QWidget | None = None,
+        *,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         super().__init__(parent)
         self._whole = ""
+        self._mode = mode
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setTextFormat(Qt.TextFormat.PlainText)
 
@@ -37,6 +43,6 @@ class ElidedLabel(QLabel):
 
     def _elide(self) -> None:
         metrics = QFontMetrics(self.font())
-        shown = metrics.elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
+        shown = metrics.elidedText(self._whole, self._mode, self.width())
         is_cut = shown != self._whole
         self.setText("" if is_cut and len(shown) <= _TOO_FEW else shown)
