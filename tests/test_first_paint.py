@@ -46,6 +46,9 @@ studio = Studio(alone=True)
 page = studio.window.tabs.open(Path(sys.argv[1]))
 watch = Watch()
 page.editor.viewport().installEventFilter(watch)
+for timer in studio.window.findChildren(QTimer):
+    if timer.interval():
+        timer.stop()  # on a busy machine its time comes before the picture
 studio.window.show()
 QApplication.exec()
 """
