@@ -96,13 +96,8 @@ class WindowLayout:
         if self.maximized:
             own = self.open_in(PanePlace.WINDOW)
             return own | ({self.maximized} & self.places.keys())
-        rooms = frozenset(place for place in PanePlace if self._has_room(place))
-        return frozenset(
-            name
-            for name in self.places
-            if (place := self.place_of(name)) in rooms
-            and (name in self.open or place is PanePlace.RUN)
-        )
+        rooms = (self.open_in(place) for place in PanePlace if self._has_room(place))
+        return frozenset().union(*rooms)
 
     @property
     def shows_center(self) -> bool:
@@ -156,10 +151,8 @@ class WindowLayout:
 
     def open_in(self, place: PanePlace) -> frozenset[str]:
         """The panes that are open in a place, seen or not."""
-        if place is PanePlace.RUN:
-            return frozenset({RUN}) if self.has_run else frozenset()
-        here = (name for name in self.open & self.places.keys() if self.place_of(name) is place)
-        return frozenset(here)
+        here = (name for name in self.places if self.place_of(name) is place)
+        return frozenset(here if place is PanePlace.RUN else self.open.intersection(here))
 
     def _has_room(self, place: PanePlace) -> bool:
         if place is PanePlace.BOTTOM and self.is_column_in_place:
