@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QToolButton,
     QWidget,
 )
 
@@ -35,6 +34,7 @@ from studio.core.models.connection_file import Connections
 from studio.core.models.connections import Connection, all_presets
 from studio.core.models.secrets import KEYRING
 from studio.ui.connections.kinds import ICONS, preset_words, second_line, state_words
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -197,9 +197,9 @@ class ListButtons(QWidget):
         self.add = QPushButton(icon("plus"), self.tr("Add"))
         self.add.setAutoDefault(False)
         self.add.setMenu(self._presets())
-        self.duplicate = self._tool("copy", self.tr("Duplicate"))
-        self.make_default = self._tool("flag", self.tr("Make it the default"))
-        self.delete = self._tool("trash-2", self.tr("Delete"))
+        self.duplicate = icon_button("copy", self.tr("Duplicate"), self)
+        self.make_default = icon_button("flag", self.tr("Make it the default"), self)
+        self.delete = icon_button("trash-2", self.tr("Delete"), self)
         row = QHBoxLayout(self)
         row.setContentsMargins(8, 8, 8, 8)
         row.addWidget(self.add)
@@ -233,13 +233,6 @@ class ListButtons(QWidget):
                 lambda _=False, made=preset.connection: self.request_add.emit(made)
             )
         return menu
-
-    def _tool(self, drawing: str, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(icon(drawing))
-        button.setToolTip(name)
-        button.setAccessibleName(name)
-        return button
 
 
 class DeleteQuestion(QMessageBox):

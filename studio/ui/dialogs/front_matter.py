@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -42,7 +41,7 @@ from studio.application.editing.front_items import (
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
 from studio.ui.parts.elided_label import ElidedLabel
-from studio.ui.style.icons import icon
+from studio.ui.parts.icon_button import icon_button
 
 _WIDTH, _HEIGHT = 560, 640
 _LABEL, _FIELD = 160, 28
@@ -175,12 +174,9 @@ class FrontMatterDialog(QDialog):
             row.addWidget(name)
         row.addStretch(1)
         if group.removes:
-            gone = QToolButton()
-            gone.setIcon(icon("x"))
-            gone.setAutoRaise(True)
             words = self.tr("Take {name} out").format(name=group.renames or group.title)
-            gone.setToolTip(words)
-            gone.setAccessibleName(words)
+            gone = icon_button("x", words)
+            gone.setAutoRaise(True)
             gone.clicked.connect(partial(self._remove, group))
             row.addWidget(gone)
         return row

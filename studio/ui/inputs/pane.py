@@ -29,6 +29,7 @@ from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.inputs.sets_button import SetsButton
 from studio.ui.parts.dropped import FileDrop
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -65,11 +66,8 @@ class InputsPane(FollowsTheme, QWidget):
         self.library = InputLibrary(self)
         FileDrop(self, self.library.load, _OF_VALUES)  # beside the fields; others are the window's
         self.sets = SetsButton(self.library, self)
-        self.json_button = QToolButton()
+        self.json_button = icon_button("braces", self.tr("Edit the values as JSON"))
         self.json_button.setCheckable(True)
-        self.json_button.setIcon(icon("braces"))
-        self.json_button.setToolTip(self.tr("Edit the values as JSON"))
-        self.json_button.setAccessibleName(self.tr("Edit the values as JSON"))
         self.reset_button = QToolButton()
         self.reset_button.setIcon(icon("rotate-ccw"))
         self.reset_button.setToolTip(self.tr("Clear all: use defaults and samples"))

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -22,6 +21,7 @@ from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.core.text.values import Json, objects_of
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.inputs.growing_text import GrowingText
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -57,10 +57,7 @@ class _Turn(QWidget):
         self.text.setPlaceholderText(self.tr("What is said; Ctrl+Enter adds the next message"))
         shown = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         self.text.setPlainText(shown)
-        remove = QToolButton()
-        remove.setIcon(icon("x"))
-        remove.setToolTip(self.tr("Remove this message"))
-        remove.setAccessibleName(self.tr("Remove this message"))
+        remove = icon_button("x", self.tr("Remove this message"))
         remove.clicked.connect(lambda: self.removed.emit(self))
         header = QHBoxLayout()
         header.addWidget(self.role)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QLabel,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -18,8 +17,8 @@ from studio.application.preview.diff import ConversationComparison, Conversation
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.comparison_view import ComparisonView
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
 
 
 class DiffTab(QWidget):
@@ -38,11 +37,8 @@ class DiffTab(QWidget):
         self._sides: list[ConversationSide] = list(self._own)
         self.before = self._make_choice(self.tr("Compare this"), 0)
         self.after = self._make_choice(self.tr("with this"), 1)
-        self.swap = QToolButton(self)
-        self.swap.setIcon(icon("arrow-left-right"))
+        self.swap = icon_button("arrow-left-right", self.tr("Swap the two sides"), self)
         self.swap.setAutoRaise(True)
-        self.swap.setToolTip(self.tr("Swap the two sides"))
-        self.swap.setAccessibleName(self.tr("Swap the two sides"))
         self.swap.clicked.connect(self._swap)
         self._said = QLabel(self)
         self._said.setTextFormat(Qt.TextFormat.PlainText)

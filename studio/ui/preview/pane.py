@@ -30,6 +30,7 @@ from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.separator import Separator
 from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.diff_tab import DiffTab
@@ -38,7 +39,6 @@ from studio.ui.preview.probe_panel import ProbePanel
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
 from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
 
 
@@ -374,9 +374,6 @@ class PreviewPane(FollowsTheme, QWidget):
 
 
 def _tool_button(icon_name: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setIcon(icon(icon_name))
-    button.setToolTip(tip)
-    button.setAccessibleName(tip)
+    button = icon_button(icon_name, tip)
     button.setAutoRaise(True)
     return button

@@ -29,6 +29,7 @@ from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.wire.request import Provider
 from studio.ui.parts.empty_state import EmptyState
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -105,11 +106,8 @@ class RequestTab(QWidget):
         bar.setSpacing(8)
         bar.addWidget(self.provider)
         bar.addWidget(self._size, 1)
-        self.beside_button = QToolButton()
-        self.beside_button.setIcon(icon("panel-right"))
+        self.beside_button = icon_button("panel-right", self.tr("All shapes side by side"))
         self.beside_button.setCheckable(True)
-        self.beside_button.setToolTip(self.tr("All shapes side by side"))
-        self.beside_button.setAccessibleName(self.tr("All shapes side by side"))
         self.beside_button.toggled.connect(self._show)
         bar.addWidget(self.beside_button)
         bar.addWidget(self.copy_button)

@@ -26,6 +26,7 @@ from studio.core.text.invisible import reveal
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolFilter
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.icon_button import icon_button
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 
@@ -61,15 +62,19 @@ class ToolsBar(QWidget):
         self.search.setClearButtonEnabled(True)
         self.search.setAccessibleName(self.tr("Search tools"))
         self.count = QLabel(self)
-        self.back = self._button("arrow-left", self.tr("All tools (Esc)"))
-        self.filter = self._button("filter", self.tr("Which tools are listed"))
+        self.back = icon_button("arrow-left", self.tr("All tools (Esc)"), self)
+        self.filter = icon_button("filter", self.tr("Which tools are listed"), self)
         self.filter.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.filter.setMenu(self._menu())
         self.filter.setStyleSheet("QToolButton::menu-indicator { image: none; }")
-        self.sources = self._button("plug", self.tr("Where the tools come from: servers, trust"))
+        self.sources = icon_button(
+            "plug", self.tr("Where the tools come from: servers, trust"), self
+        )
         self.sources.setCheckable(True)
-        self.reload = self._button("refresh-cw", self.tr("Load the tools again"))
-        self.own_window = self._button("external-link", self.tr("Tools in a window of their own"))
+        self.reload = icon_button("refresh-cw", self.tr("Load the tools again"), self)
+        self.own_window = icon_button(
+            "external-link", self.tr("Tools in a window of their own"), self
+        )
         self.own_window.setCheckable(True)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 8, 8, 8)
@@ -122,13 +127,6 @@ class ToolsBar(QWidget):
     def _on_filter(self, action: QAction) -> None:
         only = next(each for each in get_args(ToolFilter) if each == action.data())
         self.set_only(only)
-
-    def _button(self, drawing: str, words: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(icon(drawing))
-        button.setToolTip(words)
-        button.setAccessibleName(words)
-        return button
 
 
 class ReadingBars(QWidget):

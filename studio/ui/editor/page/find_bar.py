@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QPushButton, QTool
 from studio.core.patterns import PatternError, compile_pattern, expanded, matches
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
-from studio.ui.style.icons import icon
+from studio.ui.parts.icon_button import icon_button
 
 if TYPE_CHECKING:
     from studio.ui.editor.text.view import PromptEditor
@@ -55,25 +55,15 @@ class FindBar(QWidget):
         self.hide()
 
     def _switch(self, drawing: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setIcon(icon(drawing))
+        button = icon_button(drawing, tip)
         button.setCheckable(True)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
         button.toggled.connect(self._search)
         return button
 
-    def _button(self, drawing: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setIcon(icon(drawing))
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        return button
-
     def _lay_out(self) -> None:
-        self._previous = self._button("arrow-up", self.tr("Previous match (Shift+Enter)"))
-        self._next = self._button("arrow-down", self.tr("Next match (Enter)"))
-        self._close = self._button("x", self.tr("Close (Esc)"))
+        self._previous = icon_button("arrow-up", self.tr("Previous match (Shift+Enter)"))
+        self._next = icon_button("arrow-down", self.tr("Next match (Enter)"))
+        self._close = icon_button("x", self.tr("Close (Esc)"))
         self._one = QPushButton(self.tr("Replace"))
         self._all = QPushButton(self.tr("Replace all"))
         grid = QGridLayout(self)
