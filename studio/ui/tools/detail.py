@@ -327,9 +327,9 @@ class ToolDetail(QWidget):
             asked = self.request_declaration if self._entry.declared else self.request_declare
             asked.emit(self._entry)
 
-    def _mock_chosen(self, mock: object) -> None:
+    def _mock_chosen(self) -> None:
         if self._entry is not None:
-            self.request_change.emit(self._entry.name, {"mock": mock})
+            self.request_change.emit(self._entry.name, {"mock": self.mock.mock})
 
 
 def _pair(label: QWidget, switch: QWidget) -> QWidget:

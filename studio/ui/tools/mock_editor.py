@@ -43,7 +43,7 @@ _HINTS = {
 class MockEditor(FollowsTheme, QWidget):
     """A combo, placed by the owner, and where the stand-in has one, its text."""
 
-    mock_changed = Signal(object)  # Mock | None
+    mock_changed = Signal()
     request_recordings = Signal()  # what the tool answered in former runs is wanted
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -104,6 +104,11 @@ class MockEditor(FollowsTheme, QWidget):
             f"QPlainTextEdit:focus {{ border-color: {theme.accent}; }}"
         )
 
+    @property
+    def mock(self) -> Mock | None:
+        """What answers in place of the tool, if anything does."""
+        return self._shown
+
     def offer_saved(self, answers: tuple[RecordedAnswer, ...]) -> None:
         """Offer what the tool's saved calls were answered, before the runs."""
         self._saved = answers
@@ -149,7 +154,7 @@ class MockEditor(FollowsTheme, QWidget):
 
     def _tell(self, mock: Mock | None) -> None:
         self._shown = mock
-        self.mock_changed.emit(mock)
+        self.mock_changed.emit()
 
     def _arrange(self, mock: Mock | None) -> None:
         hint = _HINTS.get(type(mock)) if mock is not None else None

@@ -48,7 +48,7 @@ class ToolsController(QObject):
     offer_completed = Signal(ServerOffer, str, tuple)  # argument, tuple[str, ...] of proposals
     operations_listed = Signal(str, tuple, str)  # key, tuple[OperationRow, ...], why there is none
     reading_moved = Signal(str, ReadingProgress)  # key of a source, how far its description is read
-    _reading_told = Signal(object, str, object)  # Path | None, key, ReadingProgress | None
+    _reading_changed = Signal(Path, str, ReadingProgress)  # or None, key, or None: it ended
     document_left = Signal()  # another document's tools are shown from now on
     reading_ended = Signal(str)  # key of a source
     traffic_read = Signal(str, tuple)  # key of a source, tuple[TrafficMessage, ...]
@@ -107,10 +107,10 @@ class ToolsController(QObject):
         self._timer.timeout.connect(self.reload)
         start = self._timer.start  # not a method of ours: a cycle would be collected in the loop
         self._session.on_change = lambda: background.post(start)
-        told = self._reading_told.emit
-        self._reading_told.connect(self._on_reading)
+        emit = self._reading_changed.emit
+        self._reading_changed.connect(self._on_reading)
         self._session.on_reading = lambda path, key, progress: background.post(
-            partial(told, path, key, progress)
+            partial(emit, path, key, progress)
         )
 
     @property
