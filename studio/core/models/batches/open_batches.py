@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from studio.core.models.base import ModelError
-from studio.core.models.batches.anthropic_batches import AnthropicBatches
-from studio.core.models.batches.openai_batches import BatchEndpoint, OpenAIBatches
+from studio.core.models.batches.providers import AnthropicBatches, BatchEndpoint, OpenAIBatches
 from studio.core.models.batches.remote_batches import BatchHost
 from studio.core.models.batches.values import BatchApi
 from studio.core.models.connections import Connection, provider_at

@@ -1,9 +1,15 @@
-"""OpenAI's batches, which other servers have too: a file of requests, and files of replies."""
+"""The batches of each provider, as its API has them.
+
+OpenAI's, which other servers have too, are a file of requests and files of replies; Anthropic's
+have the requests in one body, and the replies line by line.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import replace
+from datetime import datetime
 from typing import Literal
 
 from studio.core.models.base import ModelError
@@ -28,10 +34,10 @@ BatchEndpoint = Literal["/v1/chat/completions", "/v1/responses", "/chat/completi
 MARK = "prompt_studio"
 """The key of a batch's `metadata` that holds its hash."""
 
-_BOUNDS = BatchBounds(50_000, 190 * 1024**2)
+_OPENAI_BOUNDS = BatchBounds(50_000, 190 * 1024**2)
 """OpenAI takes 50,000 requests and 200 MB in one file."""
 
-_CLOCKS_DIFFER = 3600.0
+_OPENAI_CLOCKS_DIFFER = 3600.0
 """Seconds by which the clocks of both sides may differ."""
 
 _STATUS: Mapping[str, BatchStatus] = {
@@ -42,9 +48,20 @@ _UNANSWERED: Mapping[str, Unanswered] = {
 }  # fmt: skip
 _FULL = ("token_limit_exceeded", "token_limit", "request_limit_exceeded", "rate_limit_exceeded")
 
+_ANTHROPIC_BOUNDS = BatchBounds(100_000, 240 * 1024**2)
+"""Anthropic takes 100,000 requests and 256 MB in one batch."""
+
+_ANTHROPIC_CLOCKS_DIFFER = 600.0
+_ANTHROPIC_STATUS: Mapping[str, int] = {
+    "invalid_request_error": 400, "authentication_error": 401, "billing_error": 402,
+    "permission_error": 403, "not_found_error": 404, "request_too_large": 413,
+    "rate_limit_error": 429, "timeout_error": 504, "api_error": 500, "overloaded_error": 529,
+}  # fmt: skip
+"""The kinds of errors in its results, by the status that they have elsewhere."""
+
 
 class OpenAIBatches(RemoteBatches):
-    """The batches of one server for one path."""
+    """The batches of OpenAI, or of one server that has them too, for one path."""
 
     def __init__(self, server: BatchHost, endpoint: BatchEndpoint) -> None:
         """Take where; nothing is opened yet.
@@ -59,7 +76,7 @@ class OpenAIBatches(RemoteBatches):
     @property
     def bounds(self) -> BatchBounds:
         """How much one batch takes."""
-        return _BOUNDS
+        return _OPENAI_BOUNDS
 
     def request(self, name: str, body: JsonObject) -> BatchRequest:
         """A request as a line of a batch."""
@@ -100,7 +117,7 @@ class OpenAIBatches(RemoteBatches):
                         return self._read(each)
                 created = [each.get("created_at") for each in batches]
                 times = [float(each) for each in created if isinstance(each, int | float)]
-                if times and min(times) < noted.noted - _CLOCKS_DIFFER:
+                if times and min(times) < noted.noted - _OPENAI_CLOCKS_DIFFER:
                     return None
         return None
 
@@ -145,6 +162,99 @@ class OpenAIBatches(RemoteBatches):
         return status_fault(status, {}, error, self._server.target, self._server.downloads.mask)
 
 
+class AnthropicBatches(RemoteBatches):
+    """The batches of one account at Anthropic."""
+
+    def __init__(self, server: BatchHost) -> None:
+        """Take where; nothing is opened yet.
+
+        Args:
+            server: closed by `close`.
+        """
+        super().__init__(server, "/messages/batches", "after_id")
+
+    @property
+    def bounds(self) -> BatchBounds:
+        """How much one batch takes."""
+        return _ANTHROPIC_BOUNDS
+
+    def request(self, name: str, body: JsonObject) -> BatchRequest:
+        """A request as one of a batch."""
+        return BatchRequest(name, as_line({"custom_id": name, "params": body}))
+
+    async def send(self, part: BatchPart, uploaded: Callable[[str], None]) -> RemoteBatch:
+        """Begin a batch; there is no file before it. See `BatchApi`."""
+        data = b'{"requests":[' + b",".join(each.line for each in part.requests) + b"]}"
+        return self._read(await self._client.exchange("post", self._path, data))
+
+    async def find(self, noted: NotedBatch) -> RemoteBatch | None:
+        """Look for a batch of that time and size that holds the names; see `BatchApi`.
+
+        A batch carries no mark here, and shows the names of its requests only when it is over: one
+        that goes on and may be it is taken for it, and looked at again then.
+        """
+        async with aclosing(self._listed()) as pages:
+            async for batches in pages:
+                for each in batches:
+                    if _seconds(each.get("created_at")) < noted.noted - _ANTHROPIC_CLOCKS_DIFFER:
+                        return None
+                    found = self._read(each)
+                    if found.id in noted.known or found.total != noted.requests:
+                        continue
+                    if found.status == "going":
+                        return replace(found, is_guess=True)
+                    if await self._holds(found, noted):
+                        return found
+        return None
+
+    async def _holds(self, batch: RemoteBatch, noted: NotedBatch) -> bool:
+        async with aclosing(self.replies(batch)) as replies:
+            async for reply in replies:
+                return noted.holds(reply.name)
+        return False
+
+    def _read(self, batch: JsonObject) -> RemoteBatch:
+        found = self._id(batch)
+        counts = batch.get("request_counts")
+        count = counts if isinstance(counts, Mapping) else {}
+        numbers = {key: each for key, each in count.items() if isinstance(each, int)}
+        total, waiting = sum(numbers.values()), numbers.get("processing", 0)
+        status: BatchStatus = "going"
+        if batch.get("processing_status") == "ended":
+            status = "completed"
+            if numbers.get("canceled"):
+                status = "cancelled"
+            elif numbers.get("expired"):
+                status = "expired"
+        # The address of the results is the server's; the path is the same and stays with its host.
+        return RemoteBatch(
+            found, status, total - waiting, total, (f"{self._path}/{found}/results",)
+        )
+
+    def _reply(self, line: JsonObject) -> BatchReply | None:
+        name, result = line.get("custom_id"), line.get("result")
+        if not isinstance(name, str) or not isinstance(result, Mapping):
+            return None
+        message = result.get("message")
+        match result.get("type"):
+            case "succeeded" if isinstance(message, Mapping):
+                return BatchReply(name, message)
+            case "expired":
+                return BatchReply(name, unanswered="expired")
+            case "canceled" | "cancelled":
+                return BatchReply(name, unanswered="cancelled")
+            case "errored":
+                return BatchReply(name, fault=self._fault(result.get("error")))
+            case _:
+                return BatchReply(name, fault=self._client.bad_reply("a result holds no message"))
+
+    def _fault(self, error: Json) -> ModelError:
+        held = error.get("error", error) if isinstance(error, Mapping) else error
+        kind = str(held.get("type")) if isinstance(held, Mapping) else ""
+        status = _ANTHROPIC_STATUS.get(kind, 500)
+        return status_fault(status, {}, held, self._server.target, self._server.downloads.mask)
+
+
 def _number(value: Json) -> int:
     return value if isinstance(value, int) else 0
 
@@ -153,3 +263,11 @@ def _words(error: Mapping[str, Json]) -> str:
     line = error.get("line")
     where = f"line {line}: " if isinstance(line, int) else ""
     return f"{where}{error.get('message') or error.get('code') or 'no reason'}"
+
+
+def _seconds(text: Json) -> float:
+    """A time of the provider's, in seconds since 1970; one that cannot be read is now and later."""
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except ValueError:
+        return float("inf")
