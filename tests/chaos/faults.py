@@ -179,7 +179,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("half of a body", status(200, '{"choices": [{"mess', JSON), "bad-reply"),
     Fault("bomb", _bomb, "too-large"),
     Fault("endless error", _endless_error, "server-error", 3),
-    Fault("moved", status(302, "", location="http://127.0.0.1:9/v1"), "not-found"),
+    Fault("moved", status(302, "", location="http://127.0.0.1:9/v1"), "moved"),
     Fault("400", said(400), "bad-request"),
     Fault("400 text", status(400, f"temperature must be at most 1 {KEY}", "text/plain"),
           "bad-request"),
