@@ -68,12 +68,10 @@ FIRST_EXAMPLE = "react-agent.prompty"
 _FOR_KEYS = (
     "studio.application.highlight.lexer",
     "studio.core.prompty.document",
-    "studio.ui.editor.text.caret_choice",
-    "studio.ui.editor.text.caret_keys",
-    "studio.ui.editor.text.line_edits",
-    "studio.ui.editor.text.structure_selection",
-    "studio.ui.editor.text.text_clipboard",
-    "studio.ui.editor.text.typing_keys",
+    "studio.ui.editor.text.carets.input",
+    "studio.ui.editor.text.carets.line_edits",
+    "studio.ui.editor.text.carets.selections",
+    "studio.ui.editor.text.keys.typing_keys",
 )
 """What the first key in the text asks for; loaded first, when the window is painted."""
 

@@ -74,10 +74,9 @@ LATER = (
     "studio.application.editing", "studio.application.highlight",
     "studio.core.search_files", "studio.ui.app.files_coordinator", "studio.ui.app.lifecycle",
     "studio.ui.app.navigation", "studio.ui.app.workbench", "studio.ui.editor.completion.popup",
-    "studio.ui.editor.tabs.file_questions", "studio.ui.editor.text.caret_choice",
-    "studio.ui.editor.text.caret_keys", "studio.ui.editor.text.line_edits",
-    "studio.ui.editor.text.structure_selection", "studio.ui.editor.text.text_clipboard",
-    "studio.ui.editor.text.typing_keys", "studio.ui.editor.text.typing_rules",
+    "studio.ui.editor.tabs.file_questions", "studio.ui.editor.text.carets.input",
+    "studio.ui.editor.text.carets.line_edits", "studio.ui.editor.text.carets.selections",
+    "studio.ui.editor.text.keys.typing_keys", "studio.ui.editor.text.keys.typing_rules",
     "studio.ui.files.bin", "studio.ui.files.tree", "studio.ui.window.examples",
     "PySide6.QtSvg", "json",
 )  # fmt: skip

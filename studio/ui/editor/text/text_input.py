@@ -22,21 +22,19 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from studio.ui.base.actions import IN_EDITOR
 from studio.ui.base.menus import add_actions, own_menu
-from studio.ui.editor.text.carets import Carets
-from studio.ui.editor.text.command_keys import is_command, smart_home
+from studio.ui.editor.text.carets.carets import Carets
+from studio.ui.editor.text.keys.command_keys import is_command, smart_home
+from studio.ui.editor.text.keys.word_moves import erase_word, go_by_word, word_key
 from studio.ui.editor.text.prompt_view import PromptView
-from studio.ui.editor.text.word_moves import erase_word, go_by_word, word_key
 
 if TYPE_CHECKING:
-    from studio.ui.editor.text.caret_choice import CaretChoice
-    from studio.ui.editor.text.caret_keys import CaretKeys
-    from studio.ui.editor.text.line_edits import LineEdits
+    from studio.ui.editor.text.carets.input import CaretKeys, TextClipboard
+    from studio.ui.editor.text.carets.line_edits import LineEdits
+    from studio.ui.editor.text.carets.selections import CaretChoice, StructureSelection
+    from studio.ui.editor.text.keys.typing_keys import TypingKeys
     from studio.ui.editor.text.media_drop import MediaDrop
     from studio.ui.editor.text.prompt_text import PromptText
     from studio.ui.editor.text.snippet_session import SnippetSession
-    from studio.ui.editor.text.structure_selection import StructureSelection
-    from studio.ui.editor.text.text_clipboard import TextClipboard
-    from studio.ui.editor.text.typing_keys import TypingKeys
 
 _RECTANGLES = (
     Qt.InputMethodQuery.ImCursorRectangle,
@@ -80,39 +78,39 @@ class TextInput(PromptView):
     @cached_property
     def caret_choice(self) -> CaretChoice:
         """Adds carets."""
-        from studio.ui.editor.text.caret_choice import CaretChoice
+        from studio.ui.editor.text.carets.selections import CaretChoice
 
         return CaretChoice(self, self.carets)
 
     @cached_property
     def lines(self) -> LineEdits:
         """Moves, copies, deletes, joins and indents lines."""
-        from studio.ui.editor.text.line_edits import LineEdits
+        from studio.ui.editor.text.carets.line_edits import LineEdits
 
         return LineEdits(self, self.carets)
 
     @cached_property
     def structure(self) -> StructureSelection:
         """Selects by the structure of the prompt."""
-        from studio.ui.editor.text.structure_selection import StructureSelection
+        from studio.ui.editor.text.carets.selections import StructureSelection
 
         return StructureSelection(self)
 
     @cached_property
     def _keys(self) -> TypingKeys:
-        from studio.ui.editor.text.typing_keys import TypingKeys
+        from studio.ui.editor.text.keys.typing_keys import TypingKeys
 
         return TypingKeys(self)
 
     @cached_property
     def _caret_keys(self) -> CaretKeys:
-        from studio.ui.editor.text.caret_keys import CaretKeys
+        from studio.ui.editor.text.carets.input import CaretKeys
 
         return CaretKeys(self.carets, self._type_rule)
 
     @cached_property
     def _clipboard(self) -> TextClipboard:
-        from studio.ui.editor.text.text_clipboard import TextClipboard
+        from studio.ui.editor.text.carets.input import TextClipboard
 
         return TextClipboard(self.carets, self.lines)
 

@@ -18,15 +18,12 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.core.text.problem import Problem, Severity
-from studio.ui.editor.text.caret_line import CaretLine
-from studio.ui.editor.text.front_line import FrontLine
-from studio.ui.editor.text.ghost_values import GhostValues
-from studio.ui.editor.text.gutter import Breakpoints, Gutter
-from studio.ui.editor.text.mark_bar import MarkBar
+from studio.ui.editor.text.painting.caret_line import CaretLine
+from studio.ui.editor.text.painting.gutter import Breakpoints, Gutter
+from studio.ui.editor.text.painting.rows import FrontLine, GhostValues, RunLines
+from studio.ui.editor.text.painting.scrolling import MarkBar, StickyHeader
 from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText
-from studio.ui.editor.text.run_lines import RunLines
-from studio.ui.editor.text.sticky_header import StickyHeader
 from studio.ui.editor.text.text_input import TextInput
 from studio.ui.style.in_use import FollowsTheme
 from studio.ui.style.theme import mono_font

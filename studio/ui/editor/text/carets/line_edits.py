@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QTextBlock, QTextCursor
 
 from studio.application.highlight.lexer_state import PYTHON_FILE
-from studio.ui.editor.text.line_columns import whole_position
-from studio.ui.editor.text.typing_rules import CommentKind, comment_parts, on_return
+from studio.ui.editor.text.carets.line_columns import whole_position
+from studio.ui.editor.text.keys.typing_rules import CommentKind, comment_parts, on_return
 
 if TYPE_CHECKING:
     from studio.application.highlight.lexer_state import State
-    from studio.ui.editor.text.carets import Carets
+    from studio.ui.editor.text.carets.carets import Carets
     from studio.ui.editor.text.prompt_view import PromptView
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor

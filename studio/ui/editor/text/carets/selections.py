@@ -1,4 +1,4 @@
-"""Where more carets come from: places of the same text, lines, columns, a click."""
+"""What commands select: more places of the same text, lines, columns, parts of the prompt."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QTextCursor
 
-from studio.ui.editor.text.caret_matches import places_like
-from studio.ui.editor.text.carets import MOST_CARETS, Carets, Selected
-from studio.ui.editor.text.line_columns import position_at, shown_column
+from studio.core.text.span import Span
+from studio.ui.editor.text.brackets import matching_bracket
+from studio.ui.editor.text.carets.carets import MOST_CARETS, Carets, Selected
+from studio.ui.editor.text.carets.line_columns import position_at, shown_column
 
 if TYPE_CHECKING:
+    from studio.core.text.source import SourceText
     from studio.ui.editor.text.prompt_view import PromptView
 
+_KEEP = QTextCursor.MoveMode.KeepAnchor
 _REMEMBERED = 200
 
 
@@ -151,7 +154,7 @@ class CaretChoice(QObject):
     def _matches(self) -> Iterator[Selected]:
         main, last = self._view.textCursor(), self._carets.all()[-1].selectionEnd()
         chosen = (main.selectionStart(), main.selectionEnd())
-        return places_like(self._view.source(), chosen, last, whole=self._word == chosen)
+        return _places_like(self._view.source(), chosen, last, whole=self._word == chosen)
 
     def _next_match(self) -> Selected | None:
         if len(self._carets) >= MOST_CARETS:
@@ -181,5 +184,83 @@ class CaretChoice(QObject):
         self._word = None
 
 
+class StructureSelection:
+    """Grows and shrinks the selection, and goes to the bracket that belongs to one."""
+
+    def __init__(self, view: PromptView) -> None:
+        self._view = view
+        self._before: list[tuple[Span, Span]] = []
+        """What was selected before each growth, with what it grew to."""
+
+    def grow(self) -> None:
+        """Select the next larger part of the prompt."""
+        from studio.application.editing.structure import next_larger
+        from studio.core.prompty.parse import parse
+
+        source = self._view.source()
+        cursor = self._view.textCursor()
+        chosen = Span(
+            source.from_utf16(cursor.selectionStart()), source.from_utf16(cursor.selectionEnd())
+        )
+        larger = next_larger(parse(source.text, source.path), chosen)
+        if larger != chosen:
+            self._before.append((chosen, larger))
+            self._select(larger)
+
+    def shrink(self) -> None:
+        """Select what was selected before the last growth."""
+        source, cursor = self._view.source(), self._view.textCursor()
+        start, end = cursor.selectionStart(), cursor.selectionEnd()
+        chosen = Span(source.from_utf16(start), source.from_utf16(end))
+        if self._before and self._before[-1][1] == chosen:
+            self._select(self._before.pop()[0])
+        else:
+            self._before.clear()
+
+    def go_to_bracket(self) -> None:
+        """Put the caret at the bracket that belongs to the one beside it."""
+        source, cursor = self._view.source(), self._view.textCursor()
+        at = source.from_utf16(cursor.position())
+        pair = matching_bracket(source.text, at)
+        if pair is not None:
+            here, other = pair
+            # Outside of both, so that the same key leads back.
+            self._view.set_caret(other + (1 if other > here else 0))
+            self._view.ensureCursorVisible()
+
+    def _select(self, span: Span) -> None:
+        self._view.leave_carets()
+        source, cursor = self._view.source(), self._view.textCursor()
+        cursor.setPosition(source.to_utf16(span.start))
+        cursor.setPosition(source.to_utf16(span.end), _KEEP)
+        self._view.setTextCursor(cursor)
+
+
 def _column_of(cursor: QTextCursor) -> int:
     return shown_column(cursor.block().text(), cursor.positionInBlock())
+
+
+def _places_like(
+    source: SourceText, chosen: tuple[int, int], start: int, *, whole: bool
+) -> Iterator[tuple[int, int]]:
+    """Where the selected text stands, from a place on and then from the beginning.
+
+    Args:
+        source: the text.
+        chosen: what is selected of it, in UTF-16 units, as are the places found.
+        start: the place.
+        whole: whether only whole words count.
+    """
+    text = source.text
+    wanted = text[source.from_utf16(chosen[0]) : source.from_utf16(chosen[1])]
+    if not wanted:
+        return
+    begin = source.from_utf16(start)
+    for low, high in ((begin, len(text)), (0, begin)):
+        at = text.find(wanted, low, high)
+        while at >= 0:
+            end = at + len(wanted)
+            around = text[max(0, at - 1) : at] + text[end : end + 1]
+            if not whole or not any(each.isalnum() or each == "_" for each in around):
+                yield source.to_utf16(at), source.to_utf16(end)
+            at = text.find(wanted, end, high)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
 
-from studio.ui.editor.text.command_keys import is_command
-from studio.ui.editor.text.typing_rules import (
+from studio.ui.editor.text.keys.command_keys import is_command
+from studio.ui.editor.text.keys.typing_rules import (
     TypedEdit,
     on_backspace,
     on_character,

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
-from studio.ui.editor.text.line_edits import LineEdits
+from studio.ui.editor.text.carets.line_edits import LineEdits
 from studio.ui.editor.text.view import PromptEditor
 
 TEXT = "one\ntwo 😀\nthree\nfour"

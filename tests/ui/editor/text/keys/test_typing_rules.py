@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from studio.ui.editor.text.brackets import matching_bracket
-from studio.ui.editor.text.typing_rules import (
+from studio.ui.editor.text.keys.typing_rules import (
     comment_lines,
     on_backspace,
     on_character,

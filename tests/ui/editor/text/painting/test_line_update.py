@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.ui.editor.highlight import highlighter
-from studio.ui.editor.text.gutter import Gutter
+from studio.ui.editor.text.painting.gutter import Gutter
 from studio.ui.editor.text.view import PromptEditor
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")

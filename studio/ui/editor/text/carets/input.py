@@ -1,18 +1,19 @@
-"""What each key does where there are several carets."""
+"""What keys and the clipboard do where there are several carets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QTextCursor
 
-from studio.ui.editor.text.command_keys import is_command, smart_home
-from studio.ui.editor.text.word_moves import erase_word, go_by_word, word_key
+from studio.ui.editor.text.keys.command_keys import is_command, smart_home
+from studio.ui.editor.text.keys.word_moves import erase_word, go_by_word, word_key
 
 if TYPE_CHECKING:
-    from studio.ui.editor.text.carets import Carets
+    from studio.ui.editor.text.carets.carets import Carets
+    from studio.ui.editor.text.carets.line_edits import LineEdits
 
 _Move = QTextCursor.MoveOperation
 _MOVES = {
@@ -27,6 +28,11 @@ _FAR_MOVES = {Qt.Key.Key_Home: _Move.Start, Qt.Key.Key_End: _Move.End}
 _PAGES = {Qt.Key.Key_PageUp: _Move.Up, Qt.Key.Key_PageDown: _Move.Down}
 _ERASES = (Qt.Key.Key_Backspace, Qt.Key.Key_Delete)
 _KEEP = QTextCursor.MoveMode.KeepAnchor
+
+_LINES = "application/x-prompt-studio-lines"
+"""Present where whole lines were taken: they go in above the line of the caret."""
+_PARTS = "application/x-prompt-studio-parts"
+"""What each caret had selected, as a JSON array."""
 
 
 class CaretKeys:
@@ -110,6 +116,52 @@ class CaretKeys:
         return True
 
 
+class TextClipboard:
+    """Takes what the carets select, or their lines where they select nothing, and puts it in."""
+
+    def __init__(self, carets: Carets, lines: LineEdits) -> None:
+        self._carets = carets
+        self._lines = lines
+
+    def copy(self) -> None:
+        """Copy what the carets select; their lines where nothing is selected."""
+        data = QMimeData()
+        parts = self._carets.selected()
+        if parts:
+            data.setText("\n".join(parts))
+            if len(parts) > 1:
+                import json  # not before the first paint
+
+                data.setData(_PARTS, json.dumps(parts).encode("utf-8"))
+        else:
+            data.setText(self._lines.text())
+            data.setData(_LINES, b"1")
+        QGuiApplication.clipboard().setMimeData(data)
+
+    def cut(self) -> None:
+        """Copy, and take it away."""
+        self.copy()
+        if self._carets.selected():
+            self._carets.edit(lambda cursor: cursor.removeSelectedText())
+        else:
+            self._lines.delete()
+
+    def paste(self) -> bool:
+        """Paste whole lines, or at every caret; False leaves it to the text widget."""
+        data = QGuiApplication.clipboard().mimeData()
+        text = data.text() if data is not None and data.hasText() else ""
+        if not text:
+            return False
+        if data.hasFormat(_LINES) and not self._carets.selected():
+            self._lines.put_above(text)
+        elif len(self._carets):
+            parts = _parts(data, text, len(self._carets) + 1)
+            self._carets.edit(lambda cursor: cursor.insertText(next(parts)))
+        else:
+            return False
+        return True
+
+
 def _step(cursor: QTextCursor, move: QTextCursor.MoveOperation, mode: QTextCursor.MoveMode) -> None:
     """Move; an arrow key without Shift leaves a selection at its end, as everywhere."""
     is_plain = mode != _KEEP and cursor.hasSelection()
@@ -118,3 +170,13 @@ def _step(cursor: QTextCursor, move: QTextCursor.MoveOperation, mode: QTextCurso
         cursor.setPosition(at)
     else:
         cursor.movePosition(move, mode)
+
+
+def _parts(data: QMimeData, text: str, count: int) -> Iterator[str]:
+    """What each caret gets, from top to bottom: its own part where there are as many."""
+    parts = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    if data.hasFormat(_PARTS):
+        import json
+
+        parts = json.loads(bytes(data.data(_PARTS).data()))
+    return iter(parts if len(parts) == count else [text] * count)

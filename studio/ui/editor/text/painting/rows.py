@@ -1,0 +1,213 @@
+"""What the rows of a text show beside its letters: light behind them, and words over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QTextBlock
+from PySide6.QtWidgets import QApplication
+
+from studio.core.text.span import Span
+from studio.ui.style.in_use import theme_in_use
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.ui.editor.text.painting.gutter import Gutter
+    from studio.ui.editor.text.prompt_view import PromptView
+
+_FRONT_GAP = 12
+"""Pixels between the name of a folded front matter and what it has."""
+_GHOST_GAP = 16
+"""Pixels between the end of a line and what stands behind it."""
+_LEFT = int((Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value)
+
+
+class RunLines:
+    """Lights the lines behind the moment of a run, and brings the first into sight.
+
+    The caret stays where it is.
+    """
+
+    def __init__(self, editor: PromptView, gutter: Gutter) -> None:
+        self._editor = editor
+        self._gutter = gutter
+        self._spans: tuple[Span, ...] = ()
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """What is lit."""
+        return self._spans
+
+    def show(self, spans: Sequence[Span]) -> None:
+        """Light the lines of these places; none where there are none."""
+        is_new, self._spans = tuple(spans) != self._spans, tuple(spans)
+        lines = self._lines()
+        self._editor.marks.set_run(lines)
+        self._gutter.set_run(frozenset(lines))
+        if lines and is_new:
+            self._bring(self._editor.document().findBlockByNumber(lines[0]))
+
+    def paint_again(self) -> None:
+        """The colors are others."""
+        self.show(self._spans)
+
+    def _lines(self) -> list[int]:
+        """The lines, from 0; of a place that is folded away the line that it is folded behind."""
+        source, document = self._editor.source(), self._editor.document()
+        lines: set[int] = set()
+        for span in self._spans:
+            last = max(span.start, span.end - 1)
+            for number in range(source.line_of(span.start), source.line_of(last) + 1):
+                block = document.findBlockByNumber(number)
+                while block.isValid() and not block.isVisible():
+                    block = block.previous()
+                lines.add(max(0, block.blockNumber()))
+        return sorted(lines)
+
+    def _bring(self, block: QTextBlock) -> None:
+        """Scroll only where the line is out of sight: the text stands still while one steps."""
+        editor = self._editor
+        shown = [each.blockNumber() for each, _, _ in editor.visible_blocks()]
+        if shown and not shown[0] <= block.blockNumber() < shown[-1]:
+            bar = editor.verticalScrollBar()
+            bar.setValue(block.firstLineNumber() - bar.pageStep() // 3)
+
+
+class FrontLine:
+    """The one line that a folded front matter is: the prompt's name, and what it has.
+
+    Painted over the `---` that begins it.
+    """
+
+    def __init__(self, view: PromptView) -> None:
+        self._view = view
+
+    def paint(self, dirty: QRect, document: PromptDocument) -> None:
+        """Paint it, where its line is on the screen."""
+        from studio.application.editing.folding import front_facts  # not before the first paint
+
+        theme = theme_in_use()
+        block = self._view.document().firstBlock()
+        place = self._view.geometry_of(block)
+        room = QRectF(0, place.top(), self._view.viewport().width(), place.height())
+        if not room.intersects(QRectF(dirty)):
+            return
+        name, facts = front_facts(document)
+        painter = QPainter(self._view.viewport())
+        painter.fillRect(room, QColor(theme.raised))
+        font = _plain_font()
+        at = place.left() + self._view.document().documentMargin()
+        for text, weight, color in (
+            (name, QFont.Weight.DemiBold, theme.text),
+            ("  ·  ".join(facts), QFont.Weight.Normal, theme.muted),
+        ):
+            font.setWeight(weight)
+            painter.setFont(font)
+            painter.setPen(QColor(color))
+            metrics = painter.fontMetrics()
+            left = metrics.elidedText(
+                text, Qt.TextElideMode.ElideRight, max(0, int(room.width() - at) - _FRONT_GAP)
+            )
+            painter.drawText(QRectF(at, room.top(), room.width(), room.height()), _LEFT, left)
+            at += metrics.horizontalAdvance(left) + (_FRONT_GAP if left else 0)
+        painter.end()
+
+
+class GhostValues(QObject):
+    """Values in grey behind the lines that put them in, and the fix of the caret's line.
+
+    Painted only where it fits whole: never wrapped, never copied.
+
+    A child of its view: two views share a text, and the one that is closed hears no more of it.
+    """
+
+    def __init__(self, view: PromptView) -> None:
+        super().__init__(view)
+        self._view = view
+        self._values: dict[int, str] = {}
+        self._fixes: dict[int, str] = {}
+        self._lines = 0
+        self._is_shown = True
+
+    @property
+    def values(self) -> Mapping[int, str]:
+        """What stands behind which line, from 0."""
+        return self._values
+
+    def show(self, values: Mapping[int, str]) -> None:
+        """Put texts behind lines, counted from 0, in place of those before."""
+        self._lines = self._view.blockCount()
+        if dict(values) != self._values:
+            self._values = dict(values)
+            self._view.viewport().update()
+
+    def show_fixes(self, fixes: Mapping[int, str]) -> None:
+        """What the first fix of a line would do; it is shown while the caret stands there."""
+        self._fixes = dict(fixes)
+
+    def set_shown(self, shown: bool) -> None:
+        """Whether values are shown; fixes always are."""
+        if shown != self._is_shown:
+            self._is_shown = shown
+            self._view.viewport().update()
+
+    def follow_edit(self) -> None:
+        """The text changed: nothing stands behind the caret's line now, and others move with it."""
+        if not self._values:
+            return
+        line, grown = self._view.textCursor().blockNumber(), self._view.blockCount() - self._lines
+        self._lines += grown
+        first = line - max(0, grown)
+        moved = {at if at < first else at + grown: text for at, text in self._values.items()
+                 if at < first or at > first}  # fmt: skip
+        self._values = moved
+
+    def paint(self, dirty: QRect) -> None:
+        """Paint what stands behind the lines on the screen."""
+        caret = self._view.textCursor().blockNumber()
+        values = self._values if self._is_shown else {}
+        if not values and caret not in self._fixes:
+            return
+        theme = theme_in_use()
+        painter: QPainter | None = None
+        for block, top, _ in self._view.visible_blocks(dirty):
+            line = block.blockNumber()
+            fix = self._fixes.get(line, "") if line == caret else ""
+            text = fix or values.get(line, "")
+            if not text:
+                continue
+            if painter is None:
+                painter = QPainter(self._view.viewport())
+                painter.setFont(_ghost_font(self._view))
+            painter.setPen(QColor(theme.warning if fix else theme.muted))
+            self._paint_behind(painter, block, top, text)
+        if painter is not None:
+            painter.end()
+
+    def _paint_behind(self, painter: QPainter, block: QTextBlock, top: float, text: str) -> None:
+        layout = block.layout()
+        if not layout.lineCount():
+            return
+        last = layout.lineAt(layout.lineCount() - 1)
+        left = self._view.contentOffset().x() + last.x() + last.naturalTextWidth() + _GHOST_GAP
+        metrics = QFontMetricsF(painter.font())
+        if left + metrics.horizontalAdvance(text) > self._view.viewport().width():
+            return
+        painter.drawText(QPointF(left, top + last.y() + last.ascent()), text)
+
+
+def _ghost_font(view: PromptView) -> QFont:
+    font = _plain_font()
+    font.setPointSizeF(max(6.0, view.font().pointSizeF() - 1))
+    font.setItalic(True)
+    return font
+
+
+def _plain_font() -> QFont:
+    """The window's font, said outright: a painter takes what one leaves open from the code's."""
+    font = QFont(QApplication.font())
+    font.setFamilies(font.families())
+    font.setPointSizeF(font.pointSizeF())
+    return font
