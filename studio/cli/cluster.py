@@ -1,14 +1,10 @@
-"""`prompt-studio cluster`, and where `experiment run` finds its workers."""
+"""`prompt-studio cluster`: certificates for the workers of experiments."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from studio.application.experiments.cell_asker import CellAsker
-from studio.application.experiments.cluster.asker import ClusterAsker
-from studio.application.experiments.cluster.dask_pool import WorkersAddress
-from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.cli.exit_codes import FINE, PROBLEMS
 from studio.cli.terminal import tell
 
@@ -27,39 +23,8 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     make.set_defaults(action=_certificates)
 
 
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Add where cells are asked."""
-    parser.add_argument(
-        "--workers", default="", metavar="ADDRESS",
-        help="use workers: local:4, tls://host:8786 (needs the extra dask)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--certificates",
-        type=Path,
-        metavar="FOLDER",
-        help="folder with ca.pem, cert.pem and key.pem, for tls://",
-    )
-    parser.add_argument(
-        "--insecure", action="store_true", help="allow an unencrypted scheduler on another machine"
-    )
-
-
-def asker_of(
-    options: argparse.Namespace, plan: ExperimentPlan, services: ExperimentServices
-) -> CellAsker | None:
-    """Who asks the cells; None asks them in this process.
-
-    Raises:
-        WorkersError: the address cannot be used.
-    """
-    if not options.workers:
-        return None
-    address = WorkersAddress(options.workers, options.certificates, options.insecure)
-    return ClusterAsker(plan, services, address, tell)
-
-
 def _certificates(options: argparse.Namespace) -> int:
-    from studio.application.experiments.cluster.certificates import write_certificates
+    from studio.application.experiments.cluster.address import write_certificates
 
     hosts = list(dict.fromkeys(["localhost", "127.0.0.1", *options.host]))
     try:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from studio.application.experiments.planned_files import named_at, with_values
+from studio.application.experiments.planned_files import ValueFiles, named_at, with_values
 from studio.application.experiments.planned_variants import (
     PlannedVariant,
     message_at,
@@ -16,7 +16,6 @@ from studio.application.experiments.prompts import (
     Folder,
     inputs_read,
 )
-from studio.application.experiments.value_files import ValueFiles
 from studio.application.run.start.readiness import refusal_of
 from studio.application.words import translate
 from studio.core.experiments.datasets import DatasetError, read_dataset, unread_columns

@@ -5,9 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import signal
+from pathlib import Path
 
 from studio.application.experiments.batches.asker import BatchAsker
 from studio.application.experiments.cell_asker import CellAsker
+from studio.application.experiments.cluster.address import WorkersAddress
+from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
@@ -15,7 +18,6 @@ from studio.application.experiments.report import report_of
 from studio.application.experiments.run.detached import stop_when_asked
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
-from studio.cli.cluster import add_workers, asker_of
 from studio.cli.exit_codes import INTERRUPTED, PAUSED, UNFINISHED, USAGE, UsageError
 from studio.cli.experiment.detached import BATCHES_GO_ON, add_detach, detach, notify
 from studio.cli.experiment.interruption import Interruption
@@ -52,9 +54,26 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-lost", type=whole(), metavar="N", help="gate: most lost_rows")
     parser.add_argument("--yes", action="store_true", help="allow tool calls that ask for approval")
-    add_workers(parser)
+    _add_workers(parser)
     add_detach(parser)
     add_form(parser, required=False)
+
+
+def _add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add where cells are asked."""
+    parser.add_argument(
+        "--workers", default="", metavar="ADDRESS",
+        help="use workers: local:4, tls://host:8786 (needs the extra dask)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--certificates",
+        type=Path,
+        metavar="FOLDER",
+        help="folder with ca.pem, cert.pem and key.pem, for tls://",
+    )
+    parser.add_argument(
+        "--insecure", action="store_true", help="allow an unencrypted scheduler on another machine"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -148,7 +167,10 @@ def _asker(
             f"result #{newest.id} has {counted(len(waiting), 'batch', 'batches')} under way, whose "
             "cells would be asked a second time; --batch goes on with them"
         )
-    return asker_of(options, plan, services)
+    if not options.workers:
+        return None
+    address = WorkersAddress(options.workers, options.certificates, options.insecure)
+    return ClusterAsker(plan, services, address, tell)
 
 
 def _result_to_run(

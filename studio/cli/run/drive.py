@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from studio.application.connections.model import Answerers, asked_by, choice_of
+from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
 from studio.application.run.past.again import PastRun, exactly
 from studio.application.run.start.begin import begin_run, tool_scores_of, tools_of
@@ -19,10 +19,9 @@ from studio.application.run.start.plan import RunPlan
 from studio.application.run.text_commands import target_of
 from studio.application.trust import references_of
 from studio.cli.ask_input import terminal_asker
-from studio.cli.exit_codes import UsageError
 from studio.cli.prepared import report_sources
 from studio.cli.printer import LiveAnswer, event_printer, print_notice
-from studio.cli.run.other_model import model_of_fork, open_named, recorded
+from studio.cli.run.model import model_of_fork, model_of_prompt, open_named
 from studio.cli.run.step import OpenModel, step_through
 from studio.cli.terminal import tell
 from studio.core.agent.loop.setup import limits_of
@@ -36,7 +35,6 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, RunState
 from studio.core.models.base import ChatModel
 from studio.core.models.connection_file import read_connections
-from studio.core.models.replay import ReplayModel
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
@@ -88,7 +86,7 @@ async def drive(options: argparse.Namespace, order: RunOrder, store: RunStore | 
     connections = read_connections(user_paths().config / "connections.toml")
     answerers = Answerers(connections, secrets)
     async with AsyncExitStack() as opened:
-        own = model = _model(options, document, order.trust, answerers)
+        own = model = model_of_prompt(options, document, order.trust, answerers)
         opened.push_async_callback(own.close)
         first: tuple[Command, ...] = ()
         if past is not None:
@@ -222,32 +220,6 @@ def _first_commands(
     if plan.options.headless:
         first.append(Continue())
     return tuple(first)
-
-
-def _model(
-    options: argparse.Namespace, document: PromptDocument, trust: TrustStore, answerers: Answerers
-) -> ChatModel:
-    """The model that answers, with the reason said.
-
-    Raises:
-        UsageError: the connection does not exist.
-        ModelError: it lacks something, or the file chose an address of its own.
-    """
-    if options.replay is not None:
-        return ReplayModel(Path(options.replay))
-    connections = answerers.connections
-    for problem in connections.problems:
-        tell(f"prompt-studio: {problem}")
-    if options.connection and connections.named(options.connection) is None:
-        known = ", ".join(repr(each.name) for each in connections.connections)
-        raise UsageError(f"no connection {options.connection!r}; there are {known}")
-    asked = asked_by(document, trust)
-    choice = choice_of(asked, connections, options.connection, options.model)
-    if choice.warning:
-        tell(f"prompt-studio: {choice.warning}")
-    how = "Add a connection for it in the studio, or choose one with --connection."
-    model = answerers.open(choice, document.source.path, trusted=asked.trusted, how=how)
-    return recorded(model, options.record, answerers)
 
 
 def _given_limits(options: argparse.Namespace) -> dict[LimitName, float]:

@@ -1,11 +1,14 @@
-"""Many calls of a source's tools: the rows of a file, and saved calls as tests."""
+"""Calls of a source's tools: one, one for each row of a file, and saved ones as tests."""
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from studio.application.tools.call_rows import calls_of_rows
 from studio.application.tools.saved_calls import (
@@ -18,17 +21,90 @@ from studio.application.tools.saved_calls import (
 )
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.terminal import tell
+from studio.cli.tools.opening import needs, opened, wanted
 from studio.core.text.counted import counted
+from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
+from studio.core.text.reason import reason_of
+from studio.core.text.values import Json, JsonObject
 
 if TYPE_CHECKING:
-    from studio.cli.tools.sets import PromptToolSet, SourceToolSet
+    from studio.cli.tools.opening import ToolSet
     from studio.core.prompty.tool_spec import ToolSpec
 
-    ToolSet: TypeAlias = SourceToolSet | PromptToolSet
+
+def call_tool(options: argparse.Namespace) -> int:
+    """Call a tool once, or for each row of a file; a call that is recorded is written down."""
+    return asyncio.run(_called(options, _arguments(options)))
 
 
-async def call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | None) -> int:
+def repeat_calls(options: argparse.Namespace) -> int:
+    """Make saved calls again, and say which answers are not as they were."""
+    return asyncio.run(_tested(options))
+
+
+async def _tested(options: argparse.Namespace) -> int:
+    needs(options.calls)
+    async with opened(options) as tools:
+        return await _check_calls(tools, options.calls, as_json=options.json)
+
+
+async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
+    async with opened(options) as tools:
+        spec = await wanted(tools, options.name)
+        if options.rows is not None:
+            needs(options.rows)
+            return await _call_rows(tools, spec, options.rows, options.output)
+        outcome = await tools.call(spec.name, arguments)
+    named = {"name": options.called} if options.called else {}
+    whole = {
+        **named, "tool": spec.name, "arguments": arguments, "status": outcome.status,
+        "text": outcome.text, "value": outcome.value, "seconds": round(outcome.duration, 6),
+        "truncated": outcome.truncated,
+    }  # fmt: skip
+    if outcome.stderr:
+        sys.stderr.write(outcome.stderr)
+    if options.output is not None:
+        with options.output.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(whole, ensure_ascii=False) + "\n")
+    if options.json:
+        print(json.dumps(whole, ensure_ascii=False, indent=2))
+    elif outcome.is_error:
+        tell(f"prompt-studio: {outcome.status}: {reveal(outcome.text)}")
+    else:
+        print(reveal(outcome.text) if sys.stdout.isatty() else outcome.text)
+    return PROBLEMS if outcome.is_error else FINE
+
+
+def _arguments(options: argparse.Namespace) -> JsonObject:
+    """The arguments of a call.
+
+    Raises:
+        UsageError: they are not a JSON object, or one has no name.
+    """
+    try:
+        whole = parse_json(options.arguments)
+    except ValueError as error:
+        raise UsageError(f"the arguments are not JSON: {reason_of(error)}") from None
+    if not isinstance(whole, Mapping):
+        raise UsageError("the arguments are one JSON object")
+    made = dict(whole)
+    for each in options.argument:
+        name, equals, text = each.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{each!r} is not NAME=VALUE")
+        made[name] = _value(text)
+    return made
+
+
+def _value(text: str) -> Json:
+    try:
+        return parse_json(text)
+    except ValueError:
+        return text
+
+
+async def _call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | None) -> int:
     """Call a tool for each row of a file; a line of JSON for each call.
 
     Args:
@@ -59,7 +135,7 @@ async def call_rows(tools: ToolSet, spec: ToolSpec, rows: Path, output: Path | N
     return PROBLEMS if failed else FINE
 
 
-async def check_calls(tools: ToolSet, path: Path, *, as_json: bool) -> int:
+async def _check_calls(tools: ToolSet, path: Path, *, as_json: bool) -> int:
     """Make saved calls again, and say which answers are not as they were.
 
     Raises:

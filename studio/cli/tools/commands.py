@@ -12,7 +12,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,15 +21,12 @@ from studio.cli.arguments import add_trust
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.numbers import whole
 from studio.cli.terminal import tell
-from studio.cli.tools.opening import needs, opened, say
-from studio.core.text.foreign_json import parse_json
+from studio.cli.tools.opening import needs, opened, say, wanted
 from studio.core.text.invisible import reveal
-from studio.core.text.reason import named_reason, reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.reason import named_reason
 from studio.core.tools.trust.suspicion import suspicions
 
 if TYPE_CHECKING:
-    from studio.cli.tools.opening import ToolSet
     from studio.core.prompty.tool_spec import ToolSpec
 
 _MOST_MEGABYTES = 1_000_000_000
@@ -127,7 +124,7 @@ async def _shown(options: argparse.Namespace) -> int:
     from studio.core.tools.forms import native_function
 
     async with opened(options) as tools:
-        spec = await _wanted(tools, options.name)
+        spec = await wanted(tools, options.name)
         place = tools.place_of(spec.name)
     marked = "changes something" if spec.has_effects else "unknown"
     effects = "only reads" if spec.reads_only else marked
@@ -149,87 +146,15 @@ async def _shown(options: argparse.Namespace) -> int:
 
 
 def _call(options: argparse.Namespace) -> int:
-    return asyncio.run(_called(options, _arguments(options)))
+    from studio.cli.tools.calls import call_tool
+
+    return call_tool(options)
 
 
 def _test(options: argparse.Namespace) -> int:
-    return asyncio.run(_tested(options))
+    from studio.cli.tools.calls import repeat_calls
 
-
-async def _tested(options: argparse.Namespace) -> int:
-    from studio.cli.tools.calls import check_calls
-
-    needs(options.calls)
-    async with opened(options) as tools:
-        return await check_calls(tools, options.calls, as_json=options.json)
-
-
-async def _called(options: argparse.Namespace, arguments: JsonObject) -> int:
-    async with opened(options) as tools:
-        spec = await _wanted(tools, options.name)
-        if options.rows is not None:
-            from studio.cli.tools.calls import call_rows
-
-            needs(options.rows)
-            return await call_rows(tools, spec, options.rows, options.output)
-        outcome = await tools.call(spec.name, arguments)
-    named = {"name": options.called} if options.called else {}
-    whole = {
-        **named, "tool": spec.name, "arguments": arguments, "status": outcome.status,
-        "text": outcome.text, "value": outcome.value, "seconds": round(outcome.duration, 6),
-        "truncated": outcome.truncated,
-    }  # fmt: skip
-    if outcome.stderr:
-        sys.stderr.write(outcome.stderr)
-    if options.output is not None:
-        with options.output.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(whole, ensure_ascii=False) + "\n")
-    if options.json:
-        print(json.dumps(whole, ensure_ascii=False, indent=2))
-    elif outcome.is_error:
-        tell(f"prompt-studio: {outcome.status}: {reveal(outcome.text)}")
-    else:
-        print(reveal(outcome.text) if sys.stdout.isatty() else outcome.text)
-    return PROBLEMS if outcome.is_error else FINE
-
-
-def _arguments(options: argparse.Namespace) -> JsonObject:
-    """The arguments of a call.
-
-    Raises:
-        UsageError: they are not a JSON object, or one has no name.
-    """
-    try:
-        whole = parse_json(options.arguments)
-    except ValueError as error:
-        raise UsageError(f"the arguments are not JSON: {reason_of(error)}") from None
-    if not isinstance(whole, Mapping):
-        raise UsageError("the arguments are one JSON object")
-    made = dict(whole)
-    for each in options.argument:
-        name, equals, text = each.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{each!r} is not NAME=VALUE")
-        made[name] = _value(text)
-    return made
-
-
-def _value(text: str) -> Json:
-    try:
-        return parse_json(text)
-    except ValueError:
-        return text
-
-
-async def _wanted(tools: ToolSet, name: str) -> ToolSpec:
-    specs = await tools.specs()
-    found = next((spec for spec in specs if spec.name == name), None)
-    if found is None:
-        say(tools.problems)
-        names = reveal(", ".join(spec.name for spec in specs[:20]) or "none", lines=False)
-        more = f" and {len(specs) - 20:,} more" if len(specs) > 20 else ""
-        raise UsageError(f"there is no tool {name!r}; there are {names}{more}")
-    return found
+    return repeat_calls(options)
 
 
 def list_tools(options: argparse.Namespace) -> int:

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from studio.cli.arguments import allow_named, load, trust_of
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
+from studio.core.text.invisible import reveal
 from studio.core.text.reason import named_reason
 
 if TYPE_CHECKING:
     from studio.cli.tools.sets import PromptToolSet, SourceToolSet
+    from studio.core.prompty.tool_spec import ToolSpec
 
     ToolSet: TypeAlias = SourceToolSet | PromptToolSet
 
@@ -114,3 +116,19 @@ def say(problems: Sequence[str]) -> bool:
     for problem in problems:
         tell(problem)
     return bool(problems)
+
+
+async def wanted(tools: ToolSet, name: str) -> ToolSpec:
+    """The tool of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    specs = await tools.specs()
+    found = next((spec for spec in specs if spec.name == name), None)
+    if found is None:
+        say(tools.problems)
+        names = reveal(", ".join(spec.name for spec in specs[:20]) or "none", lines=False)
+        more = f" and {len(specs) - 20:,} more" if len(specs) > 20 else ""
+        raise UsageError(f"there is no tool {name!r}; there are {names}{more}")
+    return found

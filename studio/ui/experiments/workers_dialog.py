@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.experiments.cluster.dask_pool import WorkersAddress
+from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text

@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.application.experiments.cluster.dask_pool import WorkersAddress
+from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS

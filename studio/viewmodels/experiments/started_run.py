@@ -12,8 +12,8 @@ from PySide6.QtCore import QCoreApplication
 
 from studio.application.experiments.batches.asker import BatchAsker, batch_plan
 from studio.application.experiments.cell_asker import CellAsker
+from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.asker import ClusterAsker
-from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.grid import ExperimentGrid, grid_of, lost_rows
 from studio.application.experiments.plan import (
     ExperimentPlan,

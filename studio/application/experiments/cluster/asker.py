@@ -7,8 +7,9 @@ from functools import partial
 
 from studio.application.experiments.asking import Asker
 from studio.application.experiments.cell_asker import AskedCell
+from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.bundle import make_bundle
-from studio.application.experiments.cluster.dask_pool import DaskPool, WorkersAddress
+from studio.application.experiments.cluster.dask_pool import DaskPool
 from studio.application.experiments.cluster.dispatch import CellDispatcher, WorkerPool, WorkersError
 from studio.application.experiments.cluster.worker import decode_asked, encode_cell
 from studio.application.experiments.plan import ExperimentPlan, ExperimentServices

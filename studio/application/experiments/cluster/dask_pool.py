@@ -11,14 +11,12 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit
 
 from studio import __version__
+from studio.application.experiments.cluster.address import CERTIFICATES, WorkersAddress
 from studio.application.experiments.cluster.bundle import WorkBundle
 from studio.application.experiments.cluster.dispatch import BatchLostError, WorkersError
 from studio.application.words import translate
@@ -26,62 +24,9 @@ from studio.core.text.reason import reason_of
 
 _tr = partial(translate, "ExperimentCluster")
 
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _AWAY_SECONDS = 60.0
 _CONNECT_SECONDS = 10.0
 _THREADS = 2
-_CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")
-
-
-@dataclass(frozen=True, slots=True)
-class WorkersAddress:
-    """Where workers are."""
-
-    address: str
-    """`local:N`, `tcp://host:port` or `tls://host:port`."""
-
-    certificates: Path | None = None
-    """The folder of `ca.pem`, `cert.pem` and `key.pem`, for `tls://`."""
-
-    insecure: bool = False
-    """Whether an open scheduler on another machine is used all the same."""
-
-    @property
-    def local(self) -> int | None:
-        """How many worker processes are started on this machine; None for a scheduler."""
-        kind, _, count = self.address.partition(":")
-        return int(count) if kind == "local" and count.isdigit() and int(count) else None
-
-    def check(self) -> None:
-        """Refuse what cannot be used, or what would let anyone run code.
-
-        Raises:
-            WorkersError: why.
-        """
-        if self.local is not None:
-            return
-        parts = urlsplit(self.address)
-        if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
-            raise WorkersError(
-                _tr("{address!r} names no workers: write local:4, tls://host:8786 or "
-                    "tcp://127.0.0.1:8786.").format(address=self.address)
-            )  # fmt: skip
-        if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK and not self.insecure:
-            raise WorkersError(
-                _tr("{address} is not encrypted: whoever reaches that scheduler can run programs "
-                    "on its workers. Use tls:// (prompt-studio cluster certificates makes what it "
-                    "needs), or --insecure in a network of your own.").format(address=self.address)
-            )  # fmt: skip
-        if parts.scheme == "tls":
-            folder = self.certificates
-            lacking = [
-                name for name in _CERTIFICATES if not folder or not (folder / name).is_file()
-            ]
-            if lacking:
-                raise WorkersError(
-                    _tr("tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; "
-                        "missing: {names}.").format(names=", ".join(lacking))
-                )  # fmt: skip
 
 
 class DaskPool:
@@ -274,7 +219,7 @@ class DaskPool:
             return None
         folder = self._address.certificates
         assert folder is not None  # `check` refused it otherwise
-        authority, certificate, key = (str(folder / name) for name in _CERTIFICATES)
+        authority, certificate, key = (str(folder / name) for name in CERTIFICATES)
         return self._dask.Security(
             tls_ca_file=authority, tls_client_cert=certificate, tls_client_key=key,
             require_encryption=True,

@@ -13,10 +13,9 @@ import pytest
 
 from studio.application.experiments.asking import Asker
 from studio.application.experiments.cell_asker import AskedCell
+from studio.application.experiments.cluster.address import WorkersAddress, write_certificates
 from studio.application.experiments.cluster.asker import ClusterAsker
 from studio.application.experiments.cluster.bundle import make_bundle, read_bundle
-from studio.application.experiments.cluster.certificates import write_certificates
-from studio.application.experiments.cluster.dask_pool import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
 from studio.application.experiments.cluster.worker import (
     CellWorker,

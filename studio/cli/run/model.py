@@ -1,4 +1,4 @@
-"""Another model for a run that goes on: as the prompt asks by now, or as a command says."""
+"""What answers a run: the model that its prompt asks for, or another when a kept run goes on."""
 
 from __future__ import annotations
 
@@ -15,12 +15,38 @@ from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
-from studio.core.models.replay import RecordingModel
+from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.tools.trust.store import TrustStore
 
 Chosen: TypeAlias = tuple[ChatModel, tuple[Command, ...]]
 """What answers, and what the run is told of the choice."""
+
+
+def model_of_prompt(
+    options: argparse.Namespace, document: PromptDocument, trust: TrustStore, answerers: Answerers
+) -> ChatModel:
+    """The model that answers, with the reason said.
+
+    Raises:
+        UsageError: the connection does not exist.
+        ModelError: it lacks something, or the file chose an address of its own.
+    """
+    if options.replay is not None:
+        return ReplayModel(Path(options.replay))
+    connections = answerers.connections
+    for problem in connections.problems:
+        tell(f"prompt-studio: {problem}")
+    if options.connection and connections.named(options.connection) is None:
+        known = ", ".join(repr(each.name) for each in connections.connections)
+        raise UsageError(f"no connection {options.connection!r}; there are {known}")
+    asked = asked_by(document, trust)
+    choice = choice_of(asked, connections, options.connection, options.model)
+    if choice.warning:
+        tell(f"prompt-studio: {choice.warning}")
+    how = "Add a connection for it in the studio, or choose one with --connection."
+    model = answerers.open(choice, document.source.path, trusted=asked.trusted, how=how)
+    return recorded(model, options.record, answerers)
 
 
 def model_of_fork(

@@ -93,8 +93,7 @@ def test_whatever_answers_is_closed_once_whichever_word_ends_the_question(
     async def close(model: ScriptedModel) -> None:
         closed.append(model)
 
-    monkeypatch.setattr("studio.cli.run.drive.recorded", recorded)
-    monkeypatch.setattr("studio.cli.run.other_model.recorded", recorded)
+    monkeypatch.setattr("studio.cli.run.model.recorded", recorded)
     monkeypatch.setattr(ScriptedModel, "close", close)
     assert run_command(fork) == FINE  # the model is the run's own
     assert closed == opened

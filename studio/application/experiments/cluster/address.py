@@ -1,4 +1,4 @@
-"""Certificates for a cluster of one's own: an authority, and one pair for all its machines.
+"""Where the workers of an experiment are, and the certificates by which they know each other.
 
 Scheduler, workers and leader show each other the same certificate, signed by the same authority:
 whoever has the folder belongs to the cluster, and nobody else can speak to it.
@@ -8,16 +8,77 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.application.words import translate
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.x509 import Certificate, CertificateBuilder, GeneralName
 
+_tr = partial(translate, "ExperimentCluster")
+
+CERTIFICATES = ("ca.pem", "cert.pem", "key.pem")
+"""The files of a folder of certificates."""
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _DAYS = 365
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersAddress:
+    """Where workers are."""
+
+    address: str
+    """`local:N`, `tcp://host:port` or `tls://host:port`."""
+
+    certificates: Path | None = None
+    """The folder of `ca.pem`, `cert.pem` and `key.pem`, for `tls://`."""
+
+    insecure: bool = False
+    """Whether an open scheduler on another machine is used all the same."""
+
+    @property
+    def local(self) -> int | None:
+        """How many worker processes are started on this machine; None for a scheduler."""
+        kind, _, count = self.address.partition(":")
+        return int(count) if kind == "local" and count.isdigit() and int(count) else None
+
+    def check(self) -> None:
+        """Refuse what cannot be used, or what would let anyone run code.
+
+        Raises:
+            WorkersError: why.
+        """
+        if self.local is not None:
+            return
+        parts = urlsplit(self.address)
+        if parts.scheme not in ("tcp", "tls") or not parts.hostname or not parts.port:
+            raise WorkersError(
+                _tr("{address!r} names no workers: write local:4, tls://host:8786 or "
+                    "tcp://127.0.0.1:8786.").format(address=self.address)
+            )  # fmt: skip
+        if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK and not self.insecure:
+            raise WorkersError(
+                _tr("{address} is not encrypted: whoever reaches that scheduler can run programs "
+                    "on its workers. Use tls:// (prompt-studio cluster certificates makes what it "
+                    "needs), or --insecure in a network of your own.").format(address=self.address)
+            )  # fmt: skip
+        if parts.scheme == "tls":
+            folder = self.certificates
+            lacking = [name for name in CERTIFICATES if not folder or not (folder / name).is_file()]
+            if lacking:
+                raise WorkersError(
+                    _tr("tls:// needs --certificates FOLDER with ca.pem, cert.pem and key.pem; "
+                        "missing: {names}.").format(names=", ".join(lacking))
+                )  # fmt: skip
 
 
 def write_certificates(folder: Path, hosts: Sequence[str]) -> None:
