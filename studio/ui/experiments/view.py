@@ -5,17 +5,14 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
     QComboBox,
     QFileDialog,
-    QHBoxLayout,
-    QLabel,
     QMenu,
-    QProgressBar,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -23,35 +20,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.exports.forms import FORMS
-from studio.application.experiments.run.spending import ExperimentProgress
-from studio.application.experiments.run.words import progress_line
 from studio.core.experiments.results.cells import CellKey
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.experiments.blind_dialog import BlindDialog
-from studio.ui.experiments.chart import ExperimentChart
 from studio.ui.experiments.detail import CellDetail
-from studio.ui.experiments.grid_view import ExperimentTable
-from studio.ui.experiments.not_run_page import NotRunPage
+from studio.ui.experiments.grid_view import ExperimentTable, NotRunPage
+from studio.ui.experiments.head import ExperimentHead
 from studio.ui.experiments.rating_bar import MOST
 from studio.ui.experiments.row_filters import RowFilters
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
-from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
 from studio.viewmodels.experiments.controller import ExperimentController
 from studio.viewmodels.experiments.grid_model import FIRST_VARIANT
 from studio.viewmodels.experiments.shown_cell import ShownCell
 
-_CHARTS: tuple[tuple[ChartKind, str], ...] = (
-    ("pass", QT_TRANSLATE_NOOP("ExperimentView", "Pass rate")),
-    ("latency", QT_TRANSLATE_NOOP("ExperimentView", "Time")),
-    ("cost", QT_TRANSLATE_NOOP("ExperimentView", "Cost and quality")),
-    ("trend", QT_TRANSLATE_NOOP("ExperimentView", "Over results")),
-    ("slices", QT_TRANSLATE_NOOP("ExperimentView", "By tag")),
-)
 _BESIDE = 900
 """Pixels of width from which a cell is shown beside the grid."""
 
@@ -81,22 +65,14 @@ class ExperimentView(QWidget):
         self.controller = controller
         self._problems = ""
         self.title = controller.path.name
-        self.head = QLabel()
-        self.more = QLabel()
-        self.status_label = QLabel()
-        self.chart = ExperimentChart()
-        self.chart_choice = QComboBox()
-        self.chart_box = QWidget()
+        self.head = ExperimentHead(controller)
         self.run_button = QPushButton(self.tr("Run"))
         self.batch_box = QCheckBox(self.tr("In batches"))
         self.again_button = QPushButton(self.tr("Run the failed again"))
         self.file_button = QPushButton(self.tr("Edit file"))
         self.more_button = QPushButton(self.tr("More"))
-        self.workers = QLabel()
         self.export_button = QPushButton(self.tr("Export"))
         self.results = QComboBox()
-        self.progress = QProgressBar()
-        self.pace = QLabel()
         self.filters = RowFilters(controller.model)
         self.blind_button = QPushButton(self.tr("Compare without names"))
         self.more_actions: dict[str, QAction] = {}
@@ -108,40 +84,12 @@ class ExperimentView(QWidget):
         self._lay_out()
         self._connect()
         self._show_state(running=False)
-        for label in (self.more, self.status_label, self.workers, self.pace):
-            paint_text(label, "muted")
 
     # -- showing --------------------------------------------------------------------------------
 
     def _show_report(self, report: ExperimentReport | None) -> None:
-        if report is None:
-            self.head.setText(
-                self.tr("Not run yet. Run asks every row of every variant and marks the answers.")
-            )
-            self.more.setText("")
-            self.chart_box.hide()
-            return
-        self.head.setText(report.headline)
-        rest = [each for each in report.sentences if each != report.headline]
-        failed = [each for each in report.gates if not each.held]
-        if report.gates:
-            words = (
-                self.tr("All gates hold.") if not failed
-                else self.tr("Gates that fail: {names}.").format(
-                    names=", ".join(f"{each.name} ({each.variant})" for each in failed)
-                )
-            )  # fmt: skip
-            rest.append(words)
-        self.more.setText(" ".join(rest))
-        self.more.setVisible(bool(rest))
-        self._show_chart()
+        self.head.show_report(report)
         self._fit()
-
-    def _show_chart(self) -> None:
-        report, kind = self.controller.report, self.chart_choice.currentData()
-        if report is not None:
-            earlier = self.controller.earlier() if kind == "trend" else ()
-            self.chart.show_figure(chart_of(kind, report, earlier))
 
     def _show_loaded(self) -> None:
         controller = self.controller
@@ -177,32 +125,12 @@ class ExperimentView(QWidget):
     def _show_plan(self, problems: str) -> None:
         self.not_run.show_plan(self.controller.plan)
         if problems or self._problems:  # else it stays: how the last run ended, among others
-            self.status_label.setText(problems)
-            self.status_label.setVisible(bool(problems))
-            paint_text(self.status_label, "error" if problems else "muted")
+            self.head.complain(problems)
         self._problems = problems
         self._show_state(running=self.controller.is_running)
 
-    def _say(self, text: str) -> None:
-        self.status_label.setText(text)
-        self.status_label.show()
-        paint_text(self.status_label, "muted")
-
-    def _complain(self, text: str) -> None:
-        self.status_label.setText(text)
-        self.status_label.show()
-        paint_text(self.status_label, "error")
-
-    def _show_progress(self, found: ExperimentProgress) -> None:
-        self.progress.setMaximum(found.total)  # 0, while rows are read: it has no end yet
-        self.progress.setValue(found.over if found.worked_out is None else found.worked_out)
-        self.pace.setText(progress_line(found))
-
     def _show_state(self, *, running: bool) -> None:
-        self.progress.setVisible(running)
-        self.pace.setVisible(running)
-        if not running:
-            self.pace.clear()
+        self.head.show_running(running)
         self.run_button.setText(self.tr("Stop") if running else self.tr("Run"))
         self.run_button.setIcon(icon("square" if running else "play", "on_accent"))
         self.run_button.setEnabled(running or not self._problems)
@@ -229,9 +157,7 @@ class ExperimentView(QWidget):
         wanted = Qt.Orientation.Vertical if is_below else Qt.Orientation.Horizontal
         if self.split.orientation() != wanted:
             self.split.setOrientation(wanted)
-        report = self.controller.report
-        has_room = self.width() >= _CHART and self.height() >= _CHART_HEIGHT
-        self.chart_box.setVisible(report is not None and has_room)
+        self.head.allow_chart(self.width() >= _CHART and self.height() >= _CHART_HEIGHT)
 
     # -- doing ----------------------------------------------------------------------------------
 
@@ -260,7 +186,7 @@ class ExperimentView(QWidget):
         other = key.variant if key is not None and key.variant != one else (1 if one == 0 else 0)
         pairs = self.controller.answers.pairs(one, other, self.controller.model.shown_rows)
         if not pairs:
-            self._say(self.tr("No two answers differ in the rows that are shown."))
+            self.head.say(self.tr("No two answers differ in the rows that are shown."))
             return
         titles = {row.number: row.title for row in grid.rows}
         dialog = BlindDialog(pairs, grid.variants, titles, self)
@@ -312,23 +238,12 @@ class ExperimentView(QWidget):
 
     def _lay_out(self) -> None:
         self.setAccessibleName(self.tr("Experiment {name}").format(name=self.title))
-        self.head.setProperty("title", True)
-        for label in (self.head, self.more, self.status_label, self.workers, self.pace):
-            label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.workers.hide()
-        self.progress.setTextVisible(False)  # the bar is too low for words
-        self.status_label.hide()
         self.run_button.setProperty("primary", True)
         self.batch_box.setToolTip(
             self.tr("Answered within a day, at half the price, where the connection has batches")
         )
         self.results.setAccessibleName(self.tr("Results"))
         self.results.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.chart_choice.setAccessibleName(self.tr("Chart"))
-        for kind, text in _CHARTS:
-            self.chart_choice.addItem(QCoreApplication.translate("ExperimentView", text), kind)
         self.blind_button.setToolTip(
             self.tr("Which of two answers is better? Whose they are is said at the end.")
         )
@@ -346,7 +261,7 @@ class ExperimentView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 12)
         layout.setSpacing(12)
-        layout.addLayout(self._top())
+        layout.addWidget(self.head)
         layout.addLayout(self._buttons())
         self.pages.addWidget(split)
         self.pages.addWidget(self.not_run)
@@ -367,28 +282,6 @@ class ExperimentView(QWidget):
 
     def _run_by_itself(self) -> None:
         self.controller.run(by_itself=True)
-
-    def _show_workers(self, text: str) -> None:
-        self.workers.setText(self.tr("Asked on workers: {text}").format(text=text) if text else "")
-        self.workers.setVisible(bool(text))
-
-    def _top(self) -> QHBoxLayout:
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        for part in (
-            self.head, self.more, self.status_label, self.workers, self.progress, self.pace,
-        ):  # fmt: skip
-            words.addWidget(part)
-        words.addStretch(1)
-        top = QHBoxLayout()
-        top.addLayout(words, 3)
-        charts = QVBoxLayout(self.chart_box)
-        charts.setContentsMargins(0, 0, 0, 0)
-        charts.setSpacing(4)
-        charts.addWidget(self.chart_choice, 0, Qt.AlignmentFlag.AlignRight)
-        charts.addWidget(self.chart)
-        top.addWidget(self.chart_box, 2, Qt.AlignmentFlag.AlignTop)
-        return top
 
     def _buttons(self) -> FlowLayout:
         buttons = FlowLayout()
@@ -416,13 +309,13 @@ class ExperimentView(QWidget):
         controller.report_changed.connect(self._show_report)
         controller.loaded.connect(self._show_loaded)
         controller.planned.connect(self._show_plan)
-        controller.reported.connect(self._say)
-        controller.failed.connect(self._complain)
-        controller.progress_changed.connect(self._show_progress)
+        controller.reported.connect(self.head.say)
+        controller.failed.connect(self.head.complain)
+        controller.progress_changed.connect(self.head.show_progress)
         controller.running_changed.connect(lambda on: self._show_state(running=on))
         controller.loaded.connect(lambda: self._show_state(running=controller.is_running))
         controller.cell_changed.connect(self._show_cell)
-        controller.workers_changed.connect(self._show_workers)
+        controller.workers_changed.connect(self.head.show_workers)
         self.run_button.clicked.connect(self._on_run)
         self.batch_box.toggled.connect(self._on_batches)
         self.again_button.clicked.connect(lambda: controller.run("failed"))
@@ -430,7 +323,6 @@ class ExperimentView(QWidget):
         self.not_run.request_file.connect(lambda: self.request_file.emit(controller.path))
         self.file_button.clicked.connect(lambda: self.request_file.emit(controller.path))
         self.results.activated.connect(self._on_result)
-        self.chart_choice.activated.connect(lambda _at: self._show_chart())
         controller.facets_changed.connect(self.filters.show_facets)
         self.blind_button.clicked.connect(self._compare_blind)
         self.table.selectionModel().currentChanged.connect(self._on_current)

@@ -5,25 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import (
-    QCoreApplication,
-    QItemSelection,
-    QItemSelectionModel,
-    QModelIndex,
-    QPoint,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
+    QDialog,
+    QFormLayout,
     QHBoxLayout,
     QInputDialog,
     QLabel,
     QLineEdit,
     QMenu,
     QMessageBox,
+    QPlainTextEdit,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -36,16 +30,13 @@ from studio.application.history.rows import STATUS_NAMES, status_name, waiting_n
 from studio.core.runs.listing import WAITING
 from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.base.menus import add_actions, add_own, own_menu
 from studio.ui.history.footer import HistoryFooter
-from studio.ui.history.notes_dialog import NotesDialog
 from studio.ui.history.table import RunTable
 from studio.ui.parts.flow_layout import FlowLayout
-from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
-from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, HistoryModel
+from studio.viewmodels.history.model import HistoryModel
 
 _NO_RUNS = QT_TRANSLATE_NOOP(
     "HistoryPane", "No runs yet. Press Run (F5): every run is kept here, up to its last event."
@@ -57,6 +48,60 @@ _MOST_COMPARED = 12
 
 _LIVE_MS = 2_000
 """How often a list in sight is read again: other windows and terminals write, too."""
+
+
+class NotesDialog(QDialog):
+    """Of one run, or the tags that several have in common. Not modal by itself; `open` it."""
+
+    described = Signal(str, tuple, str)  # id of a run, tags, note
+
+    def __init__(self, runs: Sequence[RunSummary], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._runs = tuple(runs)
+        self._common = common_tags(runs)
+        self.tags = QLineEdit(", ".join(self._common))
+        self.note = QPlainTextEdit(runs[0].note)
+        words = self.tr("Tags and note: {prompt}").format(prompt=runs[0].prompt or "run")
+        if len(runs) > 1:
+            words = self.tr("Tags of {count} runs").format(count=len(runs))
+        self.setWindowTitle(words)
+        self._lay_out()
+
+    def accept(self) -> None:
+        """Hand the words on, each tag once; what only some of several runs have stays theirs."""
+        parts = (part.strip() for part in self.tags.text().split(","))
+        wanted = tuple(dict.fromkeys(part for part in parts if part))
+        for run in self._runs:
+            own = (tag for tag in run.tags if tag not in self._common)
+            tags = wanted if len(self._runs) == 1 else tuple(dict.fromkeys((*own, *wanted)))
+            note = self.note.toPlainText().strip() if len(self._runs) == 1 else run.note
+            if (tags, note) != (run.tags, run.note):
+                self.described.emit(run.id, tags, note)
+        super().accept()
+
+    def _lay_out(self) -> None:
+        self.tags.setPlaceholderText(self.tr("regression, good example"))
+        self.tags.setAccessibleName(self.tr("Tags, separated by commas"))
+        self.note.setPlaceholderText(self.tr("What is worth knowing about this run"))
+        self.note.setAccessibleName(self.tr("Note"))
+        self.note.setTabChangesFocus(True)
+        form = QFormLayout()
+        form.setSpacing(8)
+        form.addRow(self.tr("Tags"), self.tags)
+        if len(self._runs) == 1:
+            form.addRow(self.tr("Note"), self.note)
+        else:
+            hint = QLabel(self.tr("Those that all of them have. Other tags of a run stay."))
+            hint.setWordWrap(True)
+            form.addRow("", hint)
+            self.note.hide()
+        lay_out_to_save(self, form)
+        self.resize(480, 260)
+
+
+def common_tags(runs: Sequence[RunSummary]) -> tuple[str, ...]:
+    """The tags that all of some runs have."""
+    return tuple(tag for tag in runs[0].tags if all(tag in run.tags for run in runs))
 
 
 class HistoryPane(QWidget):
@@ -130,20 +175,12 @@ class HistoryPane(QWidget):
 
     def show_runs(self, runs: Sequence[RunSummary]) -> None:
         """Show runs, keeping the chosen one chosen."""
-        chosen = {run.id for run in self.chosen_runs()}
         self._listed = tuple(runs)
-        self.model.show_runs(runs)
+        self.table.show_runs(runs)
         words = _NONE_FOUND if self._filtered else _NO_RUNS
         self._empty.setText(QCoreApplication.translate("HistoryPane", words))
         self._pages.setCurrentIndex(1 if runs else 0)
         self.footer.show_count(len(runs))
-        again = QItemSelection()
-        for row, one in enumerate(self.model.rows):
-            if one.group is None and one.run.id in chosen:
-                place = self.model.index(row, 0)
-                again.select(place, place)
-        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
-        self.table.selectionModel().select(again, how | QItemSelectionModel.SelectionFlag.Rows)
         self._on_chosen()
 
     def show_opening(self, opening: bool) -> None:
@@ -159,12 +196,6 @@ class HistoryPane(QWidget):
     def show_retention(self, keep: int, days: int) -> None:
         """Say how long runs are kept: so many of the newest, so many days; 0 for all."""
         self.footer.show_retention(keep, days)
-
-    def chosen_runs(self) -> tuple[RunSummary, ...]:
-        """The chosen runs, from the top."""
-        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
-        chosen = (self.model.rows[row] for row in rows)
-        return tuple(row.run for row in chosen if row.group is None)
 
     def confirm_delete(self, runs: Sequence[RunSummary]) -> bool:
         """Ask once before runs are deleted for good."""
@@ -184,32 +215,11 @@ class HistoryPane(QWidget):
         box.setDefaultButton(button.Cancel)
         return box.exec() == button.Yes
 
-    def _open(self) -> None:
-        chosen = self.chosen_runs()
-        if not chosen:
-            self._fold()
-        if chosen:
-            self.request_open.emit(chosen[0].id)
-
-    def _fold(self) -> None:
-        """Fold or unfold the group whose head has the keyboard."""
-        at = self.table.currentIndex()
-        group = at.data(GROUP_ROLE)
-        if group is None:
-            return
-        self.model.fold(group)
-        head = next(row for row, each in enumerate(self.model.rows) if each.group == group)
-        self.table.setCurrentIndex(self.model.index(head, at.column()))
-
-    def _on_click(self, index: QModelIndex) -> None:
-        if index.data(GROUP_ROLE) is not None:
-            self._fold()
-
     def _on_group(self) -> None:
         self.model.group(self.groups.currentData())
 
     def _compare(self) -> None:
-        chosen = self.chosen_runs()
+        chosen = self.table.chosen_runs()
         if len(chosen) == 2:
             # The older one stands at the left, as what was before does.
             one, two = sorted(chosen, key=lambda run: run.started)
@@ -219,12 +229,12 @@ class HistoryPane(QWidget):
             self.request_compare_all.emit(tuple(run.id for run in older_first))
 
     def _delete(self) -> None:
-        chosen = self.chosen_runs()
+        chosen = self.table.chosen_runs()
         if chosen and self.confirm_delete(chosen):
             self.request_delete.emit(tuple(run.id for run in chosen))
 
     def _on_chosen(self) -> None:
-        chosen = self.chosen_runs()
+        chosen = self.table.chosen_runs()
         self.open_button.setEnabled(len(chosen) == 1 and not self._opening)
         self.compare_button.setEnabled(2 <= len(chosen) <= _MOST_COMPARED)
         self.export_button.setEnabled(len(chosen) == 1)
@@ -239,44 +249,9 @@ class HistoryPane(QWidget):
         self._filtered = bool(self.filter.text().strip() or status)
         self.request_filter.emit(self.filter.text(), status)
 
-    def _on_double_click(self, index: QModelIndex) -> None:
-        run = index.data(SUMMARY_ROLE)
-        if isinstance(run, RunSummary):
-            self.request_open.emit(run.id)
-
-    def _on_menu(self, place: QPoint) -> None:
-        chosen = self.chosen_runs()
-        if not chosen:
-            return
-        menu = own_menu(self)
-        if len(chosen) == 1:
-            add_own(menu, self.tr("Open"), self._open, drawing="eye", keys="Return")
-            text = self.tr("Unpin") if chosen[0].pinned else self.tr("Pin to the top")
-            menu.addAction(icon("flag"), text).triggered.connect(self._toggle_pin)
-            menu.addAction(icon("pencil"), self.tr("Tags and note…")).triggered.connect(
-                self.edit_notes
-            )
-            fill_form_menu(menu.addMenu(icon("file-output"), self.tr("Export")), self._export)
-        else:
-            words = self.tr("Tags of {count} runs…").format(count=len(chosen))
-            menu.addAction(icon("pencil"), words).triggered.connect(self.edit_notes)
-        for tag in dict.fromkeys(tag for run in chosen for tag in run.tags):
-            words = self.tr("Rename the tag “{tag}”…").format(tag=tag)
-            menu.addAction(words).triggered.connect(partial(self.ask_tag, tag))
-        menu.addSeparator()
-        add_own(menu, self.tr("Delete…"), self._delete, drawing="trash-2", keys="Del")
-        menu.addSeparator()
-        add_actions(menu, self.window(), ("view.maximize", "view.commands"))
-        menu.popup(self.table.viewport().mapToGlobal(place))
-
-    def _toggle_pin(self) -> None:
-        chosen = self.chosen_runs()
-        if chosen:
-            self.request_pin.emit(chosen[0].id, not chosen[0].pinned)
-
     def edit_notes(self) -> None:
         """Open the tags and the note of the chosen run, or the tags of several."""
-        chosen = self.chosen_runs()
+        chosen = self.table.chosen_runs()
         if not chosen:
             return
         dialog = NotesDialog(chosen, self)
@@ -303,25 +278,27 @@ class HistoryPane(QWidget):
                 self.request_describe.emit(run.id, tuple(tags), run.note)
 
     def _export(self, form: str) -> None:
-        chosen = self.chosen_runs()
+        chosen = self.table.chosen_runs()
         if len(chosen) == 1:
             self.request_export.emit(chosen[0], form)
 
     def _connect(self) -> None:
         self.filter.textChanged.connect(self._on_filter)
         self.ends.currentTextChanged.connect(self._on_filter)
-        self.open_button.clicked.connect(self._open)
+        self.open_button.clicked.connect(self.table.open_chosen)
         self.compare_button.clicked.connect(self._compare)
         self.delete_button.clicked.connect(self._delete)
         self.notes_button.clicked.connect(self.edit_notes)
         self.import_button.clicked.connect(self.request_import)
         self.footer.request_retention.connect(self.request_retention)
-        self.table.doubleClicked.connect(self._on_double_click)
-        self.table.clicked.connect(self._on_click)
+        self.table.request_open.connect(self.request_open)
+        self.table.request_pin.connect(self.request_pin)
+        self.table.request_notes.connect(self.edit_notes)
+        self.table.request_export.connect(self._export)
+        self.table.request_tag.connect(self.ask_tag)
+        self.table.request_delete.connect(self._delete)
         self.groups.currentIndexChanged.connect(self._on_group)
-        self.table.customContextMenuRequested.connect(self._on_menu)
         self.table.selectionModel().selectionChanged.connect(self._on_chosen)
-        OwnKeys(self.table, {"Return": self._open, "Enter": self._open, "Del": self._delete})
 
     def _lay_out(self) -> None:
         self.filter.setPlaceholderText(self.tr("Filter runs"))

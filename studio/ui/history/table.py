@@ -1,8 +1,19 @@
-"""The list of runs as a table: its columns, and the end of a run in color."""
+"""The list of runs as a table: its columns, its groups, and what a right click offers."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import (
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QBrush, QColor, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -14,8 +25,13 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.history.rows import HEADS
+from studio.core.runs.summary import RunSummary
+from studio.ui.base.menus import add_actions, add_own, own_menu
+from studio.ui.parts.own_keys import OwnKeys
+from studio.ui.run.file_choice import fill_form_menu
+from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
-from studio.viewmodels.history.model import GROUP_ROLE, TONE_ROLE, HistoryModel
+from studio.viewmodels.history.model import GROUP_ROLE, SUMMARY_ROLE, TONE_ROLE, HistoryModel
 
 _END = HEADS.index("End")
 _WIDTHS = (170, 320, 130, 150, 90, 90, 80, 80, 80, 116, 120, 240, 80, 80, 160)
@@ -50,10 +66,18 @@ class _EndDelegate(QStyledItemDelegate):
 
 
 class RunTable(QTableView):
-    """Columns can be dragged, and sorted by a click."""
+    """Columns can be dragged, and sorted by a click; a click on a group folds it."""
+
+    request_open = Signal(str)  # id of the run
+    request_pin = Signal(str, bool)  # id, whether it is pinned
+    request_notes = Signal()  # tags and note of what is chosen
+    request_export = Signal(str)  # name of the form for the chosen run
+    request_tag = Signal(str)  # a tag that gets another name
+    request_delete = Signal()  # delete what is chosen
 
     def __init__(self, model: HistoryModel) -> None:
         super().__init__()
+        self._runs = model
         self.setModel(model)
         self.setItemDelegate(_EndDelegate(self))
         self.setAccessibleName(self.tr("Runs"))
@@ -80,3 +104,84 @@ class RunTable(QTableView):
         header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)
+        self.doubleClicked.connect(self._on_double_click)
+        self.clicked.connect(self._on_click)
+        self.customContextMenuRequested.connect(self._on_menu)
+        delete = self.request_delete.emit
+        OwnKeys(self, {"Return": self.open_chosen, "Enter": self.open_chosen, "Del": delete})
+
+    def show_runs(self, runs: Sequence[RunSummary]) -> None:
+        """List runs, keeping the chosen ones chosen."""
+        chosen = {run.id for run in self.chosen_runs()}
+        self._runs.show_runs(runs)
+        again = QItemSelection()
+        for row, one in enumerate(self._runs.rows):
+            if one.group is None and one.run.id in chosen:
+                place = self._runs.index(row, 0)
+                again.select(place, place)
+        how = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        self.selectionModel().select(again, how | QItemSelectionModel.SelectionFlag.Rows)
+
+    def chosen_runs(self) -> tuple[RunSummary, ...]:
+        """The chosen runs, from the top."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        chosen = (self._runs.rows[row] for row in rows)
+        return tuple(row.run for row in chosen if row.group is None)
+
+    def open_chosen(self) -> None:
+        """Ask for the first of the chosen runs; on the head of a group, fold or unfold that."""
+        chosen = self.chosen_runs()
+        if chosen:
+            self.request_open.emit(chosen[0].id)
+        else:
+            self._fold()
+
+    def _fold(self) -> None:
+        """Fold or unfold the group whose head has the keyboard."""
+        at = self.currentIndex()
+        group = at.data(GROUP_ROLE)
+        if group is None:
+            return
+        self._runs.fold(group)
+        head = next(row for row, each in enumerate(self._runs.rows) if each.group == group)
+        self.setCurrentIndex(self._runs.index(head, at.column()))
+
+    def _on_click(self, index: QModelIndex) -> None:
+        if index.data(GROUP_ROLE) is not None:
+            self._fold()
+
+    def _on_double_click(self, index: QModelIndex) -> None:
+        run = index.data(SUMMARY_ROLE)
+        if isinstance(run, RunSummary):
+            self.request_open.emit(run.id)
+
+    def _on_menu(self, place: QPoint) -> None:
+        chosen = self.chosen_runs()
+        if not chosen:
+            return
+        menu = own_menu(self)
+        if len(chosen) == 1:
+            add_own(menu, self.tr("Open"), self.open_chosen, drawing="eye", keys="Return")
+            text = self.tr("Unpin") if chosen[0].pinned else self.tr("Pin to the top")
+            menu.addAction(icon("flag"), text).triggered.connect(self._toggle_pin)
+            menu.addAction(icon("pencil"), self.tr("Tags and note…")).triggered.connect(
+                self.request_notes
+            )
+            forms = menu.addMenu(icon("file-output"), self.tr("Export"))
+            fill_form_menu(forms, self.request_export.emit)
+        else:
+            words = self.tr("Tags of {count} runs…").format(count=len(chosen))
+            menu.addAction(icon("pencil"), words).triggered.connect(self.request_notes)
+        for tag in dict.fromkeys(tag for run in chosen for tag in run.tags):
+            words = self.tr("Rename the tag “{tag}”…").format(tag=tag)
+            menu.addAction(words).triggered.connect(partial(self.request_tag.emit, tag))
+        menu.addSeparator()
+        add_own(menu, self.tr("Delete…"), self.request_delete.emit, drawing="trash-2", keys="Del")
+        menu.addSeparator()
+        add_actions(menu, self.window(), ("view.maximize", "view.commands"))
+        menu.popup(self.viewport().mapToGlobal(place))
+
+    def _toggle_pin(self) -> None:
+        chosen = self.chosen_runs()
+        if chosen:
+            self.request_pin.emit(chosen[0].id, not chosen[0].pinned)

@@ -26,11 +26,10 @@ from studio.core.agent.values.commands import Approve, Command, Continue, PauseR
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.separator import Separator
 from studio.ui.run.bar import RunBar, open_below
-from studio.ui.run.compare_dialog import RunComparisonDialog
+from studio.ui.run.compare_dialog import RunComparisonDialog, RunOverviewDialog
 from studio.ui.run.cursor_views import CursorViews
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.run.head import RunHead
-from studio.ui.run.overview_dialog import RunOverviewDialog
 from studio.ui.run.side.panel import SidePanel
 from studio.ui.run.steps.column import StepsColumn
 from studio.ui.run.time_axis.playback import PlayedScrubber

@@ -79,7 +79,7 @@ def view(qtbot: QtBot, server: ChatServer, tmp_path: Path, open_workbench: Open)
     workbench.window.tabs.open(tmp_path / "capital.experiment.yaml")
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
-    qtbot.waitUntil(lambda: view.controller.plan is not None and bool(view.head.text()),
+    qtbot.waitUntil(lambda: view.controller.plan is not None and bool(view.head.heading.text()),
                     timeout=patience.MS)  # fmt: skip
     return view
 
@@ -106,7 +106,7 @@ def test_workers_are_refused_as_on_the_command_line(view: ExperimentView) -> Non
     ok.click()
     assert view.controller.workers is not None
     assert view.controller.workers.local == 2
-    assert view.workers.text() == "Asked on workers: local:2"
+    assert view.head.workers.text() == "Asked on workers: local:2"
 
 
 def test_invented_rows_are_looked_at_and_added_and_taken_back(
@@ -216,7 +216,7 @@ def test_a_run_of_another_process_is_shown_as_it_goes_and_stopped(
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
     qtbot.waitUntil(lambda: view.controller.is_running, timeout=patience.MS)
-    qtbot.waitUntil(lambda: "of 18 cells" in view.pace.text(), timeout=patience.MS)
+    qtbot.waitUntil(lambda: "of 18 cells" in view.head.pace.text(), timeout=patience.MS)
     assert view.run_button.text() == "Stop"
     answers.may_answer.set()
     qtbot.waitUntil(lambda: not view.controller.is_running, timeout=patience.MS)

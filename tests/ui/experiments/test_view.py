@@ -52,7 +52,8 @@ def opened(qtbot: QtBot, workbench: Workbench, path: Path) -> ExperimentView:
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
     qtbot.waitUntil(
-        lambda: view.controller.plan is not None and bool(view.head.text()), timeout=patience.MS
+        lambda: view.controller.plan is not None and bool(view.head.heading.text()),
+        timeout=patience.MS,
     )
     return view
 
@@ -94,9 +95,9 @@ def test_an_experiment_is_a_tab_that_runs(
 ) -> None:
     workbench = open_workbench()
     view = opened(qtbot, workbench, experiment)
-    assert "Not run yet" in view.head.text()
+    assert "Not run yet" in view.head.heading.text()
     ran(qtbot, view)
-    assert view.head.text().startswith("edit passes 67 % of 3 rows")
+    assert view.head.heading.text().startswith("edit passes 67 % of 3 rows")
     assert [cell(view, row, 0).dots[0] for row in (1, 2, 3)] == [
         DotState.PASSED, DotState.PASSED, DotState.FAILED
     ]  # fmt: skip
@@ -220,7 +221,7 @@ def test_an_accepted_answer_flips_the_cell_and_is_taken_back(
     assert b"Peru,Lima" in rows.read_bytes()
     ran(qtbot, view)
     assert cell(view, 3, 0).dots == (DotState.PASSED,)
-    assert view.head.text().startswith("edit passes 100 %")
+    assert view.head.heading.text().startswith("edit passes 100 %")
     view.controller.answers.undo_accept()
     assert rows.read_bytes() == before
 
@@ -258,8 +259,8 @@ def test_what_a_file_has_wrong_is_said_in_the_tab(
     workbench.window.tabs.open(experiment)
     view = workbench.window.tabs.sides.active.currentWidget()
     assert isinstance(view, ExperimentView)
-    qtbot.waitUntil(lambda: "contians" in view.status_label.text(), timeout=patience.MS)
-    assert "Did you mean 'contains'?" in view.status_label.text()
+    qtbot.waitUntil(lambda: "contians" in view.head.status_label.text(), timeout=patience.MS)
+    assert "Did you mean 'contains'?" in view.head.status_label.text()
     assert not view.run_button.isEnabled()
 
 
@@ -274,7 +275,7 @@ def test_every_cell_is_told_in_words(
         for row in (1, 3) for variant in (0, 1)
     ]  # fmt: skip
     assert words == ["1 pass", "1 pass", "1 fail", "1 fail"]
-    assert "main: 67 % of 3 rows" in view.chart.accessibleDescription()
+    assert "main: 67 % of 3 rows" in view.head.chart.accessibleDescription()
 
 
 def test_a_cell_of_a_row_for_other_variants_is_told_as_not_planned() -> None:
@@ -343,7 +344,7 @@ def test_two_answers_are_compared_without_names(
         "edit 1", "main 1"
     ]  # fmt: skip
     qtbot.waitUntil(
-        lambda: "Without names main was better 1 times, edit 1 times" in view.more.text(),
+        lambda: "Without names main was better 1 times, edit 1 times" in view.head.more.text(),
         timeout=patience.MS,
     )
 

@@ -10,8 +10,7 @@ from pytestqt.qtbot import QtBot
 from studio.application.history.rows import HEADS
 from studio.core.runs.summary import RunSummary
 from studio.ui.history.footer import RetentionDialog
-from studio.ui.history.notes_dialog import NotesDialog
-from studio.ui.history.pane import HistoryPane
+from studio.ui.history.pane import HistoryPane, NotesDialog
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import LIGHT
 
@@ -181,7 +180,7 @@ def test_every_chosen_run_stays_chosen(pane: HistoryPane) -> None:
     pane.table.selectAll()
     pane.show_runs((RunSummary("c", 3.0), *RUNS))
 
-    assert {run.id for run in pane.chosen_runs()} == {"a", "b"}
+    assert {run.id for run in pane.table.chosen_runs()} == {"a", "b"}
 
 
 def _ids(pane: HistoryPane) -> list[str]:
@@ -246,7 +245,7 @@ def test_runs_are_put_together_folded_by_a_click_and_by_return(
     place = table.visualRect(model.index(0, 0)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert [row.group for row in model.rows] == ["ReAct agent", "Chat", None]
-    assert pane.chosen_runs() == ()
+    assert pane.table.chosen_runs() == ()
     assert not pane.delete_button.isEnabled()
 
     with qtbot.waitActive(pane):
@@ -256,7 +255,7 @@ def test_runs_are_put_together_folded_by_a_click_and_by_return(
     assert [row.group for row in model.rows] == ["ReAct agent", None, "Chat", None]
     table.selectRow(3)
     pane.show_runs(RUNS)
-    assert [run.id for run in pane.chosen_runs()] == ["b"]
+    assert [run.id for run in pane.table.chosen_runs()] == ["b"]
     qtbot.keyClick(table, Qt.Key.Key_Return)
     assert opened == ["b"]
 

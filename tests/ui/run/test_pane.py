@@ -26,9 +26,8 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.source import Tell, ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall
 from studio.ui.run.breakpoints_dialog import BreakpointsDialog
-from studio.ui.run.compare_dialog import RunComparisonDialog
+from studio.ui.run.compare_dialog import RunComparisonDialog, RunOverviewDialog
 from studio.ui.run.inspector.tabs import TABS, UsageTable
-from studio.ui.run.overview_dialog import RunOverviewDialog
 from studio.ui.run.pane import RunPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import DARK, LIGHT
