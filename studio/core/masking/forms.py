@@ -1,4 +1,7 @@
-"""In which spellings a secret may turn up: as it is, and encoded in the usual ways."""
+"""In which spellings a secret may turn up, and where they are in a text.
+
+A secret is looked for as it is, and encoded in the usual ways.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import quote, quote_plus, urlsplit
@@ -21,6 +24,7 @@ _SHORTEST_BASE64 = 8
 _AS_GO_WRITES = str.maketrans({"&": "\\u0026", "<": "\\u003c", ">": "\\u003e"})
 """What Go's encoder escapes in JSON beside what all escape."""
 
+_PLAIN_WORD = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*")
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|Key)[ \t]+(\S+)", re.IGNORECASE)
 
 
@@ -116,3 +120,127 @@ def _in_base64(value: str) -> Iterator[Form]:
 
 def _data(value: str) -> bytes:
     return value.encode("utf-8", "surrogatepass")
+
+
+# In a text ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSecret:
+    """A value that is masked."""
+
+    reference: str
+    """What stands for it."""
+
+    value: str
+    """The secret."""
+
+    is_key: bool
+    """Whether it is known to be a key by its name, its form or where it was kept."""
+
+    @property
+    def is_name(self) -> bool:
+        """Whether a tool or a parameter may well be called so."""
+        return not self.is_key and _PLAIN_WORD.fullmatch(self.value) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SoughtForm:
+    """What is looked for."""
+
+    text: str
+    """One spelling of a secret."""
+
+    replacement: str
+    """What stands for it."""
+
+    reference: str
+    """The secret's reference."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormTable:
+    """All that is looked for, the longest first."""
+
+    all: tuple[SoughtForm, ...] = ()
+    """In texts."""
+
+    names: tuple[SoughtForm, ...] = ()
+    """In names of tools and parameters: without plain words."""
+
+    keys: tuple[SoughtForm, ...] = ()
+    """Keys alone."""
+
+    longest: int = 0
+    """Characters of the longest spelling."""
+
+    shortest: int = 0
+    """Characters of the shortest."""
+
+    beginnings: Mapping[str, tuple[str, ...]] | None = None
+    """All spellings by their first character."""
+
+    def open_end(self, text: str) -> int:
+        """Where the longest end of a text begins that begins a secret; else the text's length."""
+        beginnings = self.beginnings or {}
+        for at in range(max(0, len(text) - self.longest + 1), len(text)):
+            for form in beginnings.get(text[at], ()):
+                if len(form) > len(text) - at and form.startswith(text[at:]):
+                    return at
+        return len(text)
+
+    def before_whole(self, text: str, end: int) -> int:
+        """The place, or one before it where a whole secret reaches over it."""
+        if end == len(text):
+            return end
+        there = [form.text for form in self.all if form.text in text]
+        for form in there:
+            at = text.find(form, max(0, end - len(form) + 1))
+            if 0 <= at < end:
+                return self.before_whole(text, at)
+        return end
+
+
+def table_of(known: Iterable[KnownSecret]) -> FormTable:
+    """All spellings of these secrets, and what stands for each."""
+    forms: dict[str, tuple[SoughtForm, KnownSecret]] = {}
+    # Where two references have one value, a variable is found again more easily than a key store.
+    for item in sorted(known, key=lambda each: not each.reference.startswith("${env:")):
+        for form in forms_of(item.value):
+            how = f"|{form.encoding}}}" if form.encoding else "}"
+            made = SoughtForm(form.text, item.reference[:-1] + how, item.reference)
+            forms.setdefault(form.text, (made, item))
+    ordered = sorted(forms.values(), key=lambda pair: -len(pair[0].text))
+    beginnings: dict[str, list[str]] = {}
+    for one, _ in ordered:
+        beginnings.setdefault(one.text[0], []).append(one.text)
+    return FormTable(
+        tuple(form for form, _ in ordered),
+        tuple(form for form, item in ordered if not item.is_name),
+        tuple(form for form, item in ordered if item.is_key),
+        len(ordered[0][0].text) if ordered else 0,
+        len(ordered[-1][0].text) if ordered else 0,
+        {first: tuple(texts) for first, texts in beginnings.items()},
+    )
+
+
+def replaced(text: str, forms: tuple[SoughtForm, ...], found: set[str] | None) -> str:
+    """A text with what stands for each form in its place.
+
+    Args:
+        text: any text.
+        forms: what is looked for.
+        found: gets the references of those that were in it.
+    """
+    there = [form for form in forms if form.text in text]
+    if not there:
+        return text
+    by_text = {form.text: form for form in there}
+
+    def replacement(match: re.Match[str]) -> str:
+        form = by_text[match[0]]
+        if found is not None:
+            found.add(form.reference)
+        return form.replacement
+
+    return re.sub("|".join(re.escape(form.text) for form in there), replacement, text)

@@ -11,9 +11,8 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 
-from studio.core.masking.forms import encoded, forms_of
+from studio.core.masking.forms import FormTable, KnownSecret, encoded, replaced, table_of
 from studio.core.masking.looks import (
     DOTS,
     holds_login,
@@ -31,7 +30,6 @@ many words."""
 
 _PARTIAL = 8
 _REFERENCE = re.compile(r"\$\{(env|key):([^{}\n|]+)(?:\|(url|html|base64))?\}")
-_PLAIN_WORD = re.compile(r"[A-Za-z]+(?:[_-][A-Za-z]+)*")
 _SYSTEM = re.compile(
     r"HOME|USER|USERNAME|LOGNAME|PATH|PATHEXT|PWD|OLDPWD|SHELL|TERM|LANG|LANGUAGE|LC_\w+|TZ|EDITOR"
     r"|TMPDIR|TEMP|TMP|HOSTNAME|COMPUTERNAME|DISPLAY|XDG_\w+|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC"
@@ -60,68 +58,12 @@ class MissingValueError(Exception):
         """Which."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """A value that is masked."""
-
-    reference: str
-    """What stands for it."""
-
-    value: str
-    """The secret."""
-
-    is_key: bool
-    """Whether it is known to be a key by its name, its form or where it was kept."""
-
-    @property
-    def is_name(self) -> bool:
-        """Whether a tool or a parameter may well be called so."""
-        return not self.is_key and _PLAIN_WORD.fullmatch(self.value) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """What is looked for."""
-
-    text: str
-    """One spelling of a secret."""
-
-    replacement: str
-    """What stands for it."""
-
-    reference: str
-    """The secret's reference."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """All that is looked for, the longest first."""
-
-    all: tuple[_Form, ...] = ()
-    """In texts."""
-
-    names: tuple[_Form, ...] = ()
-    """In names of tools and parameters: without plain words."""
-
-    keys: tuple[_Form, ...] = ()
-    """Keys alone."""
-
-    longest: int = 0
-    """Characters of the longest spelling."""
-
-    shortest: int = 0
-    """Characters of the shortest."""
-
-    beginnings: Mapping[str, tuple[str, ...]] | None = None
-    """All spellings by their first character."""
-
-
 class _Vault:
     """The values, shared by all views of them."""
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
-        self.known: dict[tuple[str, str], _Known] = {}
+        self.known: dict[tuple[str, str], KnownSecret] = {}
         self.lock = threading.Lock()
 
 
@@ -137,7 +79,7 @@ class Masker:
         """
         self._vault = _Vault()
         self._public: frozenset[str] = frozenset()
-        self._made = Table()
+        self._made = FormTable()
         self._size = 0
         self.note_secrets(environment or {})
 
@@ -179,7 +121,7 @@ class Masker:
                 return
             if is_key or not _SYSTEM.fullmatch(name.upper()):
                 # The earlier value of a reference stays known: it may still turn up.
-                vault.known[reference, value] = _Known(reference, value, is_key)
+                vault.known[reference, value] = KnownSecret(reference, value, is_key)
 
     def note_secrets(self, environment: Mapping[str, str]) -> None:
         """Know those variables that are named as secret or hold a key or a login, and no others."""
@@ -216,20 +158,20 @@ class Masker:
             text: any text.
             found: gets the references of those that were in it.
         """
-        return _masked(text, self.table().all, found)
+        return replaced(text, self.table().all, found)
 
     def mask_name(self, text: str, found: set[str] | None = None) -> str:
         """The same for a name of a tool or a parameter, which may be the same plain word."""
-        return _masked(text, self.table().names, found)
+        return replaced(text, self.table().names, found)
 
     def mask_keys(self, text: str) -> str:
         """The same, but only for what is known to be a key."""
-        return _masked(text, self.table().keys, None)
+        return replaced(text, self.table().keys, None)
 
     def mask_cut(self, text: str) -> str:
         """A text that was cut off at its end: the beginning of a secret there is taken away."""
         table = self.table()
-        at = _open_end(text, table)
+        at = table.open_end(text)
         return text[:at] + DOTS if len(text) - at >= _PARTIAL else text
 
     def reveal(
@@ -267,13 +209,13 @@ class Masker:
         """What masks a text that comes in pieces."""
         return MaskedStream(self)
 
-    def table(self) -> Table:
+    def table(self) -> FormTable:
         """All that is looked for now."""
         known = self._vault.known
         if len(known) != self._size:
             with self._vault.lock:
                 each = [item for item in known.values() if item.reference not in self._public]
-                self._made, self._size = _table_of(each), len(known)
+                self._made, self._size = table_of(each), len(known)
         return self._made
 
 
@@ -293,13 +235,13 @@ class MaskedStream:
         if not table.all:
             return piece
         text = self._held + piece
-        end = _open_end(text, table)
+        end = table.open_end(text)
         if len(text) < table.shortest:
             self._held = text[end:]
             return text[:end]
-        end = _before_whole(text, end, table)
+        end = table.before_whole(text, end)
         self._held = text[end:]
-        return _masked(text[:end], table.all, None)
+        return replaced(text[:end], table.all, None)
 
     def close(self) -> str:
         """What was held, now that nothing follows; a secret that was cut off is not shown."""
@@ -333,62 +275,3 @@ class _Watched(Mapping[str, str]):
 
     def __len__(self) -> int:
         return len(self._environment)
-
-
-def _table_of(known: Iterable[_Known]) -> Table:
-    forms: dict[str, tuple[_Form, _Known]] = {}
-    # Where two references have one value, a variable is found again more easily than a key store.
-    for item in sorted(known, key=lambda each: not each.reference.startswith("${env:")):
-        for form in forms_of(item.value):
-            how = f"|{form.encoding}}}" if form.encoding else "}"
-            made = _Form(form.text, item.reference[:-1] + how, item.reference)
-            forms.setdefault(form.text, (made, item))
-    ordered = sorted(forms.values(), key=lambda pair: -len(pair[0].text))
-    beginnings: dict[str, list[str]] = {}
-    for one, _ in ordered:
-        beginnings.setdefault(one.text[0], []).append(one.text)
-    return Table(
-        tuple(form for form, _ in ordered),
-        tuple(form for form, item in ordered if not item.is_name),
-        tuple(form for form, item in ordered if item.is_key),
-        len(ordered[0][0].text) if ordered else 0,
-        len(ordered[-1][0].text) if ordered else 0,
-        {first: tuple(texts) for first, texts in beginnings.items()},
-    )
-
-
-def _masked(text: str, forms: tuple[_Form, ...], found: set[str] | None) -> str:
-    there = [form for form in forms if form.text in text]
-    if not there:
-        return text
-    by_text = {form.text: form for form in there}
-
-    def replacement(match: re.Match[str]) -> str:
-        form = by_text[match[0]]
-        if found is not None:
-            found.add(form.reference)
-        return form.replacement
-
-    return re.sub("|".join(re.escape(form.text) for form in there), replacement, text)
-
-
-def _open_end(text: str, table: Table) -> int:
-    """Where the longest end of a text begins that is the beginning of a secret; else its length."""
-    beginnings = table.beginnings or {}
-    for at in range(max(0, len(text) - table.longest + 1), len(text)):
-        for form in beginnings.get(text[at], ()):
-            if len(form) > len(text) - at and form.startswith(text[at:]):
-                return at
-    return len(text)
-
-
-def _before_whole(text: str, end: int, table: Table) -> int:
-    """The place, or one before it where a whole secret reaches over it."""
-    if end == len(text):
-        return end
-    there = [form.text for form in table.all if form.text in text]
-    for form in there:
-        at = text.find(form, max(0, end - len(form) + 1))
-        if 0 <= at < end:
-            return _before_whole(text, at, table)
-    return end

@@ -7,46 +7,23 @@ some of them repeat the key.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
-from time import time
 
 from studio.core.models.base import ModelError
-from studio.core.models.remote.server_words import card_text, request_id
+from studio.core.models.remote.server_words import (
+    card_text,
+    names_model,
+    refused_parameter,
+    request_id,
+    retry_after,
+    says_no_page,
+    says_too_long,
+    says_wrong_key,
+)
 
 LONGEST_TEXT = 400
 """Characters of what a server says that are shown."""
-
-_TOO_LONG = re.compile(
-    r"context.?(?:length|window|size)|too (?:long|many tokens)|maximum context"
-    r"|exceeds? the (?:available )?context",
-    re.IGNORECASE,
-)
-_UNSUPPORTED = re.compile(
-    r"(?:unsupported|unrecognized|unknown|unexpected|not (?:be )?(?:supported|permitted|allowed))"
-    r"|does not support|extra inputs|deprecated for this model|cannot both be (?:specified|set)",
-    re.IGNORECASE,
-)
-_WRONG_KEY = re.compile(
-    r"(?:api.?key|credential|token) (?:is )?(?:not valid|invalid)|(?:invalid|incorrect) (?:api.?key"
-    r"|x-api-key)|API_KEY_INVALID",
-    re.IGNORECASE,
-)
-_NO_MODEL = re.compile(
-    r"\bmodels?\b[^.]{0,100}(?:not (?:be )?(?:found|exist|available|supported)|n[o']t exist|unknown"
-    r"|no longer|deprecated since|been (?:shut down|retired|removed))"
-    r"|(?:unknown|invalid|no such|unsupported) model|not a valid model",
-    re.IGNORECASE,
-)
-_NO_PAGE = re.compile(
-    r"^(?:\d{3} ?)?(?:not found|page not found|method not allowed|\{?\}?)\.?$|\b(?:path|route|url"
-    r"|endpoint|page|cannot (?:post|get))\b",
-    re.IGNORECASE,
-)
-_NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
-
 
 _AZURE_ADDRESS = "It is written as https://NAME.openai.azure.com."
 
@@ -232,9 +209,9 @@ def _named_cause(
     """A cause that the server words, and says by another status than others do."""
     if status == 402:
         return _no_quota(target.name, quoted)
-    if _WRONG_KEY.search(said):
+    if says_wrong_key(said):
         return _wrong_key(target.name, quoted)
-    return _unknown_model(quoted, target) if _names_model(said, error) else None
+    return _unknown_model(quoted, target) if names_model(said, error) else None
 
 
 def _wrong_key(who: str, quoted: str) -> ModelError:
@@ -247,10 +224,10 @@ def _wrong_key(who: str, quoted: str) -> ModelError:
 
 def _not_found(said: str, quoted: str, error: Mapping[str, object], target: Endpoint) -> ModelError:
     """No such model, or nothing at the address, as far as the server's words tell them apart."""
-    if _names_model(said, error) or said.startswith("model:"):
+    if names_model(said, error) or said.startswith("model:"):
         return _unknown_model(quoted, target)
     hint = "Check the address in the connection (it usually ends in /v1)."
-    if not said or _NO_PAGE.search(said):
+    if not said or says_no_page(said):
         return ModelError("not-found", f"There is no API at {target.address}.{quoted}", hint)
     return ModelError(
         "not-found",
@@ -265,10 +242,6 @@ def _unknown_model(quoted: str, target: Endpoint) -> ModelError:
         f"{target.name} knows no model {target.model!r}.{quoted}",
         "Choose a model from its list.",
     )
-
-
-def _names_model(said: str, error: Mapping[str, object]) -> bool:
-    return error.get("code") == "model_not_found" or _NO_MODEL.search(said) is not None
 
 
 def proxy_wants_name(target: Endpoint) -> ModelError:
@@ -287,28 +260,13 @@ def proxy_wants_name(target: Endpoint) -> ModelError:
 def stream_fault(body: object, target: Endpoint, mask: Callable[[str], str]) -> ModelError:
     """An error that the server sent in the middle of a reply, in whatever shape."""
     text = mask(card_text(body).text)[:LONGEST_TEXT] or "it does not say which"
-    if _TOO_LONG.search(text):
+    if says_too_long(text, {}):
         return _too_long(target.name, _quoted(text))
     return RetryLaterError(
         "server-error",
         f"{target.name} broke off with an error: {text}",
         "What had come is kept. Run again.",
     )
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a server asks to wait (`retry-after-ms`, `retry-after` as seconds or a date)."""
-    try:
-        if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        value = headers.get("retry-after", "")
-        if not value:
-            return None
-        if re.fullmatch(r"\d+(\.\d+)?", value.strip()):
-            return float(value)
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except (ValueError, OverflowError):
-        return None
 
 
 def _limited(
@@ -335,9 +293,9 @@ def _no_quota(who: str, quoted: str) -> ModelError:
 def _refused_request(
     who: str, said: str, quoted: str, error: Mapping[str, object], fields: tuple[str, ...]
 ) -> ModelError:
-    if _TOO_LONG.search(said) or error.get("code") == "context_length_exceeded":
+    if says_too_long(said, error):
         return _too_long(who, quoted)
-    parameter = _parameter(said, error, fields)
+    parameter = refused_parameter(said, error, fields)
     if parameter:
         return UnsupportedParameterError(f"{who} takes no {parameter!r}.{quoted}", parameter)
     if "credit balance" in said:
@@ -361,22 +319,6 @@ def _too_long(who: str, quoted: str) -> ModelError:
         f"The conversation is too long for the model at {who}.{quoted}",
         "Shorten the prompt or the history, or choose a model with a larger context window.",
     )
-
-
-def _parameter(said: str, error: Mapping[str, object], fields: tuple[str, ...]) -> str:
-    """The top-level parameter that a refusal is about; empty where it names none."""
-    if not _UNSUPPORTED.search(said) and error.get("code") not in (
-        "unsupported_parameter",
-        "unsupported_value",
-        "unknown_parameter",
-    ):
-        return ""
-    placed = re.match(r"([a-z_][a-z0-9_]*)[\w.]*: ", said)  # Anthropic: "top_k: Extra inputs …"
-    named = error.get("param") or (fields[0] if fields else placed[1] if placed else None)
-    if not isinstance(named, str) or not named:
-        match = _NAMED.search(said)
-        named = (match[1] or match[2]) if match else ""
-    return re.split(r"[.\[]", named)[0]
 
 
 def _quoted(said: str, status: int = 0, number: str = "") -> str:

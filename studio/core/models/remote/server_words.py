@@ -1,4 +1,4 @@
-"""What a server says about a fault, whatever shape it says it in.
+"""What a server says about a fault, whatever shape it says it in, and what that means.
 
 `{"error": {"message": …}}` is one of many: a text, a list, `{"error": "…"}`, `{"Message": "…"}`,
 a page of HTML, or a list of fields (`detail`, with `loc` and `msg`) as FastAPI's servers write it.
@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from html import unescape
+from time import time
 
 _WORDS = ("message", "Message", "error_description", "detail", "details", "errors", "error", "msg",
           "reason", "title", "code")  # fmt: skip
@@ -21,6 +23,34 @@ _IDS = ("x-request-id", "request-id", "x-ms-request-id", "apim-request-id", "x-a
 _DEEPEST = 5
 _MOST = 5
 _LONGEST_ID = 100
+
+_TOO_LONG = re.compile(
+    r"context.?(?:length|window|size)|too (?:long|many tokens)|maximum context"
+    r"|exceeds? the (?:available )?context",
+    re.IGNORECASE,
+)
+_UNSUPPORTED = re.compile(
+    r"(?:unsupported|unrecognized|unknown|unexpected|not (?:be )?(?:supported|permitted|allowed))"
+    r"|does not support|extra inputs|deprecated for this model|cannot both be (?:specified|set)",
+    re.IGNORECASE,
+)
+_WRONG_KEY = re.compile(
+    r"(?:api.?key|credential|token) (?:is )?(?:not valid|invalid)|(?:invalid|incorrect) (?:api.?key"
+    r"|x-api-key)|API_KEY_INVALID",
+    re.IGNORECASE,
+)
+_NO_MODEL = re.compile(
+    r"\bmodels?\b[^.]{0,100}(?:not (?:be )?(?:found|exist|available|supported)|n[o']t exist|unknown"
+    r"|no longer|deprecated since|been (?:shut down|retired|removed))"
+    r"|(?:unknown|invalid|no such|unsupported) model|not a valid model",
+    re.IGNORECASE,
+)
+_NO_PAGE = re.compile(
+    r"^(?:\d{3} ?)?(?:not found|page not found|method not allowed|\{?\}?)\.?$|\b(?:path|route|url"
+    r"|endpoint|page|cannot (?:post|get))\b",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +74,21 @@ def card_text(body: object) -> Said:
 def request_id(headers: Mapping[str, str]) -> str:
     """The number under which the server's operator finds the request; names in lower case."""
     return next((headers[name][:_LONGEST_ID] for name in _IDS if headers.get(name)), "")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks to wait (`retry-after-ms`, `retry-after` as seconds or a date)."""
+    try:
+        if "retry-after-ms" in headers:
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        value = headers.get("retry-after", "")
+        if not value:
+            return None
+        if re.fullmatch(r"\d+(\.\d+)?", value.strip()):
+            return float(value)
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
+    except (ValueError, OverflowError):
+        return None
 
 
 def _words(value: object, fields: list[str], depth: int) -> str:
@@ -78,3 +123,42 @@ def _plain(text: str) -> str:
         return text
     found = _TITLE.search(text) or _HEADING.search(text)
     return unescape(_TAG.sub(" ", found[1] if found else text[:2000]))
+
+
+# What it means ------------------------------------------------------------------------------------
+
+
+def says_too_long(said: str, error: Mapping[str, object]) -> bool:
+    """Whether it says that the conversation does not fit the model's context."""
+    return _TOO_LONG.search(said) is not None or error.get("code") == "context_length_exceeded"
+
+
+def says_wrong_key(said: str) -> bool:
+    """Whether it says that the key is wrong, by whatever status."""
+    return _WRONG_KEY.search(said) is not None
+
+
+def says_no_page(said: str) -> bool:
+    """Whether it says that nothing is at the address."""
+    return _NO_PAGE.search(said) is not None
+
+
+def names_model(said: str, error: Mapping[str, object]) -> bool:
+    """Whether it says that there is no such model."""
+    return error.get("code") == "model_not_found" or _NO_MODEL.search(said) is not None
+
+
+def refused_parameter(said: str, error: Mapping[str, object], fields: tuple[str, ...]) -> str:
+    """The top-level parameter that a refusal is about; empty where it names none."""
+    if not _UNSUPPORTED.search(said) and error.get("code") not in (
+        "unsupported_parameter",
+        "unsupported_value",
+        "unknown_parameter",
+    ):
+        return ""
+    placed = re.match(r"([a-z_][a-z0-9_]*)[\w.]*: ", said)  # Anthropic: "top_k: Extra inputs …"
+    named = error.get("param") or (fields[0] if fields else placed[1] if placed else None)
+    if not isinstance(named, str) or not named:
+        match = _NAMED.search(said)
+        named = (match[1] or match[2]) if match else ""
+    return re.split(r"[.\[]", named)[0]

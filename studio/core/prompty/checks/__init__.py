@@ -7,13 +7,16 @@ from dataclasses import replace
 from itertools import islice
 
 from studio.core.plugins import Plugin, fault, installed
+from studio.core.prompty.checks.attributes import check_attributes
 from studio.core.prompty.checks.dialects import check_dialect
 from studio.core.prompty.checks.echoes import without_echoes
 from studio.core.prompty.checks.fields import check_fields
+from studio.core.prompty.checks.front_matter import check_front_matter
 from studio.core.prompty.checks.inputs import check_inputs
 from studio.core.prompty.checks.keys import check_keys
 from studio.core.prompty.checks.loops import check_loop_prompt
 from studio.core.prompty.checks.markers import check_markers
+from studio.core.prompty.checks.media import check_media
 from studio.core.prompty.checks.placeholders import meant_as_fstring
 from studio.core.prompty.checks.secrets import check_secrets
 from studio.core.prompty.checks.tools import check_tools
@@ -32,7 +35,10 @@ CHECKS: tuple[Check, ...] = (
     check_tools,
     check_secrets,
     check_dialect,
+    check_front_matter,
     check_markers,
+    check_attributes,
+    check_media,
     check_variables,
     check_fields,
     check_loop_prompt,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from studio.core.prompty.body.roles import ROLES, read_marker
+from studio.core.prompty.body.sections import fenced_ranges, is_inside, plain_newlines
+from studio.core.prompty.checks.markers import NEAR_MARKER, ROLE_ALONE
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
@@ -20,25 +22,13 @@ _STRAIGHT = str.maketrans(_CURLY, '"""' + "''")
 _COLON = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]*(?=[\w\"'])")
 
 
-def check_attributes(
-    document: PromptDocument,
-    body: str,
-    is_fenced: Callable[[int], bool],
-    near: re.Pattern[str],
-    alone: re.Pattern[str],
-) -> Iterator[Problem]:
-    """Attributes that cannot be read, so that their line is text; and curly quotes in them.
-
-    Args:
-        document: the prompt.
-        body: its body.
-        is_fenced: whether a place is in a code block.
-        near: lines that are told as nearly a marker.
-        alone: lines that are told as misspelled.
-    """
+def check_attributes(document: PromptDocument) -> Iterator[Problem]:
+    """Attributes that cannot be read, so that their line is text; and curly quotes in them."""
+    body = plain_newlines(document.source.slice(document.body))
+    fences = fenced_ranges(body)
     for found in _LINE.finditer(body):
         line, inside, role = found[0], found["inside"], found["role"].lower()
-        if role not in ROLES[document.dialect] or is_fenced(found.start()):
+        if role not in ROLES[document.dialect] or is_inside(fences, found.start()):
             continue
         place = Span(*found.span()).shift(document.body.start)
         marker = read_marker(line, document.dialect)
@@ -52,13 +42,13 @@ def check_attributes(
             continue
         if "=" not in inside and not inside.rstrip().endswith(":"):
             continue
-        nearly = near.fullmatch(line)
+        nearly = NEAR_MARKER.fullmatch(line)
         if nearly is not None:
             right = f"{nearly['role'].lower()}{nearly['attributes'] or ''}:"
             if read_marker(right, document.dialect) is not None:
                 continue  # told by itself
         right = f"{role}[{inside.rstrip().rstrip(':').rstrip().rstrip(']')}]:"
-        if read_marker(right, document.dialect) is not None and alone.fullmatch(line):
+        if read_marker(right, document.dialect) is not None and ROLE_ALONE.fullmatch(line):
             continue  # told with its fix
         yield _unreadable(document, role, inside, place)
 

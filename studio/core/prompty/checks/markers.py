@@ -7,11 +7,8 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
-from studio.core.prompty.body.media import misplaced_media, near_threads, unclosed_media
 from studio.core.prompty.body.roles import ROLES, STANDARD_ROLES, read_marker
 from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside, plain_newlines
-from studio.core.prompty.checks.attributes import check_attributes
-from studio.core.prompty.dialect import parser_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
@@ -19,7 +16,7 @@ from studio.core.text.span import Span
 _Predicate = Callable[[int], bool]
 
 _ROLE = r"(?P<role>system|user|assistant|developer|tool|function|thread)"
-_NEAR = re.compile(
+NEAR_MARKER = re.compile(
     r"^[ \t\u00a0\u200b\ufeff]*(?:[#*_>]{1,6}[ \t]*)?(?:role[ \t]*[=:][ \t]*)?"
     + _ROLE
     + r"(?P<attributes>\[[^\]\n]{1,300}\])?(?![\w\[])[ \t\u00a0\u200b\ufeff]*"
@@ -27,22 +24,12 @@ _NEAR = re.compile(
     r"(?:[:\uff1a]{1,2}|;)[*_]{0,3}[ \t\u00a0\u200b\ufeff]*$",
     re.MULTILINE | re.IGNORECASE,
 )
-_ODD_FRONT = re.compile(
-    r"(?P<first>[-–—]{1,2}|-{4,80}|[–—]{3,}|[ \t]*`{3,}[ \t]*ya?ml)[ \t]*\n"
-    r"(?=(?:name|description|model|inputs|tools|template|metadata|version)[ \t]*:)"
-    r"(?:[^\n]*\n){1,400}?(?P<last>(?P=first)|`{3,}|---)[ \t]*(?:\n|\Z)"
-)
-"""Front matter between other lines than three dashes."""
-_OF_A_PROMPT = re.compile(r"^(?:model|inputs|template)[ \t]*:", re.MULTILINE)
-"""What no other YAML has beside a name, a version or a description."""
-_FENCED_FILE = re.compile(r"[ \t]*(?P<fence>`{3,})[^`\n]*\n\Z")
+"""Lines that are told as nearly a marker."""
 _TAG_LINE = re.compile(
     r"^(?P<tag>[ \t]*<(?P<end>/?)(?P<role>system|user|assistant)>[ \t]*)(?:\n|\Z)", re.MULTILINE
 )
-_LATE_FRONT = re.compile(
-    r"(?P<before>(?:[^\n]{0,200}\n){0,3}?[^\n]{0,200}?)---[ \t]*\n"
-    r"(?=(?:name|description|model|inputs|tools|template|metadata|version)[ \t]*:)"
-    r"(?=(?:[^\n]*\n){1,400}?---[ \t]*(?:\n|\Z))"
+_TOOLS_ON_LINE = re.compile(
+    r"^tools:[ \t]+(?=(?:\[[^\n]{0,400}\]|\$\{\w+:[^}\n]{0,200}\})[ \t]*$)", re.MULTILINE
 )
 _FOREIGN = re.compile(
     r"^[ \t]*(?:\[(?P<bracketed>system|user|assistant|developer)\][ \t]*:"
@@ -56,10 +43,11 @@ _WITH_TEXT_LATER = re.compile(
     r"^(?P<role>system|user|assistant|developer)[ \t]*:[ \t]+(?=\S)", re.IGNORECASE | re.MULTILINE
 )
 
-_ALONE = re.compile(
+ROLE_ALONE = re.compile(
     r"[ \t]*(?P<word>[A-Za-z]{2,12})(?:[ \t]*[\[({](?P<inside>[^\n]{1,300})[\])}])?"
     r"[ \t]*(?P<colon>:?)[ \t]*"
 )
+"""Lines that may be told as a misspelled marker."""
 _LONGEST_MARKER = 400
 _TWO = re.compile(
     # Each run of blanks is read by one part only: two in a row would try every way to share it.
@@ -84,15 +72,10 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
     def is_fenced(at: int) -> bool:
         return is_inside(fences, at)
 
-    if document.front_matter is None:
-        yield from _late_front(document, body)
     yield from _foreign(document, body, is_fenced)
     yield from _tags(document, body, is_fenced)
     yield from _nearly_right(document, body, is_fenced)
-    yield from check_attributes(document, body, is_fenced, _NEAR, _ALONE)
     yield from _two_roles(document, body, is_fenced)
-    yield from _near_threads(document, body)
-    yield from _unclosed_media(document, body)
     yield from _list_on_line(document, body, is_fenced)
     yield from _misspelled(document, body, is_fenced)
     yield from _untidy(document, body)
@@ -104,42 +87,6 @@ def check_markers(document: PromptDocument) -> Iterator[Problem]:
         ]
         if fenced:
             yield _in_fence(document, fenced[0].shift(offset), len(fenced))
-
-
-def _late_front(document: PromptDocument, body: str) -> Iterator[Problem]:
-    """Front matter that something stands before: then all of it is text of the prompt."""
-    found = _LATE_FRONT.match(body)
-    odd = _ODD_FRONT.match(body)
-    if odd is not None and ("`" not in odd["first"] or _OF_A_PROMPT.search(odd[0])):
-        yield _odd_front(document, odd)
-        return
-    if found is None or not found["before"].strip():
-        return
-    place = Span(*found.span("before")).shift(document.body.start)
-    edits = [TextEdit(place, "")]
-    fenced = _FENCED_FILE.search(found["before"])
-    if fenced is not None:
-        ends = re.search(rf"^[ \t]*{fenced['fence']}[ \t]*\Z", body.rstrip(), re.MULTILINE)
-        if ends is not None:
-            edits.append(TextEdit(Span(ends.start(), len(body)).shift(document.body.start), ""))
-    message = (
-        "This stands before the front matter, which begins a file or is none: as it is, all of it "
-        "is text of the prompt."
-    )
-    title = "Remove what stands before it" if len(edits) == 1 else "Remove the fence around it"
-    fix = Fix(title, tuple(edits))
-    yield Problem("front-matter-late", Severity.WARNING, message, place, (fix,))
-
-
-def _odd_front(document: PromptDocument, odd: re.Match[str]) -> Problem:
-    """Front matter between `----` or a fence: as it is, text of the prompt."""
-    places = [Span(*odd.span(name)).shift(document.body.start) for name in ("first", "last")]
-    fix = Fix("Write --- above and below it", tuple(TextEdit(place, "---") for place in places))
-    message = (
-        f"{odd['first'].strip()!r} begins no front matter, so all of it is text of the prompt: "
-        "three dashes alone on a line do, ---."
-    )
-    return Problem("front-matter-late", Severity.WARNING, message, places[0], (fix,))
 
 
 def _tags(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
@@ -184,7 +131,7 @@ def _foreign(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iter
 
 
 def _nearly_right(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
-    for found in _NEAR.finditer(body):
+    for found in NEAR_MARKER.finditer(body):
         role = found["role"].lower()
         if is_fenced(found.start()):
             continue
@@ -223,47 +170,6 @@ def _two_roles(document: PromptDocument, body: str, is_fenced: _Predicate) -> It
         yield Problem("near-marker", Severity.WARNING, message, place, fixes)
 
 
-def _near_threads(document: PromptDocument, body: str) -> Iterator[Problem]:
-    """`![thread]` in a line of text, `![Thread]`, `![thread key="v"]`: none of them is a thread."""
-    if document.dialect != "section":
-        return
-    for span, right in near_threads(body):
-        place = span.shift(document.body.start)
-        is_marker = right.endswith(":") and read_marker(right, document.dialect) is None
-        fixes = (Fix(f"Write {right}", (TextEdit(place, right),)),) if right else ()
-        message = (
-            f"{body[span.start : span.end]!r} is text here; ![thread] stands alone on its line, "
-            'and thread[key="value"]: has attributes.'
-        )
-        yield Problem("near-marker", Severity.WARNING, message, place, () if is_marker else fixes)
-
-
-def _unclosed_media(document: PromptDocument, body: str) -> Iterator[Problem]:
-    """`![image](pic.png`: its text goes to the model in place of the picture."""
-    if document.dialect == "legacy" or parser_kind(document.data) == "prompty":
-        return
-    for span, right in misplaced_media(body):
-        place = span.shift(document.body.start)
-        fix = Fix(f"Write {right}", (TextEdit(place, right),))
-        message = f"{body[span.start : span.end]!r} is text here; did you mean {right!r}?"
-        yield Problem("near-marker", Severity.WARNING, message, place, (fix,))
-    for span in unclosed_media(body):
-        place = span.shift(document.body.start)
-        written = body[span.start : span.end]
-        is_empty = written.endswith("](")
-        lacks = (
-            "an address and a ) are missing" if is_empty else "a ) is missing behind the address"
-        )
-        fix = Fix("Close it with )", (TextEdit(Span(place.end, place.end), ")"),))
-        message = f"{written!r} is text here: {lacks}."
-        yield Problem("near-marker", Severity.WARNING, message, place, () if is_empty else (fix,))
-
-
-_TOOLS_ON_LINE = re.compile(
-    r"^tools:[ \t]+(?=(?:\[[^\n]{0,400}\]|\$\{\w+:[^}\n]{0,200}\})[ \t]*$)", re.MULTILINE
-)
-
-
 def _list_on_line(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
     """`tools: ${file:tools.yaml}`: the list of a section stands below its marker."""
     if document.dialect != "section":
@@ -298,7 +204,7 @@ def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
     for line in body.split("\n"):
         start, before = at, previous
         at, previous = at + len(line) + 1, line
-        found = _ALONE.fullmatch(line) if len(line) < _LONGEST_MARKER else None
+        found = ROLE_ALONE.fullmatch(line) if len(line) < _LONGEST_MARKER else None
         if found is None or is_fenced(start) or read_marker(line, document.dialect):
             continue
         word, inside = found["word"], found["inside"]
@@ -315,7 +221,7 @@ def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
         ):
             continue
         right = f"{role}[{inside.strip()}]:" if inside is not None else f"{role}:"
-        if read_marker(right, document.dialect) is None or _NEAR.fullmatch(line):
+        if read_marker(right, document.dialect) is None or NEAR_MARKER.fullmatch(line):
             continue  # told by itself
         place = Span(start, start + len(line)).shift(document.body.start)
         message = f"{line.strip()!r} is text here; did you mean the role marker {right!r}?"
