@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLockFile, QObject, QThreadPool, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QLockFile, QObject, QThreadPool, QTimer, Signal
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
@@ -60,6 +60,32 @@ class PrimaryInstance:
         if self._lock is not None:
             self._lock.unlock()
             self._lock = None
+
+
+class FileOpenEvents(QObject):
+    """Files that macOS hands over: by a double click in Finder, or a drop on the studio's icon.
+
+    On macOS alone it listens to the application, whose every event passes through it.
+    """
+
+    request_open = Signal(Path)  # a file that the system wants shown
+
+    def __init__(self, application: QCoreApplication, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        application.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the system's ask to open a file; all else goes its way."""
+        if event.type() != QEvent.Type.FileOpen:
+            return super().eventFilter(watched, event)
+        from PySide6.QtGui import QFileOpenEvent  # elsewhere it is never needed
+
+        name = ""
+        if isinstance(event, QFileOpenEvent):
+            name = event.file() or event.url().toLocalFile()
+        if name:
+            self.request_open.emit(Path(name))
+        return bool(name)
 
 
 FIRST_EXAMPLE = "react-agent.prompty"
@@ -131,8 +157,6 @@ class Studio(QObject):
         self._collector = IdleCollector(self)
         self.window.installEventFilter(self)
         if sys.platform == "darwin":
-            from studio.ui.app.file_open import FileOpenEvents
-
             system = FileOpenEvents(application, self)
             system.request_open.connect(self.window.tabs.open)
 

@@ -19,9 +19,9 @@ from studio.core.tools.registry import SourceStatus
 from studio.core.tools.source import OfferArgument, ServerOffer
 from studio.core.tools.traffic import TrafficLog
 from studio.ui.app.workbench import Workbench
+from studio.ui.dialogs.comparison import RewriteDialog
 from studio.ui.dialogs.crash import CrashDialog
 from studio.ui.dialogs.front_matter import FrontMatterDialog
-from studio.ui.dialogs.rewrite import RewriteDialog
 from studio.ui.experiments.blind_dialog import BlindDialog
 from studio.ui.experiments.view import ExperimentView
 from studio.ui.history.footer import RetentionDialog

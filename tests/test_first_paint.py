@@ -77,7 +77,7 @@ LATER = (
     "studio.ui.editor.tabs.file_questions", "studio.ui.editor.text.carets.input",
     "studio.ui.editor.text.carets.line_edits", "studio.ui.editor.text.carets.selections",
     "studio.ui.editor.text.keys.typing_keys", "studio.ui.editor.text.keys.typing_rules",
-    "studio.ui.files.bin", "studio.ui.files.tree", "studio.ui.window.examples",
+    "studio.ui.files.tree", "studio.ui.window.examples",
     "PySide6.QtSvg", "json",
 )  # fmt: skip
 """Modules, with all below them, that come after the first picture."""

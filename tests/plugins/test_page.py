@@ -66,7 +66,7 @@ def test_a_pane_touches_the_files_of_the_page() -> None:
         if re.search(r'"history":|\("history", ', path.read_text(encoding="utf-8"))
     }
     assert users | keyed == named
-    assert int(row.split("|")[2]) == len(named - {"ui/window/side_strip.py"}) + 1
+    assert int(row.split("|")[2]) == len(named - {"ui/window/toolbar.py"}) + 1
 
 
 def row_of(addition: str) -> str:

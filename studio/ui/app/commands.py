@@ -23,10 +23,9 @@ from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
     from studio.core.text.span import Span
-    from studio.ui.app.chooser import Chooser
     from studio.ui.app.comparisons import Comparisons
     from studio.ui.app.exchange_commands import ExchangeCommands
-    from studio.ui.app.navigation import Navigation
+    from studio.ui.app.navigation import Chooser, Navigation
     from studio.ui.base.actions import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
     from studio.ui.run.pane import RunPane
@@ -113,9 +112,9 @@ class Commands(QObject):
     @cached_property
     def chooser(self) -> Chooser:
         """What asks for one of many things, made when it is first asked for."""
-        from studio.ui.app import chooser
+        from studio.ui.app.navigation import Chooser
 
-        return chooser.Chooser(self._window, self.files.new_from, self)
+        return Chooser(self._window, self.files.new_from, self)
 
     def _asking(self, name: str) -> Callable[[], None]:
         def ask() -> None:

@@ -105,7 +105,7 @@ class EditorCommands(QObject):
                 getattr(text, act)()
             elif isinstance(text, QAbstractItemView) and act not in ("undo", "redo"):
                 if act == "copy":
-                    from studio.ui.base.item_menus import copy_rows  # not before the first paint
+                    from studio.ui.base.focus_menus import copy_rows  # not before the first paint
 
                     copy_rows(text)
                 elif act == "selectAll":
@@ -145,7 +145,7 @@ class EditorCommands(QObject):
     def rewrite(self, page: EditorPage) -> None:
         """Rewrite the prompt for another protocol of the loop, after a look at the difference."""
         from studio.core.prompty.parse import parse
-        from studio.ui.dialogs.rewrite import RewriteDialog
+        from studio.ui.dialogs.comparison import RewriteDialog
 
         document = parse(page.editor.text(), page.controller.path)
         dialog = RewriteDialog(document, self._window.widget)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QDir, QFile, QObject, QStandardPaths, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 from studio.application.document.file_states import FileState, file_states
@@ -24,7 +24,6 @@ from studio.application.document.folder_files import (
 from studio.core.resource_files import resource
 from studio.core.text.problem import Severity
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.files.bin import moved_to_bin
 from studio.ui.files.tree import FileMark, FilesTree
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.jobs import LatestJob
@@ -230,3 +229,12 @@ def _states_below(roots: Sequence[Path]) -> Mapping[Path, FileState]:
     for root in roots:
         found.update(file_states(root))
     return found
+
+
+def moved_to_bin(path: Path) -> bool:
+    """Move a file, a folder or a link to the system's bin; False where there is none for it."""
+    # Qt makes the bin and not the folder that it lies in, which a new user does not have.
+    QDir().mkpath(
+        QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericDataLocation)
+    )
+    return QFile(str(path)).moveToTrash() and not os.path.lexists(path)

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar, QWidge
 
 from studio.ui.app.commands import Commands
 from studio.ui.base.actions import BESIDE_PANES, CLOSING, EDITING, ActionSet
-from studio.ui.base.focus_menus import FocusMenus
 from studio.ui.base.menus import add_actions, own_menu
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
@@ -34,9 +33,8 @@ from studio.ui.window.docks import Docks
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.panes import Panes
 from studio.ui.window.parts import WindowParts
-from studio.ui.window.side_strip import SideStrip
 from studio.ui.window.status import StatusBar
-from studio.ui.window.toolbar import RunChoices, build_toolbar, fill_menus, name_menus
+from studio.ui.window.toolbar import RunChoices, SideStrip, build_toolbar, fill_menus, name_menus
 from studio.ui.window.welcome import WelcomePage
 from studio.viewmodels.app.notifications import Notification
 
@@ -109,7 +107,6 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
         """What is handed to all that works with the window."""
         self.commands = Commands(self.parts, lambda: self.panes)
-        self._menus = FocusMenus(self)
         self._wire()
         self._begin()
         if not keep_places:
@@ -227,7 +224,10 @@ class MainWindow(QMainWindow):
 
     def complete(self) -> None:
         """Make what the first picture does not show; with `keep_places`, the owner asks for it."""
+        from studio.ui.base.focus_menus import FocusMenus
+
         fill_menus(self._named_menus, self.actions_by_id, self.docks, self.recent_menu)
+        FocusMenus(self)
         self.commands.follow_places()
 
     def take_panes(self, panes: Panes) -> None:

@@ -1,15 +1,227 @@
-"""Back and forward through the places where the user was: in texts, files and runs."""
+"""Ways to what the user wants: a command, file, symbol or line by its name, and back again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import assert_never
+import contextlib
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, assert_never
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtGui import QKeySequence
 
 from studio.application.editing.place_history import PlaceHistory, RunPlace, TextPlace, VisitedPlace
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.tabs import EditorTabs
+from studio.ui.style.icons import icon
+from studio.ui.window.examples import bundled
+from studio.ui.window.palette import CommandPalette, PaletteItem
+
+if TYPE_CHECKING:
+    from studio.core.text.span import Span
+    from studio.ui.editor.page.page import EditorPage
+    from studio.ui.window.parts import WindowParts
+
+
+_MOST_BESIDE = 500
+_LINE = re.compile(r"(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9})?)?")
+
+
+class Chooser(QObject):
+    """Fills the window's palette and goes where the user chose."""
+
+    def __init__(
+        self, window: WindowParts, new_from: Callable[[Path], None], parent: QObject
+    ) -> None:
+        """Make it.
+
+        Args:
+            window: the parts that are chosen from.
+            new_from: begins a prompt like the file of a template.
+            parent: what owns it.
+        """
+        super().__init__(parent)
+        self._window = window
+        self._new_from = new_from
+        self.palette = CommandPalette(window.widget)
+        """The box in which one of many things is chosen."""
+
+    def ask_command(self) -> None:
+        """Choose any action."""
+        choices = []
+        for action in self._window.actions:
+            if action.objectName() == "view.commands":
+                continue
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            choices.append(
+                PaletteItem(
+                    action.text().removesuffix("…"),
+                    # After the palette gave the keyboard back to the editor.
+                    partial(QTimer.singleShot, 0, action, action.trigger),
+                    keys,
+                    action.icon() if not action.icon().isNull() else None,
+                    action.isEnabled(),
+                )
+            )
+        for toggle in self._window.docks.toggles():
+            choices.append(
+                PaletteItem(
+                    self.tr("Show or hide {toggle}").format(toggle=toggle.text()), toggle.trigger
+                )
+            )
+        self.palette.ask(self.tr("Type a command"), choices)
+
+    def ask_symbol(self) -> None:
+        """Choose a key or section of the document."""
+        self.palette.ask(
+            self.tr("Go to symbol"),
+            [
+                PaletteItem(name, partial(self._window.tabs.go_to, span))
+                for name, span in self._window.outline.symbols()
+            ],
+        )
+
+    def ask_use(self) -> None:
+        """Choose one of the places that name the input or tool at the caret."""
+        page = self._window.tabs.current
+        if page is not None:
+            page.names.find_uses(lambda name, places: self._ask_use(page, name, places))
+
+    def _ask_use(self, page: EditorPage, name: str, places: tuple[Span, ...]) -> None:
+        if not places:
+            self._window.services.messages.info(
+                self.tr("Nothing is named here."),
+                self.tr("Put the caret on an input or a tool to find its uses."),
+            )
+            return
+        source = page.editor.source()
+        lines = source.text.split("\n")
+        choices = []
+        for place in places:
+            line = source.line_of(place.start)
+            choices.append(
+                PaletteItem(
+                    lines[line].strip() or name,
+                    partial(self._window.tabs.go_to, place),
+                    self.tr("line {line}").format(line=line + 1),
+                )
+            )
+        self.palette.ask(self.tr("Uses of {name}").format(name=name), choices)
+
+    def ask_snippet(self) -> None:
+        """Choose a snippet that is right at the caret, and put it in."""
+        from studio.application.editing.offers import snippets_at
+
+        page = self._window.tabs.current
+        if page is None:
+            return
+        found = snippets_at(page.editor.text(), page.editor.caret(), page.document)
+        self.palette.ask(
+            self.tr("Insert snippet"),
+            [
+                PaletteItem(
+                    each.name,
+                    # After the palette gave the keyboard back to the editor.
+                    partial(
+                        QTimer.singleShot,
+                        0,
+                        page.assist,
+                        partial(page.assist.insert_snippet, each.body),
+                    ),
+                    each.detail,
+                    icon("braces"),
+                )
+                for each in found
+            ],
+        )
+
+    def ask_spelling(self) -> None:
+        """Choose the language that prose is checked in, or none."""
+        from studio.core.spelling import languages
+
+        store = self._window.services.settings
+
+        def choose(language: str) -> None:
+            store.set(replace(store.value, spelling=language))
+
+        now = store.value.spelling
+        choices = [PaletteItem(self.tr("Off"), lambda: choose(""), "" if now else self.tr("now"))]
+        choices += [
+            PaletteItem(each, partial(choose, each), self.tr("now") if each == now else "")
+            for each in languages()
+        ]
+        self.palette.ask(self.tr("Check the spelling of prose in"), choices)
+
+    def ask_line(self) -> None:
+        """Choose a line, or a line and column as `12:5`."""
+        page = self._window.tabs.current
+        if page is None:
+            return
+        last = page.editor.blockCount()
+
+        def lines(query: str) -> list[PaletteItem]:
+            found = _LINE.fullmatch(query.strip().removeprefix(":"))
+            if found is None:
+                return []
+            line = max(1, min(int(found["line"]), last))
+            column = int(found["column"] or 1)
+            text = page.editor.document().findBlockByNumber(line - 1).text().strip()
+            words = self.tr("Line {line}").format(line=line)
+            return [PaletteItem(words, partial(page.editor.go_to_line, line, column), text)]
+
+        prompt = self.tr("Line, 1 to {count}").format(count=last)
+        self.palette.ask_typed(prompt, lines)
+
+    def ask_file(self) -> None:
+        """Choose a file of the folder, a recent one, or one beside the prompt shown."""
+        window = self._window
+        page = window.tabs.current
+        paths = [Path(name) for name in window.services.settings.value.recent]
+        paths += [path for path in window.files.prompts() if path not in paths]
+        if page is not None and page.controller.path is not None:
+            beside = itertools.islice(page.controller.path.parent.glob("*.prompty"), _MOST_BESIDE)
+            paths += sorted(path for path in beside if path not in paths)
+        self.palette.ask(
+            self.tr("Go to file"),
+            [
+                PaletteItem(
+                    path.name,
+                    partial(window.tabs.open, path),
+                    _short(path.parent, window.files.root_of(path), window.files.roots),
+                    icon("file-text"),
+                )
+                for path in paths
+            ],
+        )
+
+    def ask_template(self) -> None:
+        """Choose a template."""
+        self.palette.ask(
+            self.tr("New from template"),
+            [
+                PaletteItem(
+                    each.name,
+                    partial(self._new_from, each.path),
+                    each.description,
+                    icon("file-plus"),
+                )
+                for each in bundled("templates")
+            ],
+        )
+
+
+def _short(folder: Path, root: Path | None, roots: Sequence[Path]) -> str:
+    if root is not None:
+        from studio.core.search_files import below  # not before the first paint
+
+        return below(folder, root, roots)
+    with contextlib.suppress(ValueError, RuntimeError):
+        return f"~/{folder.relative_to(Path.home())}"
+    return str(folder)
 
 
 class Navigation(QObject):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from studio.application.run.cards.card_text import step_at
-from studio.application.run.cursor import RunCursor
-from studio.application.run.source_places import TemplatePlaces, is_text_of
+from studio.application.run.cursor import RunCursor, TemplatePlaces, is_text_of
 from studio.application.run.view import RunView
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument

@@ -1,20 +1,26 @@
-"""A menu with keys for whatever has the keyboard and makes none of its own."""
+"""Menus with keys for what has the keyboard and makes none of its own: fields, texts and lists."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QCoreApplication, QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
+    QDockWidget,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QTextEdit,
     QWidget,
 )
 from shiboken6 import isValid
 
-from studio.ui.base.menus import TextWidget, text_menu
+from studio.ui.base.actions import ON_RUN, ON_SEARCH, SEPARATOR, spec_of
+from studio.ui.base.menus import TextWidget, add_actions, add_own, keys_of, own_menu, text_menu
 
 
 class FocusMenus(QObject):
@@ -31,6 +37,7 @@ class FocusMenus(QObject):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._follow)
+            self._follow(None, application.focusWidget())
 
     def _follow(self, _before: QWidget | None, now: QWidget | None) -> None:
         before, self._watched = self._watched, None
@@ -56,8 +63,6 @@ class FocusMenus(QObject):
         if not is_asked or not isinstance(event, QContextMenuEvent) or asked is None:
             return False
         if isinstance(asked, QAbstractItemView):
-            from studio.ui.base.item_menus import item_menu  # not before the first paint
-
             item_menu(asked).popup(event.globalPos())
         else:
             text_menu(asked).popup(event.globalPos())
@@ -74,3 +79,74 @@ def has_own_menu(widget: QWidget) -> bool:
     is_custom = widget.contextMenuPolicy() != Qt.ContextMenuPolicy.DefaultContextMenu
     ours = (kind for kind in type(widget).__mro__ if kind.__module__.startswith("studio."))
     return is_custom or any("contextMenuEvent" in vars(kind) for kind in ours)
+
+
+_ON_PANE = {"dock.run": ON_RUN, "dock.search": ON_SEARCH}
+_ON_ANY = ("view.maximize", "view.commands")
+_SINGLE = (
+    QAbstractItemView.SelectionMode.SingleSelection,
+    QAbstractItemView.SelectionMode.NoSelection,
+)
+_TEXTS = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
+
+
+def rows_as_text(view: QAbstractItemView) -> str:
+    """The selected rows, else the current one: a line each, cells parted by tabs."""
+    rows: dict[tuple[int, int], list[QModelIndex]] = {}
+    for index in _chosen(view):
+        place = view.visualRect(index)
+        rows.setdefault((place.top(), index.row()), []).append(index)
+    lines = []
+    for _, cells in sorted(rows.items(), key=lambda each: each[0]):
+        texts = (_text(index) for index in sorted(cells, key=lambda each: each.column()))
+        lines.append("\t".join(text for text in texts if text))
+    return "\n".join(lines)
+
+
+def copy_rows(view: QAbstractItemView) -> None:
+    """Put the selected rows on the clipboard, where they say anything."""
+    text = rows_as_text(view)
+    if text:
+        QApplication.clipboard().setText(text)
+
+
+def item_menu(view: QAbstractItemView) -> QMenu:
+    """What a right click offers."""
+    menu = own_menu(view)
+    _add(menu, view, "edit.copy", partial(copy_rows, view), enabled=any(map(_text, _chosen(view))))
+    if view.selectionMode() not in _SINGLE:
+        _add(menu, view, "edit.all", view.selectAll, enabled=True)
+    menu.addSeparator()
+    add_actions(menu, view.window(), pane_actions(view))
+    return menu
+
+
+def pane_actions(widget: QWidget) -> Sequence[str]:
+    """The window's actions that go with the pane that a widget is in."""
+    parent: QWidget | None = widget
+    while parent is not None and not isinstance(parent, QDockWidget):
+        parent = parent.parentWidget()
+    own = _ON_PANE.get(parent.objectName(), ()) if parent is not None else ()
+    return (*own, SEPARATOR, *_ON_ANY) if own else _ON_ANY
+
+
+def _add(
+    menu: QMenu,
+    view: QAbstractItemView,
+    identifier: str,
+    act: Callable[[], object],
+    *,
+    enabled: bool,
+) -> None:
+    spec = spec_of(identifier)
+    words = QCoreApplication.translate("Actions", spec.text)
+    keys = keys_of(view.window(), identifier)
+    add_own(menu, words, act, drawing=spec.icon, keys=keys, enabled=enabled)
+
+
+def _chosen(view: QAbstractItemView) -> list[QModelIndex]:
+    return view.selectedIndexes() or [view.currentIndex()]
+
+
+def _text(index: QModelIndex) -> str:
+    return next((str(text) for role in _TEXTS if (text := index.data(role))), "")

@@ -1,13 +1,27 @@
-"""What differs between two texts, in a dialog: of a prompt now and before, of editor and disk."""
+"""What differs between two texts, in a dialog: a prompt now and before, rewritten, on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.application.comparison import ComparedPart, compare_texts
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.agent.protocols.convert import convert_fix
+from studio.core.models.base import ProtocolName
+from studio.core.prompty.document import PromptDocument
+from studio.core.text.problem import Fix, apply_edits
 from studio.ui.parts.comparison_view import ComparisonView
 
 
@@ -79,3 +93,81 @@ class DiskComparisonDialog(QDialog):
         box.addWidget(legend)
         box.addWidget(self.view, 1)
         box.addWidget(buttons)
+
+
+class RewriteDialog(QDialog):
+    """Shows what a rewriting changes before it is made; undo takes it back as one step."""
+
+    accepted_fix = Signal(Fix)  # Fix that the user wants
+
+    def __init__(self, document: PromptDocument, parent: QWidget | None = None) -> None:
+        """Make it.
+
+        Args:
+            document: the prompt as it stands in the editor.
+            parent: the window.
+        """
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Rewrite for another protocol"))
+        self.resize(860, 600)
+        self._document = document
+        self._fix: Fix | None = None
+        self._names: dict[ProtocolName, str] = {
+            "native": self.tr("Native tool calls"),
+            "react": self.tr("ReAct text"),
+            "json_action": self.tr("JSON actions"),
+        }
+        now = choose_protocol(document)
+        self.target = QComboBox(self)
+        self.target.setAccessibleName(self.tr("Protocol to rewrite for"))
+        for protocol, name in self._names.items():
+            if protocol != now.protocol:
+                self.target.addItem(name, protocol)
+        self.view = ComparisonView()
+        self.buttons = self._make_buttons()
+        self._lay_out(
+            self.tr("This prompt speaks {name}: {reason}.").format(
+                name=self._names[now.protocol], reason=now.reason
+            )
+        )
+        self.target.currentIndexChanged.connect(self._show)
+        self._show()
+
+    def _make_buttons(self) -> QDialogButtonBox:
+        buttons = QDialogButtonBox(self)
+        make = buttons.addButton(self.tr("Rewrite"), QDialogButtonBox.ButtonRole.AcceptRole)
+        make.setToolTip(self.tr("Change the text in the editor; undo takes it back as one step"))
+        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        buttons.accepted.connect(self._accept)
+        buttons.rejected.connect(self.reject)
+        return buttons
+
+    def _lay_out(self, now: str) -> None:
+        said = QLabel(now, self)
+        said.setWordWrap(True)
+        said.setProperty("tone", "muted")
+        label = QLabel(self.tr("&Rewrite for"), self)
+        label.setBuddy(self.target)
+        line = QHBoxLayout()
+        line.addWidget(label)
+        line.addWidget(self.target)
+        line.addStretch(1)
+        box = QVBoxLayout(self)
+        box.setSpacing(12)
+        box.addWidget(said)
+        box.addLayout(line)
+        box.addWidget(self.view, 1)
+        box.addWidget(self.buttons)
+
+    def _show(self) -> None:
+        self._fix = convert_fix(self._document, self.target.currentData())
+        before = self._document.source.text
+        after = apply_edits(before, self._fix.edits) if self._fix is not None else before
+        rows = compare_texts(before, after)
+        self.view.show_rows(rows, self.tr("What changes in the text of the prompt:"))
+
+    def _accept(self) -> None:
+        if self._fix is not None:
+            self.accepted_fix.emit(self._fix)
+        self.accept()

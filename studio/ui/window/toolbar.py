@@ -1,10 +1,10 @@
-"""The menu bar and the toolbar, from the table of actions."""
+"""The menu bar, the toolbar and the strip of icons at the left, from the table of actions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property, partial
+from typing import TypeVar
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFocusEvent
@@ -24,11 +24,7 @@ from PySide6.QtWidgets import (
 from studio.ui.base.actions import MENUS, PANES, RECENT, SEPARATOR, ActionSet
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.icons import icon
-
-if TYPE_CHECKING:
-    from studio.ui.base.actions import ActionSet
-    from studio.ui.window.docks import Docks
-
+from studio.ui.window.docks import Docks
 
 _RUN = ("run.pause", "run.stop", "run.step", "run.start")
 
@@ -304,3 +300,57 @@ def fill_menus(menus: Sequence[QMenu], actions: ActionSet, docks: Docks, recent:
                 panes.addActions(docks.toggles())
             else:
                 menu.addAction(actions[identifier])
+
+
+_STRIP_PANES = (
+    ("files", "files", QT_TRANSLATE_NOOP("Docks", "Files")),
+    ("outline", "list-tree", QT_TRANSLATE_NOOP("Docks", "Outline")),
+    ("tools", "wrench", QT_TRANSLATE_NOOP("Docks", "Tools")),
+    ("history", "history", QT_TRANSLATE_NOOP("Docks", "History")),
+)
+_STRIP_ACTIONS = ("view.right", "view.bottom", "file.settings")
+_STRIP_ICON, _STRIP_BUTTON, _STRIP = 20, 40, 48
+
+
+class SideStrip(QToolBar):
+    """One icon for each pane of the side bar; a second click hides the pane."""
+
+    def __init__(self, actions: ActionSet, docks: Docks) -> None:
+        super().__init__(QCoreApplication.translate("SideStrip", "Side bar"))
+        self.setObjectName("sideStrip")
+        self.setOrientation(Qt.Orientation.Vertical)
+        self.setMovable(False)
+        self.setIconSize(QSize(_STRIP_ICON, _STRIP_ICON))
+        self.setFixedWidth(_STRIP)
+        self._docks = docks
+        self._buttons: dict[str, QToolButton] = {}
+        for name, drawing, words in _STRIP_PANES:
+            title = QCoreApplication.translate("Docks", words)
+            button = QToolButton()
+            button.setIcon(icon(drawing))
+            button.setCheckable(True)
+            button.setToolTip(title)
+            button.setAccessibleName(title)
+            button.setFixedSize(_STRIP - 1, _STRIP_BUTTON)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(partial(self._press, name))
+            self._buttons[name] = button
+            self.addWidget(button)
+        room = QWidget()
+        room.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
+        self.addWidget(room)
+        for identifier in _STRIP_ACTIONS:
+            self.addAction(actions[identifier])
+        docks.changed.connect(self._follow)
+
+    def _press(self, name: str, _: bool = False) -> None:
+        # A partial gets no argument of `clicked`: whether it is on, the button knows.
+        if self._buttons[name].isChecked():
+            self._docks.show(name)
+        else:
+            self._docks.hide(name)
+
+    def _follow(self) -> None:
+        for name, button in self._buttons.items():
+            button.setVisible(name in self._docks)
+            button.setChecked(self._docks.is_shown(name))

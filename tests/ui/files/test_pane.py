@@ -15,9 +15,8 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
 from studio.core.text.problem import Severity
-from studio.ui.app.files_coordinator import FilesCoordinator
+from studio.ui.app.files_coordinator import FilesCoordinator, moved_to_bin
 from studio.ui.app.main_window import MainWindow
-from studio.ui.files.bin import moved_to_bin
 from studio.ui.files.pane import FolderSection
 from studio.ui.files.tree import FilesTree, NameField
 from studio.ui.search.find_in_files import FindInFiles

@@ -15,9 +15,8 @@ from studio.application.exchange.judge import Judgment, judge_of
 from studio.core.export.target import ExportResult, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
-from studio.ui.dialogs.export.checks import CheckList
 from studio.ui.dialogs.export.choices import ErrorConsents, ExportFooter, FormList
-from studio.ui.dialogs.export.result import ResultTabs
+from studio.ui.dialogs.export.result import CheckList, ResultTabs
 from studio.ui.dialogs.export.subject import ExportSubject
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen

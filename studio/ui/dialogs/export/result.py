@@ -1,29 +1,160 @@
-"""What an export would write: the text, what it changes, and the proof, as three tabs."""
+"""What an export comes to: what stands in its way, with fixes, and the text that it would write."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
+    QHBoxLayout,
+    QLabel,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
+    QSizePolicy,
     QTabWidget,
+    QVBoxLayout,
+    QWidget,
 )
 
 from studio.application.run.words import plural
-from studio.core.export.target import VALUES_OF_NOW, RoundTrip
+from studio.core.export.target import VALUES_OF_NOW, ExportResult, RoundTrip
+from studio.core.text.problem import Fix, Problem, Severity
+from studio.core.text.source import SourceText
 from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.long_text import LongText
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.icons import icon
+from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
 _SHOWN = 200_000
 _IS_SAME = Qt.ItemDataRole.UserRole
+_MOST_ROWS = 60
+_ORDER = {Severity.ERROR: 0, Severity.WARNING: 2, Severity.HINT: 3}
+
+
+class CheckRow(QWidget):
+    """A picture, a sentence, and a button that fixes it."""
+
+    fix_chosen = Signal(Fix)
+
+    def __init__(self, picture: str, color: str, text: str, fixes: Sequence[Fix] = ()) -> None:
+        super().__init__()
+        self.mark = QLabel()
+        self.mark.setPixmap(icon(picture, color).pixmap(16, 16))
+        self.label = QLabel(text)
+        self.label.setWordWrap(True)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._row = row = QHBoxLayout(self)
+        row.setContentsMargins(8, 4, 8, 4)
+        row.setSpacing(8)
+        row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.label, 1)
+        self.buttons: list[QPushButton] = []
+        for fix in fixes[:2]:
+            button = QPushButton(fix.title)
+            button.setAutoDefault(False)
+            button.setToolTip(
+                QCoreApplication.translate("Export", "Change the prompt in the editor; undo works")
+            )
+            button.clicked.connect(lambda _=False, each=fix: self.fix_chosen.emit(each))
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+            self.buttons.append(button)
+
+    def height_in(self, width: int) -> int:
+        """How high the row is in a width."""
+        return self._row.totalHeightForWidth(width)
+
+
+class CheckList(FollowsTheme, QScrollArea):
+    """Errors first, then what is lost or changed, then remarks."""
+
+    fix_chosen = Signal(Fix)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(QCoreApplication.translate("Export", "Checks"))
+        self.rows: list[CheckRow] = []
+        self._box = QVBoxLayout()
+        self._shown: tuple[ExportResult, SourceText] | None = None
+        self.follow_theme()
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self.rows)
+
+    def text(self, row: int) -> str:
+        """The sentence of a row."""
+        return self.rows[row].label.text()
+
+    def show_result(self, result: ExportResult, source: SourceText) -> None:
+        """List everything that was found; hidden where there is nothing."""
+        self._shown = (result, source)
+        theme = theme_in_use()
+        looks = {
+            Severity.ERROR: ("circle-x", theme.error),
+            Severity.WARNING: ("triangle-alert", theme.warning),
+            Severity.HINT: ("info", theme.hint),
+        }
+        self.rows = []
+        listed: list[tuple[int, CheckRow]] = []
+        for problem in result.problems:
+            picture, color = looks[problem.severity]
+            text = _with_place(problem, source)
+            row = CheckRow(picture, color, text, problem.fixes)
+            listed.append((_ORDER[problem.severity], row))
+        for loss in result.losses:
+            said = QCoreApplication.translate("Export", "Lost or changed: {what}")
+            listed.append((1, CheckRow("minus", theme.warning, said.format(what=loss))))
+        body = QWidget()
+        self._box = QVBoxLayout(body)
+        self._box.setContentsMargins(0, 4, 0, 4)
+        self._box.setSpacing(0)
+        for _, row in sorted(listed, key=lambda item: item[0])[:_MOST_ROWS]:
+            row.fix_chosen.connect(self.fix_chosen)
+            self._box.addWidget(row)
+            self.rows.append(row)
+        self._box.addStretch(1)
+        self.setWidget(body)
+        self.setVisible(bool(self.rows))
+        self._fit()
+
+    def recolor(self) -> None:
+        """Take the colors of the theme in use."""
+        if self._shown is not None:
+            bar = self.verticalScrollBar()
+            at, was_shown = bar.value(), not self.isHidden()
+            self.show_result(*self._shown)
+            self.setVisible(was_shown)
+            bar.setValue(at)
+
+    def resizeEvent(self, event: object) -> None:
+        """Wrapped sentences may need more or less height now."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as the rows, three lines or so at most half of the room."""
+        width = max(200, self.viewport().width())
+        wanted = sum(row.height_in(width) for row in self.rows) + 12
+        self.setFixedHeight(max(40, min(wanted, 132)))
+
+
+def _with_place(problem: Problem, source: SourceText) -> str:
+    if problem.span.start == problem.span.end == 0:
+        return problem.message
+    line = source.position(min(problem.span.start, len(source.text))).line
+    said = QCoreApplication.translate("Export", "Line {line}: {message}")
+    return said.format(line=line, message=problem.message)
 
 
 class ResultTabs(QTabWidget):

@@ -8,7 +8,7 @@ from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
 from studio.ui.app.main_window import MainWindow
-from studio.ui.dialogs.rewrite import RewriteDialog
+from studio.ui.dialogs.comparison import RewriteDialog
 from studio.ui.style.application import finish_restyling
 from studio.ui.style.theme import DARK, LIGHT
 

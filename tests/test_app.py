@@ -9,7 +9,7 @@ from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from studio.ui.app.file_open import FileOpenEvents
+from studio.app import FileOpenEvents
 
 
 def test_a_file_of_the_system_is_asked_to_be_shown(qtbot: QtBot, qapp: QApplication) -> None:
