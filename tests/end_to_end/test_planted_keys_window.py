@@ -99,7 +99,7 @@ def test_the_window_shows_and_keeps_no_key(
     model.script(events([*text_chunks(said, 5), "[DONE]"], delay=0.002))
     streamed_texts: list[str] = []
     workbench.run.streamed.connect(streamed_texts.append)
-    with qtbot.waitSignal(workbench.run.ended):
+    with qtbot.waitSignal(workbench.run.sessions.ended):
         workbench.run_coordinator.start(at_entry=False)
     state = workbench.run.state
     assert state is not None
@@ -147,7 +147,7 @@ def test_a_run_of_the_past_asks_for_a_value_that_is_not_set(
     first = open_workbench(prompt)
     first.connections.keys.keep("Office", KEPT, only_session=True)
     model.always(streamed("Well."))
-    with qtbot.waitSignal(first.run.ended):
+    with qtbot.waitSignal(first.run.sessions.ended):
         first.run_coordinator.start(at_entry=False)
     monkeypatch.delenv("PLANTED_NOTE")
     # Another start of the studio, which has never seen the value.
@@ -177,7 +177,7 @@ def test_a_run_of_the_past_asks_for_a_value_that_is_not_set(
         dialog.setTextValue("a new note")
         dialog.accept()
 
-    with answering(QInputDialog, give), qtbot.waitSignal(second.run.ended):
+    with answering(QInputDialog, give), qtbot.waitSignal(second.run.sessions.ended):
         labels["Give the value…"].click()
     assert QApplication.activeModalWidget() is None
     assert len(model.requests) == sent + 1

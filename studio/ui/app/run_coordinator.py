@@ -86,8 +86,8 @@ class RunCoordinator(QObject):
         self._grown = False
         self._awaited = ""
         """The run that is gone on with once it is shown."""
-        run.started.connect(self._make_room)
-        run.started.connect(self.show_model)
+        run.sessions.started.connect(self._make_room)
+        run.sessions.started.connect(self.show_model)
         connections.changed.connect(self.show_model)
         connections.picked.connect(self.take_pick)
 

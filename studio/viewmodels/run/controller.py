@@ -1,17 +1,15 @@
-"""Runs a prompt without ever blocking the window, and says what the run pane shows."""
+"""The run that is shown: what the run pane says of it, and what the user tells it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import assert_never
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.run.cards.timeline import StepCard, checkpoint_of_card
-from studio.application.run.debugging.breakpoints import BreakpointSet
 from studio.application.run.debugging.console import evaluated
 from studio.application.run.displayed_run import DisplayedRun
 from studio.application.run.inspector.sources import reading_for_display, sources_for
@@ -21,10 +19,8 @@ from studio.application.run.past.branches import BranchView
 from studio.application.run.past.compare import RunComparison, RunSide, compare
 from studio.application.run.past.overview import RunOverview, overview
 from studio.application.run.past.record import RunRecord
-from studio.application.run.start.plan import Arrived, Ended, Journal, RunPlan, Streamed
-from studio.application.run.start.session import RunSession
+from studio.application.run.start.plan import Journal, RunPlan
 from studio.application.run.view import RunView
-from studio.application.run.words import sentence_of
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.past.tree import state_at
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
@@ -34,10 +30,8 @@ from studio.core.agent.values.state import RunModel, RunState
 from studio.core.models.base import ChatModel
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
-from studio.viewmodels.run.slot import RunMark, RunSlot, RunSlots, slot_path
-
-DRAIN_MS = 33
-"""How often what happened is shown: thirty times a second, whatever the model's speed."""
+from studio.viewmodels.run.sessions import RunSessions
+from studio.viewmodels.run.slot import RunSlot, RunSlots, slot_path
 
 _OUTPUT_MS = 150
 """Between two looks at what the calls under way say."""
@@ -45,14 +39,11 @@ _OUTPUT_MS = 150
 _MOST_FOLDED = 2000
 """Events up to which an earlier moment is folded for the watches."""
 
-_LATE = 5
-"""Looks without a first fact after which the pane says that the tools are made ready."""
-
 
 class RunController(QObject):
-    """The runs of a window: one of each prompt, live or opened from history; one of them is shown.
+    """The run that a window shows: that of the open prompt, or one opened from history.
 
-    All signals but the last three tell of the run that is shown.
+    What goes on is told of by `sessions`, whether it is shown or not.
     """
 
     state_changed = Signal(RunView)
@@ -65,10 +56,6 @@ class RunController(QObject):
     branch_named = Signal(str, int, str)  # id of the run, number of the branch, its name
     call_outputs_changed = Signal(Mapping)  # what each call under way has said so far, by its row
     refused = Signal(str)  # sentence for the user: what was asked is not possible, or broke
-    stood_elsewhere = Signal(str, str)  # prompt whose run is not shown and stands or ended; words
-    marks_changed = Signal(dict)  # RunMark of each prompt whose run goes on, by its path
-    started = Signal(str)  # id of the run
-    ended = Signal(str)  # id of the run: it is over (done, stopped, failed, …)
 
     def __init__(
         self,
@@ -79,18 +66,19 @@ class RunController(QObject):
     ) -> None:
         super().__init__(parent)
         self._background = background
-        self._journal = journal
         self.breakpoints = breakpoints if breakpoints is not None else FileBreakpoints(self)
         self._slots = RunSlots()
+        self.sessions = RunSessions(self._slots, background, journal, self.breakpoints, self)
+        """What drives the runs."""
         self._model_now: RunModel | None = None
-        self._marks: dict[str, RunMark] = {}
         self._wanted = Inspection()
-        self._drain = QTimer(self)
-        self._drain.setInterval(DRAIN_MS)
-        self._drain.timeout.connect(self._take)
         self._listening = QTimer(self)
         self._listening.setInterval(_OUTPUT_MS)
         self._listening.timeout.connect(self._read_live_output)
+        self.sessions.changed.connect(self._show)
+        self.sessions.streamed.connect(self._on_streamed)
+        self.sessions.ended.connect(self._compare_with_past)
+        self.sessions.refused.connect(self.refused)
         self.breakpoints.changed.connect(self._on_breakpoints)
 
     @property
@@ -112,11 +100,6 @@ class RunController(QObject):
     def is_live(self) -> bool:
         """Whether the run that is shown is under way or waits."""
         return self._slot.is_live
-
-    @property
-    def marks(self) -> Mapping[str, RunMark]:
-        """Which prompts have a run that goes on."""
-        return self._marks
 
     @property
     def past(self) -> PastRun | None:
@@ -149,9 +132,8 @@ class RunController(QObject):
         slot.drop_run()
         slot.shown, slot.announced, slot.against = DisplayedRun(), "", against
         slot.here = Breakpoint(HERE, frozenset({to})) if to is not None else None
-        slot.session = self._session_of(plan, at_entry=at_entry)
         slot.follows_prompt, slot.missing_model = follows_prompt, None
-        self._drive(slot, *first)
+        self.sessions.begin(slot, plan, *first, at_entry=at_entry)
 
     def set_model_now(self, model: RunModel | None) -> None:
         """Say which model a run of the open prompt would begin with; None where nobody knows."""
@@ -177,8 +159,7 @@ class RunController(QObject):
         self._slot.shown = DisplayedRun(
             before.state, before.tree.copy(), events, names=dict(before.names)
         )
-        self._slot.session = self._session_of(plan)
-        self._drive(self._slot, ForkFrom(checkpoint))
+        self.sessions.begin(self._slot, plan, ForkFrom(checkpoint))
 
     def show_prompt(self, path: str) -> None:
         """Show the run of the prompt that the user has turned to; those of others go on.
@@ -188,16 +169,6 @@ class RunController(QObject):
         """
         if self._slots.turn_to(path):
             self._show(self._slot)
-
-    def follow_prompt(self, old: str, new: str) -> None:
-        """A prompt has another file name: its run goes along.
-
-        Args:
-            old: the path before; empty for one that was never saved.
-            new: the path now.
-        """
-        if self._slots.rename(old, new):
-            self._tell_marks()
 
     def open_record(self, record: RunRecord) -> None:
         """Show a run of the past; nothing is asked or called, and no run that goes on is ended."""
@@ -236,34 +207,8 @@ class RunController(QObject):
 
     def close(self) -> None:
         """Let go of the runs under way; they are journaled as stopped."""
-        self._drain.stop()
         self._listening.stop()
-        for slot in self._slots:
-            slot.drop_run()
-
-    def _session_of(self, plan: RunPlan, *, at_entry: bool = False) -> RunSession:
-        options = replace(
-            plan.options,
-            breakpoints=self._breakpoints(self.breakpoints.value),
-            exceptions=self.breakpoints.value.exceptions,
-            stop_at_entry=at_entry or plan.options.stop_at_entry,
-        )
-        return RunSession(replace(plan, options=options), self._journal)
-
-    def _drive(self, slot: RunSlot, *first: Command) -> None:
-        if slot.session is None:
-            return
-        slot.driving = self._background.start(slot.session.drive(*first))
-        slot.looks = 0
-        self._drain.start()
-        self._tell_marks()
-
-    def _tell_marks(self) -> None:
-        """Say which prompts have a run that goes on, where that changed."""
-        marks = self._slots.marks
-        if marks != self._marks:
-            self._marks = marks
-            self.marks_changed.emit(dict(marks))
+        self.sessions.close()
 
     # Commands -------------------------------------------------------------------------------------
 
@@ -273,19 +218,7 @@ class RunController(QObject):
         Args:
             commands: in order; a later one is dropped where an earlier one led to a problem.
         """
-        session = self._slot.session
-        if session is None:
-            return
-        if self._slot.driving is None:
-            self._drive(self._slot, *commands)
-            return
-        if self._slot.shown.state is None and any(isinstance(each, StopRun) for each in commands):
-            self._slot.driving.cancel()  # its tools are still being made ready: nothing has begun
-            return
-        self._background.start(session.send(*commands), self._on_sent)
-        if any(isinstance(each, PauseRun) for each in commands) and self._slot.view.is_busy:
-            self._slot.shown.is_pausing = True
-            self._show(self._slot)
+        self.sessions.send(self._slot, *commands)
 
     def step(self) -> None:
         """Over a model call or a tool as one."""
@@ -303,7 +236,7 @@ class RunController(QObject):
         """Go on, and stand still at the next place of a sort, or at a breakpoint before it."""
         if self._slot.session is not None and self._slot.view.is_waiting:
             self._slot.here = Breakpoint(HERE, frozenset({place}))
-            self._tell_breakpoints(self._slot)
+            self.sessions.set_breakpoints(self._slot)
             self.send(Continue())
 
     def fork_from(self, card: StepCard, *then: Command) -> None:
@@ -352,38 +285,6 @@ class RunController(QObject):
         shown = self._slot.shown
         self.compared.emit(compare(shown.side_of(left), shown.side_of(right)))
 
-    def _on_sent(self, future: Future[str]) -> None:
-        if not future.cancelled() and (wrong := future.result()):
-            self.refused.emit(wrong)
-        self._take()
-
-    # Breakpoints ----------------------------------------------------------------------------------
-
-    def _breakpoints(self, value: BreakpointSet) -> tuple[Breakpoint, ...]:
-        here = self._slot.here
-        return value.breakpoints if here is None else (*value.breakpoints, here)
-
-    def _on_breakpoints(self, value: BreakpointSet) -> None:
-        for slot in self._slots:
-            session = slot.session
-            if session is not None and self.breakpoints.belongs_to(session.plan.document):
-                self._tell_breakpoints(slot)
-        self._show(self._slot)
-
-    def _tell_breakpoints(self, slot: RunSlot) -> None:
-        """Give a run its breakpoints: the file's as they are now, where that file is open."""
-        session, value = slot.session, self.breakpoints.value
-        if session is None:
-            return
-        options = session.plan.options
-        held = tuple(each for each in options.breakpoints if each.id != HERE)
-        if self.breakpoints.belongs_to(session.plan.document):
-            held = value.breakpoints
-            options = replace(options, exceptions=value.exceptions)
-        here = () if slot.here is None else (slot.here,)
-        session.plan = replace(session.plan, options=replace(options, breakpoints=(*held, *here)))
-        self._background.start(session.set_options(session.plan))
-
     # Showing --------------------------------------------------------------------------------------
 
     def inspect(self, wanted: Inspection) -> None:
@@ -414,58 +315,6 @@ class RunController(QObject):
             return shown.state
         return state_at(shown.events, place.id)
 
-    def _take(self) -> None:
-        """Show all that has arrived since the last time."""
-        for slot in self._slots:
-            self._take_of(slot)
-            session = slot.session
-            if session is not None and slot.driving is None and session.has_waiting_commands:
-                self._drive(slot)
-        if not any(slot.is_live for slot in self._slots):
-            self._drain.stop()
-        self._tell_marks()
-
-    def _take_of(self, slot: RunSlot) -> None:
-        if slot.session is None:
-            return
-        arrivals = slot.session.take()
-        if not arrivals:
-            slot.looks += 1
-            if slot.looks == _LATE and slot.shown.state is None:
-                self._show(slot)
-            return
-        over = False
-        for arrival in arrivals:
-            match arrival:
-                case Arrived() | Streamed():
-                    slot.shown.take(arrival)
-                case Ended(fault=fault):
-                    over = True
-                    if fault:
-                        self.refused.emit(fault)
-                case _:
-                    assert_never(arrival)
-        if over:
-            slot.driving = None
-            slot.shown.streaming, slot.shown.is_pausing = None, False
-        self._leave_here(slot, arrivals)
-        self._show(slot)
-        self._announce(slot, over=over)
-        streaming = slot.shown.streaming
-        if slot is not self._slot:
-            self._tell_elsewhere(slot, arrivals)
-        elif streaming is not None and isinstance(arrivals[-1], Streamed):
-            self.inspect(self._wanted)
-            self.streamed.emit(streaming.text)
-
-    def _tell_elsewhere(self, slot: RunSlot, arrivals: Iterable[object]) -> None:
-        """Say that a run which is not shown wants the user, or has ended."""
-        state = slot.shown.state
-        came = any(isinstance(each, Arrived) for each in arrivals)
-        if state is not None and came and (state.is_over or state.pause is not None):
-            path = state.setup.path if slot.is_beside else slot.path
-            self.stood_elsewhere.emit(path, sentence_of(state))
-
     def _read_live_output(self) -> None:
         """Show what the calls under way have said by now."""
         session = self._slot.session
@@ -486,14 +335,14 @@ class RunController(QObject):
         if self._slot.shown.output is not before and self._wanted.tab == "tool":
             self.inspect(self._wanted)
 
-    def _leave_here(self, slot: RunSlot, arrivals: Iterable[object]) -> None:
-        """Once the run stands still, the place that it was to run to is no breakpoint any more."""
-        state, here = slot.shown.state, slot.here
-        pause = state.pause if state is not None else None
-        arrived = any(isinstance(each, Arrived) for each in arrivals)
-        if here is not None and arrived and pause is not None and here.id in pause.breakpoints:
-            slot.here = None
-            self._tell_breakpoints(slot)
+    def _on_breakpoints(self) -> None:
+        self._show(self._slot)
+
+    def _on_streamed(self, slot: RunSlot) -> None:
+        streaming = slot.shown.streaming
+        if slot is self._slot and streaming is not None:
+            self.inspect(self._wanted)
+            self.streamed.emit(streaming.text)
 
     def _show(self, slot: RunSlot) -> None:
         """Make the view of a run that is shown; of another one it is made when it is."""
@@ -524,23 +373,12 @@ class RunController(QObject):
         has_own = self._model_now is not None and self._slots.is_of_open_prompt(self._slot)
         return None if has_own else self._slot.other_model
 
-    def _announce(self, slot: RunSlot, *, over: bool) -> None:
-        run = slot.shown.run
-        if not run:
-            return
-        if run != slot.announced:
-            slot.announced = run
-            self.started.emit(run)
-        if over:
-            self.ended.emit(run)
-            self._compare_with_past(slot)
-
-    def _compare_with_past(self, slot: RunSlot) -> None:
+    def _compare_with_past(self, run: str) -> None:
         """Once it is over, put a run beside the one whose results it used."""
-        past, slot.against = slot.against, None
-        now = slot.shown.state
-        if past is None or now is None:
+        slot = next((each for each in self._slots if each.against and each.shown.run == run), None)
+        if slot is None or slot.against is None or slot.shown.state is None:
             return
+        past, now, slot.against = slot.against, slot.shown.state, None
         comparison = compare(
             RunSide(self.tr("The run before"), state_at(past.events, past.last)),
             RunSide(self.tr("This run"), now),

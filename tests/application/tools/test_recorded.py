@@ -41,7 +41,7 @@ def controller(qapp: object, path: Path) -> Iterator[RunController]:
 
 
 def run(qtbot: QtBot, controller: RunController, what: RunPlan) -> None:
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.start(what)
 
 

@@ -53,7 +53,8 @@ class Bench:
 
     def __init__(self, qtbot: QtBot, background: Background) -> None:
         self.qtbot = qtbot
-        self.controller = RunController(background)
+        self.journal = ListJournal()
+        self.controller = RunController(background, self.journal)
         self.pane = RunPane()
         self.said: list[str] = []
         pane, controller = self.pane, self.controller
@@ -430,11 +431,9 @@ def test_the_list_of_breakpoints_is_opened_from_the_bar(bench: Bench) -> None:
 
 
 def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
-    journal = ListJournal()
-    bench.controller._journal = journal
     bench.controller.start(plan([LOOKUP, FINAL]))
     bench.until_over()
-    bench.controller.open_record(RunRecord("From history", tuple(journal.events)))
+    bench.controller.open_record(RunRecord("From history", tuple(bench.journal.events)))
     started: list[bool] = []
     bench.pane.request_run.connect(started.append)
 
@@ -688,7 +687,7 @@ def test_a_thread_goes_on_below_its_answer(bench: Bench, example: str) -> None:
             if line:
                 bench.qtbot.keyClick(chat, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
             bench.qtbot.keyClicks(chat, text)
-        with bench.qtbot.waitSignal(bench.controller.ended):
+        with bench.qtbot.waitSignal(bench.controller.sessions.ended):
             bench.qtbot.keyClick(chat, Qt.Key.Key_Return)
         assert chat.toPlainText() == ""
     text = bench.pane.inspector.text_of("answer")

@@ -35,7 +35,7 @@ def past(qtbot: QtBot, path: Path) -> RunState:
     background = Background()
     with closing(RunStore(path)) as store:
         controller = RunController(background, StoreJournal(store))
-        with qtbot.waitSignal(controller.ended):
+        with qtbot.waitSignal(controller.sessions.ended):
             controller.start(plan([LOOKUP, FINAL]))
         controller.close()
         background.stop()
@@ -178,7 +178,7 @@ def test_a_run_under_way_is_not_deleted(
     background = Background()
     with closing(RunStore(path)) as store:
         controller = RunController(background, StoreJournal(store))
-        with qtbot.waitSignal(controller.started):
+        with qtbot.waitSignal(controller.sessions.started):
             controller.start(plan([LOOKUP, FINAL]), at_entry=True)
         qtbot.waitUntil(lambda: controller.view.is_waiting)
         assert controller.state is not None
@@ -189,7 +189,7 @@ def test_a_run_under_way_is_not_deleted(
             history.delete([past.setup.run, live])
         assert told == ["1 run was deleted; 1 run is under way and was kept; stop it first."]
         assert [line.id for line in store.runs()] == [live]
-        with qtbot.waitSignal(controller.ended):
+        with qtbot.waitSignal(controller.sessions.ended):
             controller.stop()
         controller.close()
         background.stop()
@@ -248,7 +248,7 @@ def test_two_runs_are_compared(
     background = Background()
     with closing(RunStore(path)) as store:
         controller = RunController(background, StoreJournal(store))
-        with qtbot.waitSignal(controller.ended):
+        with qtbot.waitSignal(controller.sessions.ended):
             controller.start(plan([LOOKUP, "Final Answer: Rome."]))
         controller.close()
         background.stop()

@@ -82,7 +82,7 @@ def _until_over(qtbot: QtBot, controller: RunController) -> None:
 def test_a_run_goes_to_its_answer_without_stopping(
     qtbot: QtBot, controller: RunController, journal: ListJournal
 ) -> None:
-    with qtbot.waitSignal(controller.ended) as ended:
+    with qtbot.waitSignal(controller.sessions.ended) as ended:
         controller.start(plan([LOOKUP, CALCULATE, FINAL]))
 
     assert controller.state is not None
@@ -104,7 +104,7 @@ def test_a_fact_is_written_before_it_is_shown(qtbot: QtBot, background: Backgrou
         assert last.seq >= 1
 
     controller.state_changed.connect(note)
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.start(plan([FINAL]))
 
     assert shown
@@ -385,7 +385,7 @@ def test_a_model_that_took_the_place_of_one_that_is_gone_is_set_up(
     qtbot: QtBot, controller: RunController, journal: ListJournal
 ) -> None:
     own = ScriptedModel([LOOKUP, FINAL], label="A")
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.start(plan(own))
     record = RunRecord("From history", tuple(journal.events))
     at = next(each for each in record.checkpoints if each.place == PausePoint.OBSERVATION)

@@ -44,7 +44,7 @@ def controller(background: Background, journal: ListJournal) -> Iterator[RunCont
 
 
 def over(qtbot: QtBot, controller: RunController, plan: RunPlan) -> None:
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.start(plan)
 
 
@@ -76,7 +76,7 @@ def test_a_run_of_the_past_goes_on_with_another_observation(
     waiting(qtbot, controller, PausePoint.OBSERVATION)
     assert controller.view.record == ""
     assert len(controller.view.branches) == 2
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.send(EditObservation(0, "Rome"), Continue())
 
     assert controller.state is not None
@@ -117,7 +117,7 @@ def test_a_run_is_replayed_with_what_the_person_did_in_it(
     controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
     controller.start(plan([LOOKUP, FINAL]))
     waiting(qtbot, controller, PausePoint.OBSERVATION)
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.send(EditObservation(0, "Rome"), Continue())
     controller.breakpoints.toggle_place(PausePoint.OBSERVATION)
     past = controller.past
@@ -167,7 +167,7 @@ def test_it_runs_to_a_place_once(qtbot: QtBot, controller: RunController) -> Non
     waiting(qtbot, controller, PausePoint.BEFORE_REQUEST)
     assert controller.state is not None
     assert controller.state.iteration == 2
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.send(Continue())
     assert controller.breakpoints.value.breakpoints == ()
 
@@ -200,7 +200,7 @@ def test_a_branch_ends_where_it_was_left(qtbot: QtBot, controller: RunController
     )
     controller.go_to(at.id)
     waiting(qtbot, controller, PausePoint.OBSERVATION)
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.send(Continue())
     whole = controller.past
     assert whole is not None
@@ -225,7 +225,7 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
     )
     controller.go_to(at.id)
     waiting(qtbot, controller, PausePoint.OBSERVATION)
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.send(Continue())
     past = controller.past
     assert past is not None
@@ -240,7 +240,7 @@ def test_places_of_a_record_are_folded_from_states_on_the_way(
 def test_a_stopped_run_can_be_replayed_too(qtbot: QtBot, controller: RunController) -> None:
     controller.start(plan([LOOKUP, FINAL]), to=PausePoint.TOOL_CALL)
     waiting(qtbot, controller, PausePoint.TOOL_CALL)
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.stop()
     offers = controller.view.offers
     assert offers.title == "The run was stopped."

@@ -38,7 +38,7 @@ def test_what_an_old_run_said_is_not_kept_in_memory(
     qtbot: QtBot, controller: RunController, store: RunStore
 ) -> None:
     for _ in range(5):
-        with qtbot.waitSignal(controller.ended):
+        with qtbot.waitSignal(controller.sessions.ended):
             controller.start(plan([CALCULATE, FINAL]))
     assert len(store.runs()) == 5
     gc.collect()
@@ -48,7 +48,7 @@ def test_what_an_old_run_said_is_not_kept_in_memory(
 def test_a_run_that_was_let_go_of_can_still_be_written(
     qtbot: QtBot, controller: RunController, store: RunStore, tmp_path: Path
 ) -> None:
-    with qtbot.waitSignal(controller.ended):
+    with qtbot.waitSignal(controller.sessions.ended):
         controller.start(plan([CALCULATE, FINAL]))
     (line,) = store.runs()
     events = list(store.events(line.id))

@@ -65,17 +65,17 @@ def test_a_run_that_is_not_shown_goes_on_and_tells_of_its_end(
 ) -> None:
     held = HeldModel([FINAL])
     told: list[tuple[str, str]] = []
-    controller.stood_elsewhere.connect(lambda path, words: told.append((path, words)))
+    controller.sessions.stood_elsewhere.connect(lambda path, words: told.append((path, words)))
     controller.show_prompt(ONE)
     controller.start(_plan("one.prompty", held))
-    qtbot.waitUntil(lambda: controller.marks == {ONE: "running"})
+    qtbot.waitUntil(lambda: controller.sessions.marks == {ONE: "running"})
     controller.show_prompt(OTHER)
     controller.start(_plan("other.prompty", ScriptedModel([LOOKUP, FINAL])), at_entry=True)
-    qtbot.waitUntil(lambda: controller.marks == {ONE: "running", OTHER: "waiting"})
+    qtbot.waitUntil(lambda: controller.sessions.marks == {ONE: "running", OTHER: "waiting"})
     before = controller.view
 
     held.go_on(1000)
-    qtbot.waitUntil(lambda: controller.marks == {OTHER: "waiting"})
+    qtbot.waitUntil(lambda: controller.sessions.marks == {OTHER: "waiting"})
 
     assert [path for path, _ in told] == [ONE]
     assert told[0][1].startswith("Done in 1 iteration")
@@ -117,7 +117,7 @@ def test_a_run_of_the_past_ends_none_that_goes_on(
 
     controller.open_record(past)
     assert controller.view.record
-    assert controller.marks == {ONE: "waiting"}
+    assert controller.sessions.marks == {ONE: "waiting"}
     controller.show_prompt(OTHER)
     controller.show_prompt(ONE)
     assert controller.view.is_waiting
@@ -130,10 +130,10 @@ def test_a_prompt_with_another_file_name_keeps_its_run(
     controller.start(_plan("one.prompty", ScriptedModel([LOOKUP, FINAL])), at_entry=True)
     qtbot.waitUntil(lambda: controller.view.is_waiting)
 
-    controller.follow_prompt(ONE, OTHER)
+    controller.sessions.follow_prompt(ONE, OTHER)
     controller.show_prompt(OTHER)
 
-    assert controller.marks == {OTHER: "waiting"}
+    assert controller.sessions.marks == {OTHER: "waiting"}
     assert controller.view.is_waiting
     controller.send(Continue())
     qtbot.waitUntil(lambda: not controller.is_live)
