@@ -9,14 +9,14 @@ from typing import Literal
 from studio.application.run.cards.timeline import Timeline, timeline_of
 from studio.application.run.debugging.console import ConsoleLine
 from studio.application.run.diagram import DiagramState, diagram_of
-from studio.application.run.offers.of_run import model_to_ask_about, offers_for, with_model_asked
-from studio.application.run.offers.offer import Offers, pausing_offers
+from studio.application.run.offers.of_run import model_to_ask_about, offers_for
+from studio.application.run.offers.offer import Offers
 from studio.application.run.past.branches import BranchView
 from studio.application.run.past.forks import ForkKey, ForkView
 from studio.application.run.words import PROTOCOL_NAMES, bare, money, seconds, sentence_of, tokens
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
-from studio.core.agent.values.commands import Approve, ChooseModel, Continue, StepOn
+from studio.core.agent.values.commands import Approve, Continue, StepOn
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunModel, RunState
 from studio.core.wire.reply import Reply
@@ -169,12 +169,12 @@ def view_of(
         diagram = diagram_of(None, sentence, break_places, log_places)
         return RunView(sentence=sentence, diagram=diagram, record=record, is_starting=starting)
     earlier = before.timeline if before is not None else None
-    offers = pausing_offers(state) if pausing else offers_for(state, is_record=bool(record))
     other = (
         None if record or pausing else model_to_ask_about(state, model_now, can_keep=can_keep_model)
     )
-    if other is not None and (state.pause is not None or ChooseModel in allowed(state)):
-        offers = with_model_asked(offers, state, other, can_keep=can_keep_model)
+    offers = offers_for(
+        state, is_record=bool(record), is_pausing=pausing, asked=other, can_keep=can_keep_model
+    )
     return RunView(
         state=state,
         sentence=sentence,

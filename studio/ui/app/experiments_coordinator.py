@@ -216,7 +216,7 @@ class ExperimentsCoordinator(QObject):
 
     def _open_run(self, controller: ExperimentController, key: CellKey) -> None:
         """Put a kept run into the history, and open it there."""
-        journal = controller.journal_of(key)
+        journal = controller.answers.journal_of(key)
         if journal is None or self._store is None:
             self._run.refuse(self.tr("The run of this cell was not kept."))
             return

@@ -175,7 +175,7 @@ class ExperimentView(QWidget):
         if row is None:
             return
         variant = max(0, index.column() - FIRST_VARIANT)
-        self.controller.look_at(CellKey(1, row, variant))
+        self.controller.answers.look_at(CellKey(1, row, variant))
 
     def _compare_blind(self) -> None:
         """Two answers side by side: the baseline's, or the first column's, and the chosen one's."""
@@ -314,7 +314,7 @@ class ExperimentView(QWidget):
         controller.progress_changed.connect(self.head.show_progress)
         controller.running_changed.connect(lambda on: self._show_state(running=on))
         controller.loaded.connect(lambda: self._show_state(running=controller.is_running))
-        controller.cell_changed.connect(self._show_cell)
+        controller.answers.cell_changed.connect(self._show_cell)
         controller.workers_changed.connect(self.head.show_workers)
         self.run_button.clicked.connect(self._on_run)
         self.batch_box.toggled.connect(self._on_batches)
@@ -330,7 +330,7 @@ class ExperimentView(QWidget):
         detail.request_run.connect(self.request_run)
         detail.request_edit.connect(self.request_edit)
         detail.request_accept.connect(controller.answers.accept)
-        detail.request_repeat.connect(controller.look_at)
+        detail.request_repeat.connect(controller.answers.look_at)
         detail.rated.connect(controller.answers.rate)
         self.setFocusProxy(self.table)
         # Also where a filter or a button has the keyboard: the window's own run a prompt.

@@ -1,4 +1,4 @@
-"""What the user says of the answers of a result: accepted, rated, better than another."""
+"""The answers of a result: looked at, and accepted, rated or preferred by the user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.ratings import Rating
 from studio.core.text.reason import named_reason
-from studio.viewmodels.experiments.shown_cell import AnswerPair
+from studio.viewmodels.experiments.grid_model import ExperimentGridModel
+from studio.viewmodels.experiments.shown_cell import AnswerPair, ShownCell, shown_cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +30,58 @@ class ShownResult:
 
 
 class ResultAnswers(QObject):
-    """Writes it to the experiment's rows and to the ledger, and takes it back."""
+    """Reads the cells of the shown result; writes what the user says to rows and ledger."""
 
+    cell_changed = Signal(ShownCell)  # the one that is looked at
     reported = Signal(str)  # a sentence: what was written where
     failed = Signal(str)
     written = Signal()  # rows of the experiment are others now
-    rated = Signal(CellKey)
-    preferred = Signal()  # one of two answers
+    rated = Signal()  # an answer, or one of two was preferred: what is counted of it is other now
 
     def __init__(
-        self, path: Path, shown: Callable[[], ShownResult | None], parent: QObject | None = None
+        self,
+        path: Path,
+        model: ExperimentGridModel,
+        shown: Callable[[], ShownResult | None],
+        parent: QObject | None = None,
     ) -> None:
         """Make it.
 
         Args:
             path: the experiment's file.
+            model: the cells of the shown result.
             shown: gives the result that is shown.
             parent: its owner.
         """
         super().__init__(parent)
         self._path = path
+        self._model = model
         self._shown = shown
+        self._key: CellKey | None = None
         self._accepted: list[AcceptedAnswer] = []
+
+    def look_at(self, key: CellKey) -> None:
+        """Show a cell."""
+        shown, grid = self._shown(), self._model.grid
+        if shown is None or grid is None:
+            return
+        self._key = key
+        try:
+            cell = shown_cell(shown.ledger, shown.number, grid, key)
+        except LedgerError as error:
+            self.failed.emit(named_reason(error))
+            return
+        self.cell_changed.emit(cell)
+
+    def update(self, key: CellKey) -> None:
+        """Something came of a cell: it is shown anew if it is the one that is looked at."""
+        if key == self._key:
+            self.look_at(key)
+
+    def journal_of(self, key: CellKey) -> bytes | None:
+        """The kept run of a cell."""
+        shown = self._shown()
+        return None if shown is None else shown.ledger.journal(shown.number, key)
 
     def pairs(self, one: int, other: int, rows: Sequence[int]) -> list[AnswerPair]:
         """The answers of two variants to the same rows, where both have one and they differ."""
@@ -78,7 +109,7 @@ class ResultAnswers(QObject):
         except LedgerError as error:
             self.failed.emit(named_reason(error))
             return
-        self.preferred.emit()
+        self.rated.emit()
 
     def accept(self, key: CellKey) -> None:
         """Write a cell's answer to its row as the expected one."""
@@ -114,7 +145,8 @@ class ResultAnswers(QObject):
         except LedgerError as error:
             self.failed.emit(named_reason(error))
             return
-        self.rated.emit(key)
+        self.update(key)
+        self.rated.emit()
 
     def undo_accept(self) -> None:
         """Take the last accepted answer back."""

@@ -37,7 +37,6 @@ from studio.viewmodels.app.background import Background, LatestTask
 from studio.viewmodels.experiments.answers import ResultAnswers, ShownResult
 from studio.viewmodels.experiments.dialog_task import failure_words
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
-from studio.viewmodels.experiments.shown_cell import ShownCell, shown_cell
 from studio.viewmodels.experiments.started_run import FollowedRun, StartedRun
 
 _DRAW_MS = 33
@@ -70,7 +69,6 @@ class ExperimentController(QObject):
     planned = Signal(str)  # what keeps it from being run, lines of text; empty where nothing does
     reported = Signal(str)  # a sentence: paused, refused calls, written files
     failed = Signal(str)
-    cell_changed = Signal(ShownCell)
     facets_changed = Signal(RowFacets)
     workers_changed = Signal(str)  # a sentence on the workers that ask; empty for this process
     ended = Signal(ExperimentReport)  # a run has come to its end
@@ -100,15 +98,14 @@ class ExperimentController(QObject):
         self._result: int | None = None
         self._loading = LatestTask(background)
         self._planning = LatestTask(background)
-        self._shown: CellKey | None = None
         self._waits: str | None = None
         self._is_read = False
-        self.answers = ResultAnswers(path, lambda: self.shown, self)
+        self.answers = ResultAnswers(path, self.model, lambda: self.shown, self)
+        """The cells of the shown result, looked at and rated."""
         self.answers.reported.connect(self.reported)
         self.answers.failed.connect(self.failed)
         self.answers.written.connect(self.reload_plan)
-        self.answers.rated.connect(self._on_rated)
-        self.answers.preferred.connect(self._count)
+        self.answers.rated.connect(self._count)
         self._drawing = QTimer(self)
         self._drawing.setInterval(_DRAW_MS)
         self._drawing.timeout.connect(self._draw)
@@ -305,8 +302,7 @@ class ExperimentController(QObject):
         for _ in range(min(_MOST_AT_ONCE, len(run.arrived))):
             key, outcome = run.arrived.popleft()
             self.model.put(key, dot_of(outcome), outcome.score)
-            if key == self._shown:
-                self.look_at(key)
+            self.answers.update(key)
         progress = run.progress
         if progress is not None:
             self.progress_changed.emit(progress)
@@ -369,26 +365,6 @@ class ExperimentController(QObject):
             for head in reversed(self.heads[:_MOST_EARLIER])
         )  # fmt: skip
 
-    # -- one cell -------------------------------------------------------------------------------
-
-    def look_at(self, key: CellKey) -> None:
-        """Show a cell."""
-        shown, grid = self.shown, self.model.grid
-        if shown is None or grid is None:
-            return
-        self._shown = key
-        try:
-            cell = shown_cell(shown.ledger, shown.number, grid, key)
-        except LedgerError as error:
-            self.failed.emit(named_reason(error))
-            return
-        self.cell_changed.emit(cell)
-
-    def journal_of(self, key: CellKey) -> bytes | None:
-        """The kept run of a cell of the shown result."""
-        shown = self.shown
-        return None if shown is None else shown.ledger.journal(shown.number, key)
-
     def variant(self, key: CellKey) -> PlannedVariant | None:
         """The prompt and model of a cell's column, as the file has them now."""
         grid, plan = self.model.grid, self.plan
@@ -396,11 +372,6 @@ class ExperimentController(QObject):
             return None
         name = grid.variants[key.variant]
         return next((each for each in plan.variants if each.name == name), None)
-
-    def _on_rated(self, key: CellKey) -> None:
-        if key == self._shown:
-            self.look_at(key)
-        self._count()
 
     def export(self, form: str, path: Path) -> None:
         """Write the shown result for other programs."""

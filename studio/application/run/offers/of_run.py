@@ -1,4 +1,4 @@
-"""What can be done with a run that is shown: at its place, or with one that is over."""
+"""What can be done with a run that is shown: as it goes, at its place, or once it is over."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from functools import partial
 from studio.application.run.offers.at_pause import offers_of
 from studio.application.run.offers.offer import Offer, Offers
 from studio.application.words import translate
-from studio.core.agent.values.commands import ChooseModel, StopRun
+from studio.core.agent.run.requests import allowed
+from studio.core.agent.values.commands import ChooseModel, PauseRun, StopRun
 from studio.core.agent.values.state import RunModel, RunState
 
 _tr = partial(translate, "RunOffers")
@@ -48,8 +49,32 @@ def _replay() -> Offer:
     )
 
 
-def offers_for(state: RunState, *, is_record: bool) -> Offers:
-    """What can be done with a run: that of its place, or what can be made of one that is over."""
+def offers_for(
+    state: RunState,
+    *,
+    is_record: bool,
+    is_pausing: bool = False,
+    asked: RunModel | None = None,
+    can_keep: bool = True,
+) -> Offers:
+    """What can be done with a run: that of its place, or what can be made of one that is over.
+
+    Args:
+        state: the run.
+        is_record: whether it was opened from history.
+        is_pausing: whether it was told to stand still, and what is under way is waited for.
+        asked: the model that must be chosen or turned down first.
+        can_keep: whether the model that it has is to be had here.
+    """
+    if is_pausing:
+        return _while_pausing(state)
+    made = _without_model_asked(state, is_record=is_record)
+    if asked is not None and (state.pause is not None or ChooseModel in allowed(state)):
+        return _with_model_asked(made, state, asked, can_keep=can_keep)
+    return made
+
+
+def _without_model_asked(state: RunState, *, is_record: bool) -> Offers:
     if not is_record:
         made = offers_of(state)
         again = (_rerun(), _replay()) if _is_whole(state, made) else ()
@@ -57,6 +82,20 @@ def offers_for(state: RunState, *, is_record: bool) -> Offers:
     told = offers_of(state, can_reply=False) if state.is_over else Offers()
     title = told.title or _tr("A run of the past.")
     return replace(told, title=title, offers=(_resume(), _rerun(), _replay()))
+
+
+def _while_pausing(state: RunState) -> Offers:
+    """What is said from the wish to pause until the run stands: what under way is waited for."""
+    if any(call.status == "running" for call in state.step.calls):
+        return Offers(_tr("The run pauses once the tool has answered."))
+    if state.step.reply is not None:
+        return Offers(_tr("The run pauses at the next place."))
+    cut = Offer(
+        _tr("Cut the reply off"),
+        _tr("Wait no longer; what has come of the reply is kept."),
+        (PauseRun(abort=True),),
+    )
+    return Offers(_tr("The run pauses once the reply is here."), offers=(cut,))
 
 
 def _is_whole(state: RunState, made: Offers) -> bool:
@@ -79,7 +118,7 @@ def model_to_ask_about(
     return None if can_keep and state.declined is not None and now.is_same(state.declined) else now
 
 
-def with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_keep: bool) -> Offers:
+def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_keep: bool) -> Offers:
     """What can be done where the model must be chosen first.
 
     Args:

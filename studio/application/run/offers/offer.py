@@ -8,7 +8,7 @@ from typing import Literal
 
 from studio.application.run.edits.in_place import EditSpec, arguments_text
 from studio.application.words import translate
-from studio.core.agent.values.commands import Command, PauseRun, StepOn
+from studio.core.agent.values.commands import Command, StepOn
 from studio.core.agent.values.state import Call, RunState
 from studio.core.wire.reply import Reply
 
@@ -62,20 +62,6 @@ class Offers:
 
     offers: tuple[Offer, ...] = ()
     """The buttons, the most likely first."""
-
-
-def pausing_offers(state: RunState) -> Offers:
-    """What is said from the wish to pause until the run stands: what under way is waited for."""
-    if any(call.status == "running" for call in state.step.calls):
-        return Offers(_tr("The run pauses once the tool has answered."))
-    if state.step.reply is not None:
-        return Offers(_tr("The run pauses at the next place."))
-    cut = Offer(
-        _tr("Cut the reply off"),
-        _tr("Wait no longer; what has come of the reply is kept."),
-        (PauseRun(abort=True),),
-    )
-    return Offers(_tr("The run pauses once the reply is here."), offers=(cut,))
 
 
 def go_on(label: str, tip: str) -> Offer:
