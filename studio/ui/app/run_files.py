@@ -12,8 +12,8 @@ from studio.application.exchange.runs import file_name, form_of
 from studio.core.runs.summary import RunSummary
 from studio.ui.run.file_choice import ask_journals, ask_target
 from studio.viewmodels.app.notifications import Notification, Notifications
+from studio.viewmodels.exchange import RunExchange
 from studio.viewmodels.run.controller import RunController
-from studio.viewmodels.run.exchange import RunExchange
 
 
 class RunFiles(QObject):

@@ -46,11 +46,11 @@ from studio.ui.window.panes import Panes
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.update_notice import UpdateNotice
 from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.exchange import RunExchange
 from studio.viewmodels.history.controller import HistoryController
 from studio.viewmodels.preview.controller import EmbeddedCount, PreviewController
 from studio.viewmodels.run.breakpoint_book import Debugging
 from studio.viewmodels.run.controller import RunController
-from studio.viewmodels.run.exchange import RunExchange
 from studio.viewmodels.tools.controller import ToolsController
 from studio.viewmodels.tools.questions import CallRequest
 

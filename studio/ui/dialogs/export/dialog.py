@@ -21,7 +21,7 @@ from studio.ui.dialogs.export.subject import ExportSubject
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.viewmodels.app.notifications import Notification, Notifications
-from studio.viewmodels.exchange.export import ExportController
+from studio.viewmodels.exchange import ExportController
 
 _WAIT = 250
 """Milliseconds before a check that goes on is said to be under way."""

@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 from studio.application.exchange.runs import file_name, form_of
 from studio.core.agent.run.runner import Run
 from studio.core.runs.store import RunStore
-from studio.viewmodels.run.exchange import RunExchange
+from studio.viewmodels.exchange import ExportController, RunExchange
+from tests.application.exchange.test_export import PROMPT, order
 from tests.core.agent.runs import NATIVE, call, calling, run_of
 
 
@@ -65,3 +66,14 @@ def test_what_goes_wrong_is_said(
 
 def test_files_are_named_after_prompt_and_time() -> None:
     assert file_name("A b/c", 0.0, "r1", form_of("otlp")) == "A_b_c.19700101.000000.r1.otlp.json"
+
+
+def test_the_controller_makes_and_writes(qtbot: QtBot, tmp_path: Path) -> None:
+    controller = ExportController()
+    with qtbot.waitSignal(controller.made) as caught:
+        controller.order(order("prompty", city="Oslo"))
+    assert caught.args is not None
+    path = tmp_path / "out.prompty"
+    assert controller.write(path, caught.args[0]) == ""
+    assert path.read_text(encoding="utf-8") == PROMPT
+    assert "could not be written" in controller.write(tmp_path / "no" / "x", caught.args[0])
