@@ -4,36 +4,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from html import unescape
 from pathlib import Path
 from types import MappingProxyType
 
 from lsprotocol import types
 
-from studio.application.editing.experiment.names import files_named, rename_everywhere
+from studio.application.editing.experiment.names import files_named
 from studio.application.editing.folding import folds
 from studio.application.editing.hover import hover
-from studio.application.editing.names import (
-    definition,
-    file_at,
-    name_at,
-    places_of,
-    references_to_files,
-    tool_at,
-    tool_rename,
-)
+from studio.application.editing.names import references_to_files
 from studio.application.editing.offers import complete
 from studio.application.editing.snippets import expand
+from studio.application.highlight.lexer import lex_line
+from studio.application.highlight.lexer_state import START, YAML_FILE
 from studio.application.preview.copy import messages_as_markdown
 from studio.application.preview.shown import shown_prompt
 from studio.application.preview.value import Preview
 from studio.core.prompty.document import InputDeclaration, PromptDocument
-from studio.core.prompty.edit.edits import rename_input
 from studio.core.prompty.fmt import tidy_edits
-from studio.core.text.problem import Fix, Problem, Severity, TextEdit
+from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.span import Span
-from studio.servers.lsp import experiments
 from studio.servers.lsp.open_text import OpenText
 
 SOURCE = "prompt-studio"
@@ -59,6 +51,33 @@ _KINDS: Mapping[str, types.CompletionItemKind] = MappingProxyType(
         "snippet": types.CompletionItemKind.Snippet,
     }
 )
+
+_TOKENS: Mapping[str, str] = MappingProxyType(
+    {
+        "key": "property",
+        "role": "class",
+        "attribute": "parameter",
+        "string": "string",
+        "number": "number",
+        "constant": "keyword",
+        "keyword": "keyword",
+        "operator": "operator",
+        "comment": "comment",
+        "delimiter": "macro",
+        "variable": "variable",
+        "filter": "function",
+        "name": "function",
+        "reference": "decorator",
+        "link": "string",
+        "heading": "type",
+        "code": "string",
+    }
+)
+"""The protocol's type of each style of the lexer; styles that have none are plain text."""
+
+_NUMBERS = {name: number for number, name in enumerate(dict.fromkeys(_TOKENS.values()))}
+
+LEGEND = types.SemanticTokensLegend(token_types=list(_NUMBERS), token_modifiers=[])
 
 _LONGEST_VALUE = 40
 
@@ -99,13 +118,8 @@ def _code_action(
         kind=types.CodeActionKind.QuickFix,
         diagnostics=[_diagnostic(reading, problem)],
         is_preferred=preferred,
-        edit=workspace_edit(reading, fix.edits),
+        edit=reading.workspace_edit(fix.edits),
     )
-
-
-def workspace_edit(reading: OpenText, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
-    """Edits of the text, as one change that the editor makes."""
-    return types.WorkspaceEdit(changes={reading.uri: reading.positions.edits(edits)})
 
 
 def completions(
@@ -153,58 +167,6 @@ def hover_at(reading: OpenText, position: types.Position) -> types.Hover | None:
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, _markdown(text)))
 
 
-def definition_at(reading: OpenText, position: types.Position) -> types.Location | None:
-    """Where the name at a place is declared, or the file that it refers to."""
-    offset = reading.positions.offset(position)
-    path = reading.document.source.path
-    if reading.document.is_experiment:
-        return experiments.definition_at(reading, offset)
-    file = file_at(reading.document, offset)
-    if file is not None and path is not None and (path.parent / file).is_file():
-        start = types.Position(0, 0)
-        return types.Location((path.parent / file).as_uri(), types.Range(start, start))
-    span = definition(reading.document, offset)
-    return None if span is None else types.Location(reading.uri, reading.positions.range(span))
-
-
-def references_at(reading: OpenText, position: types.Position) -> list[types.Location]:
-    """Every place that names what is at a place, its declaration among them."""
-    _, places = places_of(reading.document, reading.positions.offset(position))
-    return [types.Location(reading.uri, reading.positions.range(place)) for place in places]
-
-
-def renamable_at(
-    reading: OpenText, position: types.Position
-) -> types.PrepareRenamePlaceholder | None:
-    """The name at a place that can be given another, and its range."""
-    offset = reading.positions.offset(position)
-    if reading.document.is_experiment:
-        return experiments.renamable_at(reading, offset)
-    name, places = places_of(reading.document, offset)
-    place = next((each for each in places if each.touches(offset)), None)
-    if place is None or reading.document.source.slice(place).strip("\"'") != name:
-        return None
-    return types.PrepareRenamePlaceholder(reading.positions.range(place), name)
-
-
-def rename_at(reading: OpenText, position: types.Position, new: str) -> types.WorkspaceEdit | None:
-    """Edits that rename the input or tool at a place.
-
-    Raises:
-        ValueError: the new name is none, or is taken; the text says which.
-    """
-    offset = reading.positions.offset(position)
-    if reading.document.is_experiment:
-        return experiments.rename_at(reading, offset, new)
-    name = name_at(reading.document, offset)
-    if name is not None:
-        whole = workspace_edit(reading, rename_input(reading.document, name, new))
-        others = rename_everywhere(reading.document, name, new)
-        return experiments.with_files(reading, whole, others)
-    tool = tool_at(reading.document, offset)
-    return workspace_edit(reading, tool_rename(reading.document, tool, new)) if tool else None
-
-
 def folding_ranges(reading: OpenText) -> list[types.FoldingRange]:
     """Front matter, its blocks, sections and fenced code."""
     return [types.FoldingRange(fold.first, fold.last) for fold in folds(reading.document)]
@@ -221,6 +183,31 @@ def messages_text(reading: OpenText) -> str:
     """The messages that a model would get, as Markdown; samples stand where values are missing."""
     prepared = shown_prompt(reading.document, {}, None, reading.trust).prepared
     return messages_as_markdown(Preview(reading.document, prepared.messages, reading.document))
+
+
+def semantic_tokens(reading: OpenText) -> types.SemanticTokens:
+    """Every colored run of characters, in the relative form of the protocol."""
+    if reading.document.agent_file:
+        return types.SemanticTokens([])
+    source, positions = reading.document.source, reading.positions
+    data: list[int] = []
+    state = YAML_FILE if reading.document.is_experiment else START
+    last_line = last_start = 0
+    starts = (*source.line_starts, len(source.text))
+    for line, start in enumerate(source.line_starts):
+        text = source.text[start : starts[line + 1]].rstrip("\r\n")
+        tokens, state = lex_line(text, state)
+        for token in tokens:
+            kind = _TOKENS.get(token.style)
+            if kind is None:
+                continue
+            place = positions.range(Span(start + token.start, start + token.end))
+            column, length = place.start.character, place.end.character - place.start.character
+            if line != last_line:
+                last_start = 0
+            data += (line - last_line, column - last_start, length, _NUMBERS[kind], 0)
+            last_line, last_start = line, column
+    return types.SemanticTokens(data)
 
 
 def inlay_hints(reading: OpenText, range_: types.Range) -> list[types.InlayHint]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
+
+from lsprotocol import types
 
 from studio.application.document.findings import findings_of
 from studio.application.document.reading import read_document
@@ -17,7 +20,7 @@ from studio.core.models.connection_file import read_connections
 from studio.core.paths import user_paths
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.files_beside import files_beside
-from studio.core.text.problem import Problem
+from studio.core.text.problem import Problem, TextEdit
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.lsp.positions import PositionEncoding, Positions
 
@@ -50,6 +53,10 @@ class OpenText:
     def problems(self) -> tuple[Problem, ...]:
         """What `check` says of it."""
         return findings_of(self.document, self.trust)
+
+    def workspace_edit(self, edits: Sequence[TextEdit]) -> types.WorkspaceEdit:
+        """Edits of the text, as one change that the editor makes."""
+        return types.WorkspaceEdit(changes={self.uri: self.positions.edits(edits)})
 
     @property
     def around(self) -> EditorContext:

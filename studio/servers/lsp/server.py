@@ -23,11 +23,9 @@ from pygls.uris import to_fs_path
 from studio import __version__
 from studio.core.paths import user_paths
 from studio.core.system_libraries import has_display
-from studio.servers.lsp import features
-from studio.servers.lsp.index import SymbolIndex
+from studio.servers.lsp import features, names
 from studio.servers.lsp.open_text import OpenText, read
 from studio.servers.lsp.positions import PositionEncoding
-from studio.servers.lsp.semantic import LEGEND, semantic_tokens
 
 OPEN_COMMAND = "prompt-studio.open"
 RUN_COMMAND = "prompt-studio.run"
@@ -51,7 +49,7 @@ class PromptLanguageServer(LanguageServer):
         )
         self._readings: dict[str, OpenText] = {}
         self._due: dict[str, asyncio.Handle] = {}
-        self._index: SymbolIndex | None = None
+        self._index: names.SymbolIndex | None = None
         self.is_alone = False
         """Whether the process is this server's: what was loaded for the first text is then no
         longer looked through for garbage, which took 40 ms now and then between key and finding."""
@@ -97,7 +95,7 @@ class PromptLanguageServer(LanguageServer):
     def symbols(self, query: str) -> list[types.WorkspaceSymbol]:
         """The names in the folders of the editor that answer a query."""
         if self._index is None:
-            self._index = SymbolIndex(self.encoding)
+            self._index = names.SymbolIndex(self.encoding)
         uris = list(self.workspace.folders) or [self.workspace.root_uri or ""]
         paths = (to_fs_path(uri) for uri in uris if uri.startswith("file:"))
         return self._index.find(tuple(Path(path) for path in paths if path), query)
@@ -162,15 +160,15 @@ def _add_looking(server: PromptLanguageServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def definition(params: types.DefinitionParams) -> types.Location | None:
-        return features.definition_at(server.reading(params.text_document.uri), params.position)
+        return names.definition_at(server.reading(params.text_document.uri), params.position)
 
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     def references(params: types.ReferenceParams) -> list[types.Location]:
-        return features.references_at(server.reading(params.text_document.uri), params.position)
+        return names.references_at(server.reading(params.text_document.uri), params.position)
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     def highlights(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
-        found = features.references_at(server.reading(params.text_document.uri), params.position)
+        found = names.references_at(server.reading(params.text_document.uri), params.position)
         return [types.DocumentHighlight(each.range) for each in found]
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
@@ -186,9 +184,9 @@ def _add_looking(server: PromptLanguageServer) -> None:
     def folding(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
         return features.folding_ranges(server.reading(params.text_document.uri))
 
-    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, LEGEND)
+    @server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, features.LEGEND)
     def tokens(params: types.SemanticTokensParams) -> types.SemanticTokens:
-        return semantic_tokens(server.reading(params.text_document.uri))
+        return features.semantic_tokens(server.reading(params.text_document.uri))
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def inlay(params: types.InlayHintParams) -> list[types.InlayHint]:
@@ -224,13 +222,13 @@ def _add_changing(server: PromptLanguageServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def renamable(params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
-        return features.renamable_at(server.reading(params.text_document.uri), params.position)
+        return names.renamable_at(server.reading(params.text_document.uri), params.position)
 
     @server.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))
     def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
         reading = server.reading(params.text_document.uri)
         try:
-            return features.rename_at(reading, params.position, params.new_name)
+            return names.rename_at(reading, params.position, params.new_name)
         except ValueError as error:
             raise JsonRpcInvalidParams(str(error)) from error
 

@@ -24,9 +24,9 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, StoreError
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.live_runs import LiveRun, LiveRuns, wish_for
-from studio.servers.mcp.prompt_tools import READS, Answer, File, Inputs
 from studio.servers.mcp.run_state import masked, state_as_json
 from studio.servers.mcp.served_folder import ServedFolder
+from studio.servers.mcp.tool_types import READS, Answer, File, Inputs
 
 OUTWARD = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=True)
 """For tools that may ask a model or call a tool."""

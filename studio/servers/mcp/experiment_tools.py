@@ -31,9 +31,9 @@ from studio.core.text.counted import counted
 from studio.core.tools.source import ToolSourceError
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.debug_tools import OUTWARD
-from studio.servers.mcp.prompt_tools import READS, Answer
 from studio.servers.mcp.run_state import masked
 from studio.servers.mcp.served_folder import ServedFolder
+from studio.servers.mcp.tool_types import READS, Answer
 
 ExperimentPath: TypeAlias = Annotated[
     str, Field(description="An .experiment.yaml file, relative to the served folder")

@@ -4,11 +4,10 @@
 # in them. As texts it could not look up the functions that ask.
 
 import difflib
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated
 
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from studio.application.document.checked_file import (
@@ -18,52 +17,24 @@ from studio.application.document.checked_file import (
     finding_as_json,
     fix_all,
 )
-from studio.application.document.findings import merged
-from studio.application.preview.requests import request_preview
-from studio.application.preview.shown import shown_prompt
-from studio.application.preview.value import PreviewTarget
 from studio.application.trust import references_of
-from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.export.source import ExportValues, make_source
 from studio.core.export.targets import all_targets, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.convert.whole import convert as convert_document
 from studio.core.prompty.document import Dialect
-from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.prompty.shapes import messages_to_json, tools_to_json
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.wire.request import Provider, provider_of
 from studio.servers.mcp.consent import UserConsent, ask, needs
+from studio.servers.mcp.request_tools import add_request_tools
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
-from studio.servers.mcp.value_origin import origins_of
-
-Answer: TypeAlias = dict[str, Any]
-"""What a tool answers: a JSON object."""
-
-File: TypeAlias = Annotated[str, Field(description="A prompt file, relative to the served folder")]
-UnsavedText: TypeAlias = Annotated[
-    str | None, Field(description="Look at this text in the file's place; it is not saved")
-]
-Inputs: TypeAlias = Annotated[
-    dict[str, Any] | None, Field(description="Values of the prompt's inputs, by name")
-]
-BodyForm: TypeAlias = Annotated[
-    Provider | None, Field(description="Whose form of the body; the prompt's own otherwise")
-]
-
-READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-"""For tools that change nothing and ask nobody outside."""
-
-WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
-"""For tools that may write a file of the folder."""
+from studio.servers.mcp.tool_types import READS, WRITES, Answer, File, Inputs, UnsavedText
 
 
 def add_prompt_tools(server: MCPServer, folder: ServedFolder) -> None:
     """Give a server the tools on prompt files."""
     _add_check(server, folder)
-    _add_shown(server, folder)
+    add_request_tools(server, folder)
     _add_convert(server, folder)
     _add_export(server, folder)
 
@@ -125,59 +96,6 @@ def _add_check(server: MCPServer, folder: ServedFolder) -> None:
             "text": after.source.text,
             "left": [finding_as_json(after, each, name) for each in after.problems],
         }
-
-
-def _add_shown(server: MCPServer, folder: ServedFolder) -> None:
-    @server.tool(annotations=READS)
-    async def messages(file: File, inputs: Inputs = None, text: UnsavedText = None) -> Answer:
-        """The messages that a model would get; samples stand where values are missing."""
-        prepared, _ = await _shown(folder, file, inputs, text)
-        made = prepared.messages
-        return {
-            "messages": messages_to_json(made, prepared.document.dialect),
-            "tools": tools_to_json(made.tools),
-            "samples": sorted(prepared.samples),
-            "problems": _problems(folder, prepared),
-        }
-
-    @server.tool(annotations=READS)
-    async def request(
-        file: File, inputs: Inputs = None, provider: BodyForm = None, text: UnsavedText = None
-    ) -> Answer:
-        """The exact body that the provider would get. Nothing is sent."""
-        prepared, tools = await _shown(folder, file, inputs, text)
-        document = prepared.document
-        wanted = provider or provider_of(document.model)
-        made = request_preview(
-            wanted,
-            prepared,
-            tools,
-            document.model,
-            choose_protocol(document),
-            PreviewTarget(),
-        )
-        return {
-            "provider": wanted,
-            "body": made.body,
-            "notes": list(made.notes),
-            "problems": _problems(folder, prepared),
-        }
-
-    @server.tool(annotations=READS)
-    async def explain_value(
-        file: File,
-        quote: Annotated[str, Field(description="A text of the request, as it reads there")],
-        occurrence: Annotated[int, Field(description="Which of several, from 1", ge=1)] = 1,
-        inputs: Inputs = None,
-        provider: BodyForm = None,
-        text: UnsavedText = None,
-    ) -> Answer:
-        """Which text of the prompt file, or which input, made a piece of the request."""
-        prepared, tools = await _shown(folder, file, inputs, text)
-        found = origins_of(prepared, tools, quote, occurrence, provider)
-        if found is None:
-            raise ToolError(f"The request does not hold {quote!r} {occurrence} times.")
-        return {"file": folder.name(prepared.document.source.path), **found}
 
 
 def _add_convert(server: MCPServer, folder: ServedFolder) -> None:
@@ -266,22 +184,6 @@ def _checked(folder: ServedFolder, file: str, text: str | None) -> list[CheckedF
 def _checked_one(folder: ServedFolder, file: str, text: str | None) -> CheckedFile:
     content = folder.text(file) if text is None else text
     return check_text(content, folder.path(file), folder.trust)
-
-
-async def _shown(
-    folder: ServedFolder, file: str, inputs: dict[str, Any] | None, text: str | None
-) -> tuple[Prepared, tuple[ToolSpec, ...]]:
-    document = folder.document(file, text)
-    offered = await folder.offered_tools(document)
-    shown = shown_prompt(document, checked_inputs(document, inputs), offered, folder.trust)
-    return shown.prepared, shown.tools
-
-
-def _problems(folder: ServedFolder, prepared: Prepared) -> list[Answer]:
-    document = prepared.document
-    one = CheckedFile(document.source, merged(document.problems, prepared.problems))
-    name = folder.name(document.source.path)
-    return [finding_as_json(one, problem, name) for problem in one.problems]
 
 
 def _difference(name: str, old: str, new: str) -> str:

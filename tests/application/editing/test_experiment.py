@@ -16,6 +16,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import apply_edits
 from studio.servers.lsp import features
+from studio.servers.lsp import names as lsp_names
 from studio.servers.lsp.open_text import read
 
 PROMPT = """\
@@ -162,7 +163,7 @@ def test_an_input_is_renamed_in_all_files_that_hold_it(folder: Path) -> None:
 def test_the_language_server_goes_from_an_experiment_to_its_files(folder: Path) -> None:
     path = folder / "a.experiment.yaml"
     reading = read(path.as_uri(), path, EXPERIMENT, 1, "utf-16")
-    place = features.definition_at(
+    place = lsp_names.definition_at(
         reading, reading.positions.position(EXPERIMENT.index("Norway") - 4)
     )
     assert place is not None
@@ -170,8 +171,8 @@ def test_the_language_server_goes_from_an_experiment_to_its_files(folder: Path) 
     assert place.range.start == types.Position(2, 2)
     assert file_at(reading.document, EXPERIMENT.index("rows.csv") + 2) == "rows.csv"
     at = reading.positions.position(EXPERIMENT.index("country: Norway"))
-    assert features.renamable_at(reading, at) is not None
-    edit = features.rename_at(reading, at, "land")
+    assert lsp_names.renamable_at(reading, at) is not None
+    edit = lsp_names.rename_at(reading, at, "land")
     assert edit is not None
     assert edit.changes is not None
     assert {uri.rpartition("/")[2] for uri in edit.changes} == {
@@ -180,7 +181,7 @@ def test_the_language_server_goes_from_an_experiment_to_its_files(folder: Path) 
     prompt = folder / "capital.prompty"
     own = read(prompt.as_uri(), prompt, PROMPT, 1, "utf-16")
     at = own.positions.position(PROMPT.index("country"))
-    both = features.rename_at(own, at, "land")
+    both = lsp_names.rename_at(own, at, "land")
     assert both is not None
     assert both.changes is not None
     assert path.as_uri() in both.changes

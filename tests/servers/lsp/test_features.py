@@ -10,7 +10,6 @@ from studio.core.text.problem import apply_edits
 from studio.core.tools.trust.store import TrustStore
 from studio.servers.lsp import features
 from studio.servers.lsp.open_text import OpenText, read
-from studio.servers.lsp.semantic import LEGEND, semantic_tokens
 
 PROMPT = """---
 name: trip
@@ -79,14 +78,14 @@ def test_folds_hide_blocks(user_home: Path) -> None:
 
 def test_tokens_name_what_they_color(user_home: Path) -> None:
     made = reading(PROMPT)
-    data = semantic_tokens(made).data
+    data = features.semantic_tokens(made).data
     line = column = 0
     lines = PROMPT.split("\n")
     found = set()
     for at in range(0, len(data), 5):
         down, right, length, kind, _ = data[at : at + 5]
         line, column = line + down, right if down else column + right
-        found.add((lines[line][column : column + length], LEGEND.token_types[kind]))
+        found.add((lines[line][column : column + length], features.LEGEND.token_types[kind]))
     assert {("name", "property"), ("city", "variable"), ("upper", "function")} <= found
 
 
@@ -105,21 +104,6 @@ def test_formatting_keeps_what_is_said(user_home: Path) -> None:
     edits = features.formatting(made)
     assert len(edits) == 2
     assert {each.new_text for each in edits} <= {"", "\n"}
-
-
-def test_a_tool_is_renamed_where_it_is_named(user_home: Path) -> None:
-    made, position = place(PROMPT.replace("`look_up`", "`look¦_up`"))
-    assert features.renamable_at(made, position) is not None
-    edit = features.rename_at(made, position, "find")
-    assert edit is not None
-    assert edit.changes is not None
-    assert len(edit.changes[made.uri]) == 2
-
-
-def test_prose_has_no_name_to_rename(user_home: Path) -> None:
-    made, position = place(PROMPT.replace("Ask", "A¦sk"))
-    assert features.renamable_at(made, position) is None
-    assert features.rename_at(made, position, "x") is None
 
 
 def test_every_fix_of_a_finding_can_be_made(user_home: Path) -> None:

@@ -1,23 +1,107 @@
-"""Which text of a prompt file made a piece of the request: its origins, read backwards."""
+"""The tools on what a model would get: messages, the request, and the origin of each piece of it.
 
-from __future__ import annotations
+An origin is the text of the prompt file, or the input, that made a piece of the request.
+"""
+
+# The annotations are values: the SDK makes the schemas of them.
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
+
+from studio.application.document.checked_file import CheckedFile, finding_as_json
+from studio.application.document.findings import merged
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.requests import request_preview
+from studio.application.preview.shown import shown_prompt
 from studio.application.preview.value import Preview, PreviewTarget, RequestPreview
 from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.prepare import Prepared
+from studio.core.prompty.shapes import messages_to_json, tools_to_json
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.wire.request import Provider, provider_of
+from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
+from studio.servers.mcp.tool_types import READS, Answer, BodyForm, File, Inputs, UnsavedText
 
 _MOST = 600
 """Characters of a quote that are followed, each to its own place."""
+
+
+def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
+    """Give a server the tools that show what a model would get."""
+
+    @server.tool(annotations=READS)
+    async def messages(file: File, inputs: Inputs = None, text: UnsavedText = None) -> Answer:
+        """The messages that a model would get; samples stand where values are missing."""
+        prepared, _ = await _shown(folder, file, inputs, text)
+        made = prepared.messages
+        return {
+            "messages": messages_to_json(made, prepared.document.dialect),
+            "tools": tools_to_json(made.tools),
+            "samples": sorted(prepared.samples),
+            "problems": _problems(folder, prepared),
+        }
+
+    @server.tool(annotations=READS)
+    async def request(
+        file: File, inputs: Inputs = None, provider: BodyForm = None, text: UnsavedText = None
+    ) -> Answer:
+        """The exact body that the provider would get. Nothing is sent."""
+        prepared, tools = await _shown(folder, file, inputs, text)
+        document = prepared.document
+        wanted = provider or provider_of(document.model)
+        made = request_preview(
+            wanted,
+            prepared,
+            tools,
+            document.model,
+            choose_protocol(document),
+            PreviewTarget(),
+        )
+        return {
+            "provider": wanted,
+            "body": made.body,
+            "notes": list(made.notes),
+            "problems": _problems(folder, prepared),
+        }
+
+    @server.tool(annotations=READS)
+    async def explain_value(
+        file: File,
+        quote: Annotated[str, Field(description="A text of the request, as it reads there")],
+        occurrence: Annotated[int, Field(description="Which of several, from 1", ge=1)] = 1,
+        inputs: Inputs = None,
+        provider: BodyForm = None,
+        text: UnsavedText = None,
+    ) -> Answer:
+        """Which text of the prompt file, or which input, made a piece of the request."""
+        prepared, tools = await _shown(folder, file, inputs, text)
+        found = _origins_of(prepared, tools, quote, occurrence, provider)
+        if found is None:
+            raise ToolError(f"The request does not hold {quote!r} {occurrence} times.")
+        return {"file": folder.name(prepared.document.source.path), **found}
+
+
+async def _shown(
+    folder: ServedFolder, file: str, inputs: dict[str, Any] | None, text: str | None
+) -> tuple[Prepared, tuple[ToolSpec, ...]]:
+    document = folder.document(file, text)
+    offered = await folder.offered_tools(document)
+    shown = shown_prompt(document, checked_inputs(document, inputs), offered, folder.trust)
+    return shown.prepared, shown.tools
+
+
+def _problems(folder: ServedFolder, prepared: Prepared) -> list[Answer]:
+    document = prepared.document
+    one = CheckedFile(document.source, merged(document.problems, prepared.problems))
+    name = folder.name(document.source.path)
+    return [finding_as_json(one, problem, name) for problem in one.problems]
 
 
 @dataclass(slots=True)
@@ -43,7 +127,7 @@ class _Piece:
             self.source = ValueSource(Span(start, max(start, source.span.end)), source.input)
 
 
-def origins_of(
+def _origins_of(
     prepared: Prepared,
     tools: tuple[ToolSpec, ...],
     quote: str,

@@ -1,0 +1,204 @@
+"""Names in the protocol: where one is declared and used, its renaming, and all of some folders.
+
+An experiment names files, and inputs that its prompts declare; a renamed one changes there, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsprotocol import types
+
+from studio.application.document.prompt_files import prompt_files
+from studio.application.editing.experiment.names import (
+    FileEdits,
+    declaration_of,
+    rename_everywhere,
+    rename_from,
+    value_name_at,
+)
+from studio.application.editing.experiment.names import file_at as experiment_file_at
+from studio.application.editing.names import (
+    definition,
+    file_at,
+    name_at,
+    places_of,
+    tool_at,
+    tool_rename,
+)
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.edit.edits import rename_input
+from studio.core.prompty.parse import parse
+from studio.core.text.fuzzy import score
+from studio.servers.lsp.open_text import OpenText
+from studio.servers.lsp.positions import PositionEncoding, Positions
+
+_MOST = 200
+
+
+def definition_at(reading: OpenText, position: types.Position) -> types.Location | None:
+    """Where the name at a place is declared, or the file that it refers to."""
+    offset = reading.positions.offset(position)
+    path = reading.document.source.path
+    if reading.document.is_experiment:
+        return _definition_in_experiment(reading, offset)
+    file = file_at(reading.document, offset)
+    if file is not None and path is not None and (path.parent / file).is_file():
+        start = types.Position(0, 0)
+        return types.Location((path.parent / file).as_uri(), types.Range(start, start))
+    span = definition(reading.document, offset)
+    return None if span is None else types.Location(reading.uri, reading.positions.range(span))
+
+
+def references_at(reading: OpenText, position: types.Position) -> list[types.Location]:
+    """Every place that names what is at a place, its declaration among them."""
+    _, places = places_of(reading.document, reading.positions.offset(position))
+    return [types.Location(reading.uri, reading.positions.range(place)) for place in places]
+
+
+def renamable_at(
+    reading: OpenText, position: types.Position
+) -> types.PrepareRenamePlaceholder | None:
+    """The name at a place that can be given another, and its range."""
+    offset = reading.positions.offset(position)
+    if reading.document.is_experiment:
+        return _renamable_in_experiment(reading, offset)
+    name, places = places_of(reading.document, offset)
+    place = next((each for each in places if each.touches(offset)), None)
+    if place is None or reading.document.source.slice(place).strip("\"'") != name:
+        return None
+    return types.PrepareRenamePlaceholder(reading.positions.range(place), name)
+
+
+def rename_at(reading: OpenText, position: types.Position, new: str) -> types.WorkspaceEdit | None:
+    """Edits that rename the input or tool at a place.
+
+    Raises:
+        ValueError: the new name is none, or is taken; the text says which.
+    """
+    offset = reading.positions.offset(position)
+    if reading.document.is_experiment:
+        return _rename_in_experiment(reading, offset, new)
+    name = name_at(reading.document, offset)
+    if name is not None:
+        whole = reading.workspace_edit(rename_input(reading.document, name, new))
+        others = rename_everywhere(reading.document, name, new)
+        return _with_files(reading, whole, others)
+    tool = tool_at(reading.document, offset)
+    return reading.workspace_edit(tool_rename(reading.document, tool, new)) if tool else None
+
+
+def _definition_in_experiment(reading: OpenText, offset: int) -> types.Location | None:
+    """The file that is named at a place, or where a prompt declares the input of a value."""
+    path = reading.document.source.path
+    file = experiment_file_at(reading.document, offset)
+    if file is not None and path is not None:
+        start = types.Position(0, 0)
+        return types.Location((path.parent / file).as_uri(), types.Range(start, start))
+    found = value_name_at(reading.document, offset)
+    declared = declaration_of(reading.document, found[0]) if found is not None else None
+    if declared is None or declared[0].source.path is None:
+        return None
+    prompt, span = declared
+    assert prompt.source.path is not None
+    positions = Positions(prompt.source, reading.encoding)
+    return types.Location(prompt.source.path.as_uri(), positions.range(span))
+
+
+def _renamable_in_experiment(
+    reading: OpenText, offset: int
+) -> types.PrepareRenamePlaceholder | None:
+    """The value of a row at a place, which can be renamed with the prompt's input."""
+    found = value_name_at(reading.document, offset)
+    if found is None or declaration_of(reading.document, found[0]) is None:
+        return None
+    return types.PrepareRenamePlaceholder(reading.positions.range(found[1].key), found[0])
+
+
+def _rename_in_experiment(reading: OpenText, offset: int, new: str) -> types.WorkspaceEdit | None:
+    """Edits that rename the value at a place in the experiment, its rows and its prompts.
+
+    Raises:
+        ValueError: the new name is none, or is taken; the text says which.
+    """
+    found = value_name_at(reading.document, offset)
+    if found is None:
+        return None
+    changes = rename_from(reading.document, found[0], new)
+    return _with_files(reading, types.WorkspaceEdit(changes={}), changes)
+
+
+def _with_files(
+    reading: OpenText, edit: types.WorkspaceEdit, others: Iterable[FileEdits]
+) -> types.WorkspaceEdit:
+    """An edit with those of other files beside it."""
+    changes = {**(edit.changes or {})}
+    for each in others:
+        is_own = each.path == reading.document.source.path
+        uri = reading.uri if is_own else each.path.as_uri()
+        changes.setdefault(uri, Positions(each.source, reading.encoding).edits(each.edits))
+    return types.WorkspaceEdit(changes=changes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    stamp: tuple[int, int]
+    symbols: tuple[types.WorkspaceSymbol, ...]
+
+
+class SymbolIndex:
+    """What stands in the prompts of some folders."""
+
+    def __init__(self, encoding: PositionEncoding) -> None:
+        self._encoding = encoding
+        self._known: dict[Path, _Known] = {}
+
+    def find(self, folders: tuple[Path, ...], query: str) -> list[types.WorkspaceSymbol]:
+        """The prompts, inputs and tools whose name answers a query, the best first."""
+        ranked: list[tuple[int, str, int, types.WorkspaceSymbol]] = []
+        for path in prompt_files(folders):
+            for symbol in self._symbols(path):
+                points = score(query, symbol.name)
+                if points is not None:
+                    ranked.append((-points, symbol.name, len(ranked), symbol))
+        ranked.sort(key=lambda each: each[:3])
+        return [symbol for *_, symbol in ranked[:_MOST]]
+
+    def _symbols(self, path: Path) -> tuple[types.WorkspaceSymbol, ...]:
+        try:
+            facts = path.stat()
+            stamp = (facts.st_mtime_ns, facts.st_size)
+            known = self._known.get(path)
+            if known is None or known.stamp != stamp:
+                text = path.read_text(encoding="utf-8")
+                known = _Known(stamp, tuple(_symbols_of(parse(text, path), self._encoding)))
+                self._known[path] = known
+        except (OSError, UnicodeDecodeError):
+            return ()  # a file that is gone, or is not a text, names nothing
+        return known.symbols
+
+
+def _symbols_of(
+    document: PromptDocument, encoding: PositionEncoding
+) -> Iterator[types.WorkspaceSymbol]:
+    path = document.source.path
+    assert path is not None
+    positions = Positions(document.source, encoding)
+    uri, container = path.as_uri(), document.name or path.stem
+
+    def symbol(name: str, kind: types.SymbolKind, start: int, end: int) -> types.WorkspaceSymbol:
+        place = types.Range(positions.position(start), positions.position(end))
+        return types.WorkspaceSymbol(
+            types.Location(uri, place), name, kind, container_name=container
+        )
+
+    yield symbol(container, types.SymbolKind.File, 0, 0)
+    for item in document.inputs:
+        if item.name_span is not None:
+            span = item.name_span
+            yield symbol(item.name, types.SymbolKind.Variable, span.start, span.end)
+    for tool in document.tools:
+        if tool.span is not None:
+            yield symbol(tool.name, types.SymbolKind.Function, tool.span.start, tool.span.end)
