@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QBoxLayout,
+    QFrame,
     QHBoxLayout,
     QLabel,
-    QMenu,
-    QSizePolicy,
+    QListWidget,
+    QListWidgetItem,
     QStackedWidget,
-    QTabBar,
+    QTextBrowser,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -22,119 +23,151 @@ from PySide6.QtWidgets import (
 from studio.application.document.loading import LoadedPart
 from studio.application.preview.copy import messages_as_chat, messages_as_json, messages_as_markdown
 from studio.application.preview.diff import ConversationComparison, Pair
-from studio.application.preview.meter import Meter, meter
+from studio.application.preview.meter import meter
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
 from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.banner import Banner
+from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.empty_state import EmptyState
-from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.separator import Separator
+from studio.ui.preview.bar import PreviewBar
 from studio.ui.preview.cards.messages_view import MessagesView
 from studio.ui.preview.diff_tab import DiffTab
-from studio.ui.preview.loaded_view import LoadedView
-from studio.ui.preview.probe_panel import ProbePanel
 from studio.ui.preview.request_tab import RequestTab
 from studio.ui.preview.variables_tab import VariablesTab
-from studio.ui.style.colors import paint_text
-from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
+from studio.ui.style.icons import icon
+
+_MOST_HOLES = 6
+"""Holes of a probe that are in sight at once."""
+
+_LOADED_WORDS = (
+    QT_TRANSLATE_NOOP("LoadedView", "always"),
+    QT_TRANSLATE_NOOP("LoadedView", "when the skill is used"),
+    QT_TRANSLATE_NOOP("LoadedView", "in the list of commands"),
+    QT_TRANSLATE_NOOP("LoadedView", "when it is called"),
+    QT_TRANSLATE_NOOP("LoadedView", "in the list of agents"),
+    QT_TRANSLATE_NOOP("LoadedView", "with each request to this agent"),
+    QT_TRANSLATE_NOOP("LoadedView", "always, for files in its folder"),
+    QT_TRANSLATE_NOOP("LoadedView", "when it is run"),
+    QT_TRANSLATE_NOOP("LoadedView", "when it is read"),
+    QT_TRANSLATE_NOOP("LoadedView", "name and description"),
+    QT_TRANSLATE_NOOP("LoadedView", "body"),
+)
+"""The words of `loaded_parts`, marked for translation."""
 
 
-class _Bar(QWidget):
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.meter = Meter("", "")
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(40, 6)
-
-    def color(self) -> str:
-        """The tone of the filled part."""
-        return {"free": "accent", "close": "warning", "over": "error"}[self.meter.fullness]
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(theme_in_use().border))
-        box = QRectF(0, 0, self.width(), self.height())
-        painter.drawRoundedRect(box, 3, 3)
-        share = min(1.0, self.meter.share or 0.0)
-        if share > 0:
-            painter.setBrush(QColor(color_of(self.color())))
-            painter.drawRoundedRect(QRectF(0, 0, max(6.0, box.width() * share), 6), 3, 3)
-
-
-class TokenMeter(QWidget):
-    """The count of tokens, with the bar where the context window's size is known."""
+class LoadedView(QTextBrowser):
+    """A page to read; a file beside is named with its tokens, the other parts are shown whole."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.label = QLabel(self)
-        self.label.setMinimumWidth(1)  # a narrower pane must be possible, to get a shorter text
-        self.bar = _Bar(self)
-        self.bar.hide()
-        self._is_short = False
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 4, 0)
-        self._row.setSpacing(8)
-        self._row.addWidget(self.bar)
-        self._row.addWidget(self.label)
-        self._paint()
+        self.setAccessibleName(self.tr("What is loaded when"))
+        self.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.document().setDocumentMargin(12)
 
-    @property
-    def text(self) -> str:
-        """The count as it is written."""
-        return self.label.text()
+    def show_parts(self, parts: Sequence[LoadedPart]) -> None:
+        """Show parts; where it is scrolled to stays."""
+        at = self.verticalScrollBar().value()
+        self.setHtml("".join(self._section(part) for part in parts))
+        self.verticalScrollBar().setValue(at)
 
-    def show_meter(self, meter: Meter | None) -> None:
-        """Show a count; `None` for none."""
-        shown = meter or Meter("", "")
-        self.bar.meter = shown
-        self.bar.update()
-        self._write()
-        self.setToolTip(shown.detail)
-        self.setAccessibleName(self.tr("Tokens: {text}").format(text=shown.text))
-        self.setAccessibleDescription(shown.detail)
-        self._paint()
-
-    def needs(self) -> tuple[int, int, int]:
-        """Widths in pixels: of bar and text, of the text over the bar, of the figure over it."""
-        metrics = self.label.fontMetrics()
-        bar = self.bar.sizeHint().width() if self.bar.meter.share is not None else 0
-        texts = [metrics.horizontalAdvance(text) for text in self._texts()]
-        return (texts[0] + bar + 14, max(texts[0], bar) + 5, max(texts[1], bar) + 5)
-
-    def fit(self, width: int) -> None:
-        """Show as much as a width has room for."""
-        whole, bare, short = self.needs()
-        # Without a window to fill it says no more than the status bar.
-        self.setHidden(width < short or self.bar.meter.share is None)
-        self._is_short = width < bare
-        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.BottomToTop
-        self._row.setDirection(beside if width >= whole else below)
-        self._row.setSpacing(6 if width >= whole else 1)
-        self._write()
-
-    def _texts(self) -> tuple[str, str]:
-        """The count with its unit and share, and the figure alone."""
-        shown = self.bar.meter
-        share = "" if shown.share is None or shown.fullness == "free" else f" · {shown.share:.0%}"
-        return shown.text + share, shown.text.partition(" ")[0]
-
-    def _write(self) -> None:
-        self.bar.setHidden(self.bar.meter.share is None)
-        self.label.setText(self._texts()[self._is_short])
-
-    def _paint(self) -> None:
-        is_free = self.bar.meter.fullness == "free"
-        paint_text(self.label, "muted" if is_free else self.bar.color())
+    def _section(self, part: LoadedPart) -> str:
+        words = self.tr("{when}: {what}, about {tokens} tokens")
+        if part.tokens == 1:
+            words = self.tr("{when}: {what}, about 1 token")
+        head = words.format(when=_word(part.when), what=_word(part.what), tokens=f"{part.tokens:,}")
+        text = f'<p style="white-space: pre-wrap">{escape(part.text)}</p>' if part.text else ""
+        return f"<h4>{escape(head[:1].upper() + head[1:])}</h4>{text}"
 
 
-class PreviewPane(FollowsTheme, QWidget):
+def _word(text: str) -> str:
+    return QCoreApplication.translate("LoadedView", text) if text in _LOADED_WORDS else text
+
+
+class ProbePanel(QFrame):
+    """One line when all is well; otherwise the holes, each leading to its place."""
+
+    place_chosen = Signal(Span)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._report: ProbeReport | None = None
+        self._is_outdated = False
+        self._picture = Drawing("shield-check", 16)
+        self.summary = QLabel()
+        self.summary.setWordWrap(True)
+        close = QToolButton()
+        close.setIcon(icon("x"))
+        close.setIconSize(QSize(14, 14))
+        close.setToolTip(self.tr("Close"))
+        close.setAccessibleName(self.tr("Close the probe's report"))
+        close.clicked.connect(self.hide)
+        self.list = QListWidget()
+        self.list.setAccessibleName(self.tr("Holes found by the probe"))
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setWordWrap(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.itemActivated.connect(self._activate)
+        self.list.itemClicked.connect(self._activate)
+        row = QHBoxLayout()
+        row.setContentsMargins(12, 4, 8, 4)
+        row.setSpacing(8)
+        row.addWidget(self._picture)
+        row.addWidget(self.summary, 1)
+        row.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addLayout(row)
+        layout.addWidget(self.list)
+        self.hide()
+
+    def show_report(self, report: ProbeReport) -> None:
+        """Show what was found."""
+        self._report = report
+        self._is_outdated = False
+        self._draw()
+        self.show()
+
+    def mark_outdated(self) -> None:
+        """Say that the prompt was changed since."""
+        if self._report is not None and not self._is_outdated:
+            self._is_outdated = True
+            self._draw()
+
+    def _draw(self) -> None:
+        report = self._report
+        if report is None:
+            return
+        good = not report.holes
+        tone = "muted" if self._is_outdated else "success" if good else "error"
+        self._picture.draw("shield-check" if good else "triangle-alert", tone)
+        said = self.tr("{summary} The prompt was changed since: probe again.")
+        self.summary.setText(
+            said.format(summary=report.summary) if self._is_outdated else report.summary
+        )
+        self.list.clear()
+        for hole in report.holes:
+            item = QListWidgetItem(f"{hole.input}: {hole.attack.name}. {hole.change}")
+            item.setData(Qt.ItemDataRole.UserRole, hole.span)
+            item.setToolTip(self.tr("Tried with:\n{text}").format(text=hole.attack.text))
+            self.list.addItem(item)
+        self.list.setVisible(not good)
+        if not good:
+            rows = min(_MOST_HOLES, self.list.count())
+            self.list.setFixedHeight(rows * max(24, self.list.sizeHintForRow(0)) + 4)
+
+    def _activate(self, item: QListWidgetItem) -> None:
+        span = item.data(Qt.ItemDataRole.UserRole)
+        if span is not None:
+            self.place_chosen.emit(span)
+
+
+class PreviewPane(QWidget):
     """Shows a `Preview`; asks for places and inputs, and computes nothing."""
 
     request_reveal = Signal(Span)  # bring this place of the source into view
@@ -148,27 +181,8 @@ class PreviewPane(FollowsTheme, QWidget):
         self._preview: Preview | None = None
         self._probed = ""
         self.setAccessibleName(self.tr("Preview"))
-        self.tabs = QTabBar()
-        self.tabs.setAccessibleName(self.tr("Views of the preview"))
-        self.tabs.setExpanding(False)
-        self.tabs.setDrawBase(False)
-        for title in (
-            self.tr("Messages"),
-            self.tr("Request"),
-            self.tr("Variables"),
-            self.tr("Diff"),
-        ):
-            self.tabs.addTab(title)
-        self.total = TokenMeter()
-        self.raw_button = _tool_button("type", self.tr("Raw text instead of Markdown"))
-        self.raw_button.setCheckable(True)
-        self.probe_button = _tool_button(
-            "shield-check",
-            self.tr("Probe inputs: can a value change the structure of the messages?"),
-        )
-        self.copy_button = _tool_button("copy", self.tr("Copy the messages"))
-        self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.copy_button.setMenu(self._copy_menu())
+        self.bar = PreviewBar()
+        self.tabs = self.bar.tabs
         self.banner = Banner()
         self.probe_panel = ProbePanel()
         self.messages = MessagesView()
@@ -190,22 +204,13 @@ class PreviewPane(FollowsTheme, QWidget):
         self._stack.addWidget(self.loaded)
         self._arrange()
         self._connect()
-        self.follow_theme()
 
     def _arrange(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(4, 0, 8, 0)
-        bar.setSpacing(4)
-        bar.addWidget(self.tabs)
-        bar.addStretch(1)
-        bar.addWidget(self.total)
-        for button in (self.raw_button, self.probe_button, self.copy_button):
-            bar.addWidget(button)
         line = Separator()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        layout.addLayout(bar)
+        layout.addWidget(self.bar)
         layout.addWidget(line)
         layout.addWidget(self.banner)
         layout.addWidget(self.probe_panel)
@@ -213,8 +218,9 @@ class PreviewPane(FollowsTheme, QWidget):
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._change_tab)
-        self.raw_button.toggled.connect(self.messages.set_raw)
-        self.probe_button.clicked.connect(self.request_probe)
+        self.bar.raw_button.toggled.connect(self.messages.set_raw)
+        self.bar.probe_button.clicked.connect(self.request_probe)
+        self.bar.request_copy.connect(self._copy)
         self.probe_panel.place_chosen.connect(self.request_reveal)
         self.banner.activated.connect(self._reveal_blocker)
         self.banner.fix_clicked.connect(self._fix_blocker)
@@ -227,22 +233,6 @@ class PreviewPane(FollowsTheme, QWidget):
         self.variables.place_chosen.connect(self.request_reveal)
         self.variables.input_chosen.connect(self.request_input)
 
-    def minimumSizeHint(self) -> QSize:
-        """Room for every tab and button."""
-        buttons = (self.raw_button, self.probe_button, self.copy_button)
-        taken = sum(button.sizeHint().width() + 4 for button in buttons)
-        own = super().minimumSizeHint()
-        return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + 12), own.height())
-
-    def recolor(self) -> None:
-        """Fit the meter anew: while a style sheet goes and another comes, tabs are wider."""
-        self._fit_meter()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Every view's tab keeps its name: the token meter gives way first."""
-        super().resizeEvent(event)
-        self._fit_meter()
-
     def show_preview(self, preview: Preview | None) -> None:
         """Show a preview; `None` when no document is open."""
         before = self._preview.document.source.path if self._preview is not None else None
@@ -253,7 +243,7 @@ class PreviewPane(FollowsTheme, QWidget):
         if preview is None:
             self.banner.hide()
             self.probe_panel.hide()
-            self.total.show_meter(None)
+            self.bar.show_meter(None)
             self._stack.setCurrentWidget(self.empty)
             return
         has_any = bool(preview.messages.messages or preview.tools or preview.is_stale)
@@ -266,8 +256,7 @@ class PreviewPane(FollowsTheme, QWidget):
         self._show_banner(preview)
         if preview.document.source.text != self._probed:
             self.probe_panel.mark_outdated()
-        self.total.show_meter(meter(preview))
-        self._fit_meter()
+        self.bar.show_meter(meter(preview))
 
     def show_loaded(self, parts: Sequence[LoadedPart]) -> None:
         """Show what of a file of coding agents is loaded when, in place of messages."""
@@ -291,11 +280,6 @@ class PreviewPane(FollowsTheme, QWidget):
     def show_caret(self, offset: int) -> None:
         """Light the card whose source holds this place (code points)."""
         self.messages.light(offset)
-
-    def _fit_meter(self) -> None:
-        buttons = (self.raw_button, self.probe_button, self.copy_button)
-        taken = sum(button.sizeHint().width() + 4 for button in buttons if not button.isHidden())
-        self.total.fit(self.width() - self.tabs.sizeHint().width() - taken - 20)
 
     def _show_banner(self, preview: Preview) -> None:
         blocker = preview.blocker
@@ -351,16 +335,7 @@ class PreviewPane(FollowsTheme, QWidget):
         # Comparing costs a second preview: it is made only while it is looked at.
         on_diff = self._pages.currentWidget() is self.diff
         self.request_compare.emit(self.diff.pair if on_diff else None)
-        for button in (self.raw_button, self.probe_button, self.copy_button):
-            button.setVisible(on_messages)
-        self._fit_meter()
-
-    def _copy_menu(self) -> QMenu:
-        menu = QMenu(self)
-        menu.addAction(self.tr("As JSON"), lambda: self._copy("json"))
-        menu.addAction(self.tr("As Markdown"), lambda: self._copy("markdown"))
-        menu.addAction(self.tr("As chat text"), lambda: self._copy("chat"))
-        return menu
+        self.bar.show_buttons(shown=on_messages)
 
     def _copy(self, form: str) -> None:
         if self._preview is None:
@@ -371,9 +346,3 @@ class PreviewPane(FollowsTheme, QWidget):
             "chat": messages_as_chat,
         }[form]
         QGuiApplication.clipboard().setText(write(self._preview))
-
-
-def _tool_button(icon_name: str, tip: str) -> QToolButton:
-    button = icon_button(icon_name, tip)
-    button.setAutoRaise(True)
-    return button

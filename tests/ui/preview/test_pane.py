@@ -10,14 +10,16 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
-from studio.application.preview.meter import Fullness, Meter
+from studio.application.document.loading import loaded_parts
+from studio.application.document.reading import read_document
+from studio.application.preview.meter import Meter
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Fix, apply_edits
 from studio.core.text.span import Span
 from studio.ui.parts.chip import Chip
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.text_body import TextBody
-from studio.ui.preview.pane import PreviewPane, TokenMeter
+from studio.ui.preview.pane import LoadedView, PreviewPane
 from studio.ui.style.application import apply_theme
 from studio.ui.style.theme import DARK, LIGHT
 from studio.viewmodels.preview.controller import PreviewController
@@ -127,7 +129,7 @@ def test_a_click_on_the_authors_text_leads_to_that_text(desk: Desk) -> None:
     body = desk.pane.messages.cards[0].bodies[0]
     desk.click(body, body.toPlainText().index("Second") + 3)
     assert desk.revealed[-1].start == DOC.index("Second")
-    desk.pane.raw_button.setChecked(True)
+    desk.pane.bar.raw_button.setChecked(True)
     body = desk.pane.messages.cards[0].bodies[0]
     desk.bot.waitUntil(lambda: body.isVisible() and body.viewport().width() > 300)
     desk.click(body, body.toPlainText().index("paragraph"))
@@ -462,7 +464,7 @@ def test_the_probe_finds_a_planted_hole_and_leads_to_it(desk: Desk) -> None:
     planted = DOC.replace("template:\n", "template:\n  format: {kind: jinja2, strict: false}\n")
     desk.write(planted)
     with desk.bot.waitSignal(desk.controller.probed):
-        desk.bot.mouseClick(desk.pane.probe_button, Qt.MouseButton.LeftButton)
+        desk.bot.mouseClick(desk.pane.bar.probe_button, Qt.MouseButton.LeftButton)
     panel = desk.pane.probe_panel
     assert panel.isVisible()
     assert panel.list.count() > 0
@@ -472,7 +474,7 @@ def test_the_probe_finds_a_planted_hole_and_leads_to_it(desk: Desk) -> None:
     desk.write(DOC)
     assert "probe again" in panel.summary.text()
     with desk.bot.waitSignal(desk.controller.probed):
-        desk.pane.probe_button.click()
+        desk.pane.bar.probe_button.click()
     assert panel.summary.text().endswith("none changes the structure.")
     desk.path = desk.path.with_name("other.prompty")
     desk.write(DOC)
@@ -482,20 +484,20 @@ def test_the_probe_finds_a_planted_hole_and_leads_to_it(desk: Desk) -> None:
 def test_in_a_narrow_pane_the_tabs_keep_their_names(desk: Desk) -> None:
     desk.write(DOC)
     pane = desk.pane
-    pane.total.show_meter(Meter("≈12,345 tokens", "", 0.4))
+    pane.bar.total.show_meter(Meter("≈12,345 tokens", "", 0.4))
     last = pane.tabs.count() - 1
     for width, text in ((900, "≈12,345 tokens"), (490, "≈12,345")):
         pane.resize(width, 700)
         desk.bot.waitUntil(lambda: pane.tabs.tabRect(last).right() <= pane.tabs.width())
         assert pane.width() == width
-        assert pane.total.text == text
-        desk.bot.waitUntil(lambda: pane.total.rect().contains(pane.total.bar.geometry()))
-        assert pane.total.bar.isVisible()
-        assert not pane.total.bar.geometry().intersects(pane.total.label.geometry())
-        assert pane.tabs.geometry().right() < pane.total.geometry().left()
+        assert pane.bar.total.text == text
+        desk.bot.waitUntil(lambda: pane.bar.total.rect().contains(pane.bar.total.bar.geometry()))
+        assert pane.bar.total.bar.isVisible()
+        assert not pane.bar.total.bar.geometry().intersects(pane.bar.total.label.geometry())
+        assert pane.tabs.geometry().right() < pane.bar.total.geometry().left()
     pane.resize(425, 700)
     desk.bot.waitUntil(lambda: pane.tabs.tabRect(last).right() <= pane.tabs.width())
-    assert not pane.total.isVisible()
+    assert not pane.bar.total.isVisible()
 
 
 def test_the_first_cards_are_measured_with_their_text(
@@ -628,7 +630,7 @@ def test_without_a_document_the_pane_says_what_to_do(desk: Desk) -> None:
 def test_copying_messages(desk: Desk, qapp: object) -> None:
     desk.write(DOC)
     actions: dict[str, Callable[[], None]] = {
-        action.text(): action.trigger for action in desk.pane.copy_button.menu().actions()
+        action.text(): action.trigger for action in desk.pane.bar.copy_button.menu().actions()
     }
     actions["As chat text"]()
     assert QGuiApplication.clipboard().text().endswith("user: Hi")
@@ -636,14 +638,17 @@ def test_copying_messages(desk: Desk, qapp: object) -> None:
     assert "## user (name: Mina)" in QGuiApplication.clipboard().text()
 
 
-def test_the_filled_part_of_the_meter_has_the_color_of_its_tone(qtbot: QtBot) -> None:
-    wear(LIGHT)
-    meter = TokenMeter()
-    qtbot.addWidget(meter)
-    meter.bar.resize(40, 6)
-    shown: tuple[tuple[Fullness, str], ...] = (
-        ("free", LIGHT.accent), ("close", LIGHT.warning), ("over", LIGHT.error),
-    )  # fmt: skip
-    for fullness, color in shown:
-        meter.show_meter(Meter("≈12,345 tokens", "", 0.9, fullness))
-        assert meter.bar.grab().toImage().pixelColor(8, 3).name() == color
+def test_the_parts_of_an_agent_file_stand_in_their_order(tmp_path: Path, qtbot: QtBot) -> None:
+    skill = tmp_path / "tides" / "SKILL.md"
+    skill.parent.mkdir()
+    (skill.parent / "table.md").write_text("high and low\n" * 20, encoding="utf-8")
+    text = "---\nname: tides\ndescription: Tells the tides.\n---\n<b>Read</b> [it](table.md).\n"
+    view = LoadedView()
+    qtbot.addWidget(view)
+    view.show_parts(loaded_parts(read_document(text, skill)))
+    shown = view.toPlainText().splitlines()
+    assert shown[0].startswith("Always: name and description, about ")
+    assert "Tells the tides." in shown
+    assert "When the skill is used: body, about " in view.toPlainText()
+    assert "<b>Read</b> [it](table.md)." in shown
+    assert shown[-1].startswith("When it is read: table.md, about ")

@@ -6,11 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
-    QFont,
     QGuiApplication,
     QKeyEvent,
     QMouseEvent,
@@ -19,9 +18,7 @@ from PySide6.QtGui import (
     QPen,
 )
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
-    QLayout,
     QMenu,
     QPushButton,
     QSizePolicy,
@@ -31,107 +28,15 @@ from PySide6.QtWidgets import (
 
 from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
-from studio.core.text.plain_tip import plain_tip
 from studio.core.text.span import Span
 from studio.ui.base.actions import ON_CARD
 from studio.ui.base.menus import add_actions, add_own, own_menu
-from studio.ui.parts.chip import Chip
+from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
 from studio.ui.preview.cards.part_views import ToolCallView
 from studio.ui.preview.cards.text_body import TextBody
 from studio.ui.preview.cards.thumbnail import MediaView
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
-
-
-class CardHeader(QWidget):
-    """Role, chips, figures; under them a chip for each value that looks like structure."""
-
-    chip_clicked = Signal(str)  # name of an attribute; empty for the message itself
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._role = QLabel()
-        self._role.setTextFormat(Qt.TextFormat.PlainText)
-        font = self._role.font()
-        font.setWeight(QFont.Weight.DemiBold)
-        self._role.setFont(font)
-        self._meta = QLabel()
-        self._meta.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._chips = QHBoxLayout()
-        self._chips.setSpacing(8)
-        self._warnings = QHBoxLayout()
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        for label in (self._role, self._meta):
-            label.setFixedHeight(self.fontMetrics().height() + 4)  # as high as a chip
-        line.addWidget(self._role)
-        line.addLayout(self._chips)
-        line.addStretch(1)
-        line.addWidget(self._meta)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(8)
-        layout.addLayout(line)
-        layout.addLayout(self._warnings)
-
-    def say(self, text: str) -> None:
-        """Write where the message stands and what it costs."""
-        self._meta.setText(text)
-
-    def show_message(self, data: CardData) -> None:
-        """Show a message's role, attributes and warnings."""
-        self._role.setText(data.role)
-        paint_text(self._role, role_color(theme_in_use(), data.role))
-        paint_text(self._meta, "muted")
-        empty_layout(self._chips)
-        empty_layout(self._warnings)
-        origin = data.message.origin.source
-        origins = {"thread": self.tr("from the thread"), "implicit": self.tr("no marker")}
-        if data.is_open_thread:
-            origins["thread"] = self.tr("filled by the run")
-        if origin in origins:
-            word = origins[origin]
-            tip = self.tr("Click to see where it stands")
-            self._chips.addWidget(self._chip(word, "muted", tip))
-        for key, value in data.message.attributes.items():
-            tip = self.tr("Attribute {key!r}").format(key=key)
-            chip = self._chip(f"{key}={value}", "muted", tip, attribute=key)
-            self._chips.addWidget(chip)
-        if data.samples:
-            names = ", ".join(data.samples)
-            words = self.tr("sample, not sent: {names}").format(names=names)
-            tip = self.tr("A run does not take a sample by itself: it asks for the value.")
-            self._warnings.addWidget(self._chip(words, "warning", tip))
-        for problem in data.warnings:
-            words = self.tr("⚠ looks like structure")
-            chip = self._chip(words, "warning", problem.message)
-            chip.setAccessibleName(problem.message)
-            self._warnings.addWidget(chip)
-        if data.warnings or data.samples:
-            self._warnings.addStretch(1)
-        for layout in (self._chips, self._warnings):
-            for index in range(layout.count()):  # at once, as the card's content below
-                item = layout.itemAt(index)
-                if item is not None and (widget := item.widget()) is not None:
-                    widget.show()
-
-    def _chip(self, text: str, color: str, tip: str, attribute: str = "") -> Chip:
-        chip = Chip(text)
-        chip.set_color(color)
-        chip.setToolTip(plain_tip(tip))
-        chip.clicked.connect(partial(self._tell, attribute))
-        return chip
-
-    def _tell(self, attribute: str, _: bool = False) -> None:
-        self.chip_clicked.emit(attribute)
-
-
-def empty_layout(layout: QLayout) -> None:
-    """Take everything out of a layout."""
-    while (item := layout.takeAt(0)) is not None:
-        if (widget := item.widget()) is not None:
-            widget.hide()
-            widget.deleteLater()
 
 
 class MessageCard(FollowsTheme, QWidget):
@@ -182,7 +87,7 @@ class MessageCard(FollowsTheme, QWidget):
     @property
     def is_outdated(self) -> bool:
         """Whether what it says of the message's place and cost is another message's."""
-        return self._data is not None and self._said != _said(self._data)
+        return self._data is not None and self._said != head_words(self._data)
 
     def show_card(
         self, data: CardData, folder: Path | None, *, raw: bool, whole: bool = False
@@ -213,7 +118,7 @@ class MessageCard(FollowsTheme, QWidget):
         data = self._data
         if data is None:
             return
-        said = _said(data)
+        said = head_words(data)
         if said != self._said:
             self._said = said
             self._header.say(said[2])
@@ -386,22 +291,3 @@ class MessageCard(FollowsTheme, QWidget):
             self.place_clicked.emit(part.span)
         else:
             self._reveal_marker()
-
-
-def _said(data: CardData) -> tuple[int, str, str]:
-    return (data.number, data.role, _meta(data))
-
-
-def _meta(data: CardData) -> str:
-    words = (
-        QCoreApplication.translate("Card", "1 token")
-        if data.tokens == 1
-        else QCoreApplication.translate("Card", "{count:,} tokens").format(count=data.tokens)
-    )
-    said = words if data.is_exact else f"≈{words}"
-    if data.is_open_thread:
-        line = QCoreApplication.translate("Card", "line {line}")
-        return "" if data.line is None else line.format(line=data.line)
-    if data.line is None:
-        return said
-    return QCoreApplication.translate("Card", "line {line} · ").format(line=data.line) + said

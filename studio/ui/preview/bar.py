@@ -1,0 +1,198 @@
+"""The line above the preview: its tabs, the count of tokens, and buttons for the messages."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QSizePolicy,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
+
+from studio.application.preview.meter import Meter
+from studio.ui.parts.icon_button import icon_button
+from studio.ui.style.colors import paint_text
+from studio.ui.style.in_use import FollowsTheme, color_of, theme_in_use
+
+
+class _Bar(QWidget):
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.meter = Meter("", "")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(40, 6)
+
+    def color(self) -> str:
+        """The tone of the filled part."""
+        return {"free": "accent", "close": "warning", "over": "error"}[self.meter.fullness]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(theme_in_use().border))
+        box = QRectF(0, 0, self.width(), self.height())
+        painter.drawRoundedRect(box, 3, 3)
+        share = min(1.0, self.meter.share or 0.0)
+        if share > 0:
+            painter.setBrush(QColor(color_of(self.color())))
+            painter.drawRoundedRect(QRectF(0, 0, max(6.0, box.width() * share), 6), 3, 3)
+
+
+class TokenMeter(QWidget):
+    """The count of tokens, with the bar where the context window's size is known."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = QLabel(self)
+        self.label.setMinimumWidth(1)  # a narrower pane must be possible, to get a shorter text
+        self.bar = _Bar(self)
+        self.bar.hide()
+        self._is_short = False
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 4, 0)
+        self._row.setSpacing(8)
+        self._row.addWidget(self.bar)
+        self._row.addWidget(self.label)
+        self._paint()
+
+    @property
+    def text(self) -> str:
+        """The count as it is written."""
+        return self.label.text()
+
+    def show_meter(self, meter: Meter | None) -> None:
+        """Show a count; `None` for none."""
+        shown = meter or Meter("", "")
+        self.bar.meter = shown
+        self.bar.update()
+        self._write()
+        self.setToolTip(shown.detail)
+        self.setAccessibleName(self.tr("Tokens: {text}").format(text=shown.text))
+        self.setAccessibleDescription(shown.detail)
+        self._paint()
+
+    def needs(self) -> tuple[int, int, int]:
+        """Widths in pixels: of bar and text, of the text over the bar, of the figure over it."""
+        metrics = self.label.fontMetrics()
+        bar = self.bar.sizeHint().width() if self.bar.meter.share is not None else 0
+        texts = [metrics.horizontalAdvance(text) for text in self._texts()]
+        return (texts[0] + bar + 14, max(texts[0], bar) + 5, max(texts[1], bar) + 5)
+
+    def fit(self, width: int) -> None:
+        """Show as much as a width has room for."""
+        whole, bare, short = self.needs()
+        # Without a window to fill it says no more than the status bar.
+        self.setHidden(width < short or self.bar.meter.share is None)
+        self._is_short = width < bare
+        beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.BottomToTop
+        self._row.setDirection(beside if width >= whole else below)
+        self._row.setSpacing(6 if width >= whole else 1)
+        self._write()
+
+    def _texts(self) -> tuple[str, str]:
+        """The count with its unit and share, and the figure alone."""
+        shown = self.bar.meter
+        share = "" if shown.share is None or shown.fullness == "free" else f" · {shown.share:.0%}"
+        return shown.text + share, shown.text.partition(" ")[0]
+
+    def _write(self) -> None:
+        self.bar.setHidden(self.bar.meter.share is None)
+        self.label.setText(self._texts()[self._is_short])
+
+    def _paint(self) -> None:
+        is_free = self.bar.meter.fullness == "free"
+        paint_text(self.label, "muted" if is_free else self.bar.color())
+
+
+class PreviewBar(FollowsTheme, QWidget):
+    """Every tab keeps its name: where there is little room, the token meter gives way."""
+
+    request_copy = Signal(str)  # form: json, markdown or chat
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName(self.tr("Views of the preview"))
+        self.tabs.setExpanding(False)
+        self.tabs.setDrawBase(False)
+        for title in (
+            self.tr("Messages"),
+            self.tr("Request"),
+            self.tr("Variables"),
+            self.tr("Diff"),
+        ):
+            self.tabs.addTab(title)
+        self.total = TokenMeter()
+        self.raw_button = _tool_button("type", self.tr("Raw text instead of Markdown"))
+        self.raw_button.setCheckable(True)
+        self.probe_button = _tool_button(
+            "shield-check",
+            self.tr("Probe inputs: can a value change the structure of the messages?"),
+        )
+        self.copy_button = _tool_button("copy", self.tr("Copy the messages"))
+        self.copy_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.copy_button.setMenu(self._copy_menu())
+        self._buttons = (self.raw_button, self.probe_button, self.copy_button)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(4, 0, 8, 0)
+        row.setSpacing(4)
+        row.addWidget(self.tabs)
+        row.addStretch(1)
+        row.addWidget(self.total)
+        for button in self._buttons:
+            row.addWidget(button)
+        self.follow_theme()
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for every tab and button."""
+        taken = sum(button.sizeHint().width() + 4 for button in self._buttons)
+        own = super().minimumSizeHint()
+        return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + 12), own.height())
+
+    def recolor(self) -> None:
+        """Fit the meter anew: while a style sheet goes and another comes, tabs are wider."""
+        self._fit_meter()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much of the count as there is room for."""
+        super().resizeEvent(event)
+        self._fit_meter()
+
+    def show_meter(self, meter: Meter | None) -> None:
+        """Show a count; `None` for none."""
+        self.total.show_meter(meter)
+        self._fit_meter()
+
+    def show_buttons(self, *, shown: bool) -> None:
+        """Whether messages are looked at, which the buttons are for."""
+        for button in self._buttons:
+            button.setVisible(shown)
+        self._fit_meter()
+
+    def _fit_meter(self) -> None:
+        taken = sum(
+            button.sizeHint().width() + 4 for button in self._buttons if not button.isHidden()
+        )
+        self.total.fit(self.width() - self.tabs.sizeHint().width() - taken - 20)
+
+    def _copy_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.addAction(self.tr("As JSON"), lambda: self.request_copy.emit("json"))
+        menu.addAction(self.tr("As Markdown"), lambda: self.request_copy.emit("markdown"))
+        menu.addAction(self.tr("As chat text"), lambda: self.request_copy.emit("chat"))
+        return menu
+
+
+def _tool_button(icon_name: str, tip: str) -> QToolButton:
+    button = icon_button(icon_name, tip)
+    button.setAutoRaise(True)
+    return button
