@@ -1,4 +1,7 @@
-"""The facts of a run and where they have led it: what a run is, apart from what it is doing."""
+"""The facts of a run and where they have led it: what a run is, apart from what it is doing.
+
+A fact is written by the journal first, then it moves the state.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +14,47 @@ from studio.core.agent.loop.flow import Effects, pending
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.tree import Past, PastStates, RanCalls, RunTree, walk
-from studio.core.agent.run.dependencies import OnEvent
+from studio.core.agent.run.dependencies import OnEvent, RunDependencies
+from studio.core.agent.run.secrets import RunSecrets
 from studio.core.agent.values.events import (
     AnswerChecked,
     Event,
     Failed,
     Forked,
+    LimitRaised,
+    Logged,
+    ModelChosen,
     OutcomeLost,
     Resumed,
+    Steered,
     Stopped,
     ToolCalled,
 )
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunSetup, RunState
 
+_SAID_MEANWHILE = (Steered, LimitRaised, Logged, Resumed, ModelChosen)
+"""What may be said while an effect waits or is under way."""
+
 
 class EventLog:
     """A run's journal, its tree of places, and the state at its end."""
 
-    def __init__(self, setup: RunSetup, events: Sequence[Event] | Past) -> None:
-        """Begin, or take up again what `events` tell."""
+    def __init__(
+        self,
+        dependencies: RunDependencies,
+        secrets: RunSecrets,
+        setup: RunSetup,
+        events: Sequence[Event] | Past,
+    ) -> None:
+        """Begin, or take up again what `events` tell.
+
+        Args:
+            dependencies: what writes each fact, and who else is told of it.
+            secrets: what masks it before.
+            setup: what the run is started with.
+            events: the journal so far; empty for a new run.
+        """
         past: Past = walk(events) if isinstance(events, Sequence) else events
         self.events: PersistentList[Event] = PersistentList.over(past.events)
         """The journal so far."""
@@ -43,15 +67,32 @@ class EventLog:
         self.lost: set[tuple[str, str]] = set()
         """Calls that were interrupted, and of which nobody has said yet what became of them."""
         self.effects: Effects = pending(self.state)
-        """What the last fact asked for."""
+        """What is asked for and not yet performed."""
         self._past = PastStates(past)
+        self._secrets = secrets
+        self._journal = _Journal(dependencies.journal)
+        self._reenactment = dependencies.reenactment
 
-    def stamp(self, event: Event) -> Event:
-        """A fact with its place in the journal, and the time."""
-        return replace(event, seq=len(self.events) + 1, at=round(time.time(), 4))
+    def add(self, event: Event) -> bool:
+        """Write a fact and go where it leads; whether that is a place."""
+        masked = self._secrets.fact(event, self.state)
+        fact = replace(masked, seq=len(self.events) + 1, at=round(time.time(), 4))
+        self._journal.write(fact)
+        is_place = self._take(fact)
+        if self._reenactment is not None:
+            self._reenactment.saw(fact)
+        return is_place
 
-    def take(self, event: Event) -> bool:
-        """Go where a fact leads; whether that is a place."""
+    def take_effects(self) -> Effects:
+        """What is to be done now; it is no longer asked for."""
+        effects, self.effects = self.effects, ()
+        return effects
+
+    def new_fault(self) -> str:
+        """Why the journal cannot be written, once for each time that it began to fail."""
+        return self._journal.new_fault()
+
+    def _take(self, event: Event) -> bool:
         before = self.state
         if isinstance(event, Forked):
             calls = before.step.calls
@@ -62,12 +103,15 @@ class EventLog:
         if isinstance(event, ToolCalled | OutcomeLost):
             self.lost.discard(call_key(before.step.calls[event.call]))
         self.events = self.events.plus((event,))
-        self.state, self.effects = advance(before, event)
+        self.state, effects = advance(before, event)
+        # What is said meanwhile must not take away an effect that is still to be performed.
+        if self.state.place is not None or not isinstance(event, _SAID_MEANWHILE):
+            self.effects = effects
         self._past.note(event, self.state)
         return self.tree.add(event, self.state) is not None
 
 
-class RunJournal:
+class _Journal:
     """Writes facts; one that fails does not take the run with it.
 
     What it missed waits here, in order, and is tried again whenever the user goes on, and at the

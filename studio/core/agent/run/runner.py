@@ -8,56 +8,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from typing import assert_never
 
-from studio.core.agent.loop.calls import call_key
-from studio.core.agent.loop.flow import Effects
-from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.past.tree import Past, RunTree
 from studio.core.agent.run.dependencies import RunDependencies
-from studio.core.agent.run.effect_task import EffectTask
-from studio.core.agent.run.event_log import EventLog, RunJournal
+from studio.core.agent.run.effect_runner import EffectRunner
+from studio.core.agent.run.event_log import EventLog
 from studio.core.agent.run.gate import Gate, PauseDecision, RunTarget
-from studio.core.agent.run.not_at_hand import ModelNotAtHand
-from studio.core.agent.run.performer import Performer
-from studio.core.agent.run.requests import NotAllowedError, facts_of, passing, repair_switched_on
+from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_switched_on
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
-from studio.core.agent.values.effects import (
-    AskOutcome,
-    CallModel,
-    CheckAnswer,
-    CheckCalls,
-    DecideCall,
-    Effect,
-    Pass,
-    ReadReply,
-    RenderPrompt,
-    RunTools,
-    TrimContext,
-)
 from studio.core.agent.values.events import (
-    CallDecided,
     Event,
     Failed,
-    LimitRaised,
     Logged,
     ModelChosen,
     ModelFailed,
     ModelReplied,
-    OutcomeLost,
     Paused,
     Resumed,
     Started,
-    Steered,
     Stopped,
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunSetup, RunState, StepError
-from studio.core.models.base import ChatModel
 
 
 class Run:
@@ -82,12 +57,10 @@ class Run:
         self.gate = Gate(options)
         """What decides on pauses; its options may be replaced while the run goes."""
         self._dependencies = dependencies
-        self._secrets = run_secrets(
+        secrets = run_secrets(
             dependencies.references, dependencies.document, dependencies.reenactment
         )
-        self._event_log = EventLog(setup, events)
-        self._journal = RunJournal(dependencies.journal)
-        self._effects: Effects = self._event_log.effects
+        self._log = EventLog(dependencies, secrets, setup, events)
         # The gate is asked once for each place: set when it has answered, or when an edit or a
         # command leads on from there; a fact that leads to another place clears it.
         self._passed_gate = False
@@ -95,33 +68,32 @@ class Run:
         self._is_accepted = False
         # Set by each command: wakes a run that stands still, and one that waits for an effect.
         self._wake = asyncio.Event()
-        self._work = EffectTask(self._wake)
+        self._effects = EffectRunner(
+            dependencies, secrets, self.gate, self._log, self._emit, self._wake
+        )
         # Asked for while an effect is under way: stop the run, or cut off the reply only.
         self._stopping = False
         self._aborting = False
-        self._answers = [(run_model_of(dependencies.model), dependencies.model)]
-        """What answers as each model that was taken, the newest last."""
-        self._performer = self._new_performer()
 
     @property
     def state(self) -> RunState:
         """Where the run is."""
-        return self._event_log.state
+        return self._log.state
 
     @property
     def tree(self) -> RunTree:
         """The places reached so far."""
-        return self._event_log.tree
+        return self._log.tree
 
     @property
     def events(self) -> Sequence[Event]:
         """The journal so far."""
-        return self._event_log.events
+        return self._log.events
 
     @property
     def is_working(self) -> bool:
         """Whether an effect is under way."""
-        return self._work.is_running
+        return self._effects.is_running
 
     def live_output(self, call: int) -> str:
         """What a call that is under way has printed, or said of its progress.
@@ -134,9 +106,7 @@ class Run:
 
     async def close_models(self) -> None:
         """Let go of what answered; a run that is gone on with opens it again."""
-        async with AsyncExitStack() as opened:  # one that fails keeps no other open
-            for _, model in self._answers:
-                opened.push_async_callback(model.close)
+        await self._effects.close_models()
 
     # Going ----------------------------------------------------------------------------------------
 
@@ -164,7 +134,7 @@ class Run:
         except asyncio.CancelledError:
             if not self.state.is_over:
                 try:
-                    await self._work.cancel()
+                    await self._effects.cancel()
                 finally:  # a loop that ends cancels what is still being cancelled once more
                     self._emit_stop()
             raise
@@ -219,7 +189,7 @@ class Run:
 
     async def _stand_still(self) -> None:
         """Wait for the user; what an edit makes necessary (checks, reading) is done meanwhile."""
-        if self.state.place is None and self._effects:
+        if self.state.place is None and self._log.effects:
             await self._perform_all()
             now, pause = self.state.place, self.state.pause
             if now is not None and pause is not None and now != pause.place:
@@ -229,12 +199,12 @@ class Run:
         await self._wake.wait()
 
     async def _perform_all(self) -> None:
-        effects, self._effects = self._effects, ()
+        effects = self._log.take_effects()
         if not effects:
             raise RuntimeError(f"nothing follows {self.state.place} of a run that goes on")
         for effect in effects:
-            await self._work.perform(
-                self._perform(effect), lambda: self._stopping or self._aborting
+            await self._effects.perform(
+                effect, lambda: self._stopping or self._aborting, accepted=self._is_accepted
             )
             if self._aborting and not self._stopping:
                 self._emit_aborted()
@@ -242,14 +212,12 @@ class Run:
 
     def _emit_stop(self) -> None:
         self._stopping = False
-        partial = self._performer.partial
-        self._performer = self._new_performer()
+        partial, _ = self._effects.dropped_reply()
         self._emit(Stopped(partial))
 
     def _emit_aborted(self) -> None:
         if self.state.place is None and self.state.step.reply is None:
-            partial, seconds = self._performer.partial, self._performer.seconds
-            self._performer = self._new_performer()
+            partial, seconds = self._effects.dropped_reply()
             if partial is not None and partial.says_something:
                 # What came is a reply: it is read, and the run stands still with it.
                 self._emit(ModelReplied(partial, seconds, stopped_by="user"))
@@ -257,131 +225,17 @@ class Run:
                 message = "The reply was cut off by you before anything came."
                 self._emit(ModelFailed("aborted", message, retryable=True))
 
-    def _answerer(self) -> ChatModel:
-        """What answers as the model that the user took last on this branch."""
-        wanted = self.state.answered_by
-        for model, answers in reversed(self._answers):
-            if model.is_same(wanted):
-                return answers
-        own = self._dependencies.model
-        # A run of the past is answered from its record; the oldest journals name no model.
-        if self._dependencies.reenactment is not None or not wanted.name:
-            return own
-        return ModelNotAtHand(own, wanted)
-
-    def _new_performer(self) -> Performer:
-        """A performer for one effect; the next one makes it mute, should it outlive its end."""
-        dependencies = self._dependencies
-
-        def emit(event: Event) -> None:
-            if self._performer is performer:
-                self._emit(event)
-
-        performer = Performer(
-            dependencies.document,
-            dependencies.inputs,
-            self._answerer(),
-            dependencies.toolbox,
-            self.gate.options,
-            emit,
-            dependencies.stream,
-            dependencies.kept,
-            self._secrets,
-            ran=self._event_log.ran,
-        )
-        return performer
-
-    # Effects --------------------------------------------------------------------------------------
-
-    async def _perform(self, effect: Effect) -> None:
-        state = self.state
-        performer = self._performer = self._new_performer()
-        match effect:
-            case RenderPrompt():
-                self._render(performer)
-            case TrimContext(budget=budget):
-                performer.trim(state, budget)
-            case CallModel():
-                self.gate.rendered = frozenset()
-                await performer.call_model(state, effect)
-            case ReadReply():
-                performer.read(state, effect)
-            case CheckCalls():
-                performer.check_calls(state)
-            case DecideCall(call=index):
-                self._decide(index)
-            case RunTools(calls=calls):
-                await performer.run_tools(state, self._without_lost(calls))
-            case AskOutcome():
-                if state.error is not None:
-                    self._emit(Failed(state.error))
-            case CheckAnswer(answer=answer):
-                performer.check_answer(state, answer)
-            case Pass(place=place):
-                headless = self.gate.options.headless
-                self._emit(passing(state, place, headless=headless, accepted=self._is_accepted))
-            case _:
-                assert_never(effect)
-
-    def _render(self, performer: Performer) -> None:
-        """Render the prompt; the first time it may have been done before the run."""
-        if self._dependencies.rendered is not None and len(self.events) == 1:
-            self._emit(self._dependencies.rendered)
-            return
-        performer.render(self.state)
-        self.gate.rendered = performer.rendered
-
-    def _without_lost(self, calls: tuple[int, ...]) -> tuple[int, ...]:
-        """The calls that can be made; of one that was interrupted the user is asked first.
-
-        That is a call with effects on another branch, which died with the program or was stopped;
-        it is not asked about twice where the gate did.
-        """
-        effects = {tool.name for tool in self._dependencies.toolbox.specs if tool.has_effects}
-        made: list[int] = []
-        for index in calls:
-            call = self.state.step.calls[index]
-            is_lost = call_key(call) in self._event_log.lost and call.tool in effects
-            if is_lost and not call.again:
-                self._emit(OutcomeLost(index))
-            else:
-                made.append(index)
-        return tuple(made)
-
-    def _decide(self, index: int) -> None:
-        """The gate was passed: the call runs, unless it wants a word that nobody can give."""
-        call = self.state.step.calls[index]
-        options = self.gate.options
-        if call.needs_approval and options.approve != "always":
-            if options.headless or options.approve == "never":
-                why = f" ({call.why.splitlines()[0]})" if call.why else ""
-                self._emit(CallDecided(index, "reject", f"nobody is there to allow it{why}"))
-                return
-            self._dependencies.toolbox.approve(call.tool)
-            self._emit(CallDecided(index, "approve", by="person"))
-            return
-        self._emit(CallDecided(index, "approve"))
-
     # Facts ----------------------------------------------------------------------------------------
 
     def _emit(self, event: Event) -> None:
-        event = self._event_log.stamp(self._secrets.fact(event, self.state))
-        self._journal.write(event)
-        if self._event_log.take(event):
+        if self._log.add(event):
             self._passed_gate = False
-        if self._dependencies.reenactment is not None:
-            self._dependencies.reenactment.saw(event)
-        # What is said meanwhile must not take away an effect that is still to be performed.
-        if self.state.place is not None or not isinstance(
-            event, Steered | LimitRaised | Logged | Resumed | ModelChosen
-        ):
-            self._effects = self._event_log.effects
         if self._dependencies.shown is not None:
-            self._dependencies.shown(event)
+            self._dependencies.shown(self._log.events[-1])
 
     def _stops_unwritten(self) -> bool:
         """Stand still (headless: end) once where the journal cannot be written."""
-        fault = self._journal.new_fault()
+        fault = self._log.new_fault()
         if not fault:
             return False
         message = f"The run cannot be kept: {fault}."
@@ -403,7 +257,7 @@ class Run:
         """
         if isinstance(command, commands.ChooseModel) and command.answers is not None:
             # First: it is closed with the run, whether or not it is taken.
-            self._answers.append((command.model, command.answers))
+            self._effects.add_model(command.model, command.answers)
         facts = facts_of(self.state, command)
         if isinstance(command, commands.ForkFrom) and self.tree.get(command.checkpoint) is None:
             raise NotAllowedError(f"there is no checkpoint {command.checkpoint}")
@@ -413,7 +267,7 @@ class Run:
             case commands.StopRun():
                 self._stopping = True
             case commands.StopCall(call=call):
-                self._performer.stop_call(call)
+                self._effects.stop_call(call)
             case commands.PauseRun(abort=abort):
                 self.gate.wants_pause = True
                 is_asking = self.is_working and self.state.step.reply is None

@@ -841,7 +841,7 @@ async def test_stop_does_not_wait_for_a_tool_that_will_not_let_go():
     assert await session.send(StopRun()) == "stopped"
     count = len(session.run.events)
     release.set()
-    await asyncio.wait({session.run._work._task})
+    await asyncio.wait({session.run._effects._task._task})
     assert len(session.run.events) == count  # what comes too late is not written
 
 
@@ -863,7 +863,7 @@ async def test_a_run_that_is_cancelled_twice_is_written_as_stopped():
             await asyncio.sleep(0)
     await asyncio.wait({session._task}, timeout=patience.SECONDS)
     release.set()
-    await asyncio.wait({session.run._work._task})
+    await asyncio.wait({session.run._effects._task._task})
     assert session._task.cancelled()
     assert names(session.run)[-1] == "Stopped"
 

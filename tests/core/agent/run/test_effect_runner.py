@@ -5,7 +5,7 @@ import contextlib
 
 import pytest
 
-from studio.core.agent.run.effect_task import EffectTask
+from studio.core.agent.run.effect_runner import EffectTask
 
 
 def test_an_effect_is_performed_to_its_end_through_what_is_said_meanwhile() -> None:
