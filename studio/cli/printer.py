@@ -10,18 +10,10 @@ from typing import Any
 
 from studio.cli.terminal import printable, tell
 from studio.core.agent.loop.steps import steps_of
-from studio.core.agent.values.events import (
-    CallDecided,
-    CallsChecked,
-    Event,
-    ModelChosen,
-    ModelFailed,
-    ObservationEdited,
-    ReplyRead,
-    ToolEnded,
-)
+from studio.core.agent.values.events import CallsChecked, Event, ModelFailed, ReplyRead, ToolEnded
 from studio.core.agent.values.reading import Action, FormatError
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.user_events import CallDecided, ModelChosen, ObservationEdited
 from studio.core.runs.codec import encode_event
 from studio.core.text.counted import counted
 from studio.core.text.values import Json

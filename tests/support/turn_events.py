@@ -12,7 +12,6 @@ from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.values.events import (
     AnswerChecked,
-    CallDecided,
     Event,
     Failed,
     ModelCalled,
@@ -27,6 +26,7 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final
 from studio.core.agent.values.state import Call, RunState
+from studio.core.agent.values.user_events import CallDecided
 
 
 def turn_events(path: Iterable[Event], session: str, turn: str) -> tuple[str, ...]:

@@ -16,10 +16,11 @@ from studio.application.run.start.plan import Arrived, Streamed
 from studio.application.run.view import RunView, view_of
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree, state_at
-from studio.core.agent.values.events import Event, Logged, Paused, ToolCalled, ToolEnded
+from studio.core.agent.values.events import Event, Logged, ToolCalled, ToolEnded
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunModel, RunState
+from studio.core.agent.values.user_events import Paused
 from studio.core.wire.reply import Reply
 
 _MOST_LINES = 2000

@@ -13,11 +13,12 @@ from typing import cast
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.tree import Past, PastStates, RunTree, is_checkpoint
-from studio.core.agent.values.events import Event, Forked, Started
+from studio.core.agent.values.events import Event, Started
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Final
 from studio.core.agent.values.state import Limits, RunModel, RunSetup, RunState, Step
+from studio.core.agent.values.user_events import Forked
 from studio.core.prompty.messages import Message
 from studio.core.runs.step_summary import step_summary_text
 from studio.core.wire.reply import Usage

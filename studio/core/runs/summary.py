@@ -8,22 +8,24 @@ from typing import Literal
 from studio.core.agent.loop.steps import status_after
 from studio.core.agent.values.events import (
     AnswerChecked,
-    AnswerEdited,
-    AnswerReturned,
     Event,
     Failed,
-    Forked,
     ModelCalled,
-    ModelChosen,
     ModelReplied,
     ReplyRead,
     Started,
     Stopped,
     ToolCalled,
-    TreatedAsFinal,
 )
 from studio.core.agent.values.reading import Final, Refused
 from studio.core.agent.values.state import PauseReason, Status
+from studio.core.agent.values.user_events import (
+    AnswerEdited,
+    AnswerReturned,
+    Forked,
+    ModelChosen,
+    TreatedAsFinal,
+)
 
 
 @dataclass(frozen=True, slots=True)

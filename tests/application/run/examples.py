@@ -11,22 +11,20 @@ from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.values.events import (
     AnswerChecked,
     CallCheck,
-    CallDecided,
     CallsChecked,
     Event,
     ModelCalled,
     ModelFailed,
     ModelReplied,
     Passed,
-    Paused,
     Rendered,
     ReplyRead,
-    Resumed,
     Started,
     ToolCalled,
     ToolEnded,
 )
 from studio.core.agent.values.state import Limits, PauseReason, RunSetup, RunState
+from studio.core.agent.values.user_events import CallDecided, Paused, Resumed
 from studio.core.prompty.messages import Message, MessageOrigin, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.source import ToolOutcome

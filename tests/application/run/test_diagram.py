@@ -7,9 +7,10 @@ import pytest
 from studio.application.run.diagram import diagram_of
 from studio.application.run.words import sentence_of
 from studio.core.agent.loop.machine import advance
-from studio.core.agent.values.events import CallDecided, Resumed, Stopped, ToolCalled
+from studio.core.agent.values.events import Stopped, ToolCalled
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.user_events import CallDecided, Resumed
 from tests.application.run import examples as run
 
 

@@ -5,13 +5,8 @@ from dataclasses import replace
 from studio.application.run.diagram import diagram_of
 from studio.application.run.lanes import node_notes
 from studio.application.run.words import sentence_of
-from studio.core.agent.values.events import (
-    CallDecided,
-    CallEdited,
-    ModelCalled,
-    ModelFailed,
-    Resumed,
-)
+from studio.core.agent.values.events import ModelCalled, ModelFailed
+from studio.core.agent.values.user_events import CallDecided, CallEdited, Resumed
 from tests.application.run import examples as run
 
 

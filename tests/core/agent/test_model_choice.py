@@ -21,10 +21,10 @@ from studio.core.agent.values.commands import (
     StepOn,
     StopRun,
 )
-from studio.core.agent.values.events import ModelChosen
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import Limits, RunModel, Touch
+from studio.core.agent.values.user_events import ModelChosen
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.codec import decode_event, encode_event
 from studio.core.runs.otlp import otlp

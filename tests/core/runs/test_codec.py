@@ -10,7 +10,6 @@ import pytest
 from studio.core.agent.values.events import (
     AnswerChecked,
     CallCheck,
-    CallDecided,
     CallsChecked,
     Event,
     Failed,
@@ -33,6 +32,7 @@ from studio.core.agent.values.reading import (
     RequestedCall,
 )
 from studio.core.agent.values.state import Limits, ReadingStyle, RunModel, RunSetup, StepError
+from studio.core.agent.values.user_events import CallDecided
 from studio.core.prompty.messages import (
     MediaPart,
     Message,

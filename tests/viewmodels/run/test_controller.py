@@ -20,9 +20,10 @@ from studio.core.agent.values.commands import (
     EditObservation,
     SendBack,
 )
-from studio.core.agent.values.events import CallEdited, Forked, Stopped
+from studio.core.agent.values.events import Stopped
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunModel
+from studio.core.agent.values.user_events import CallEdited, Forked
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel, ScriptedTurn
 from studio.core.tools.source import ToolSourceError

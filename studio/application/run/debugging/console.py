@@ -15,15 +15,14 @@ from studio.core.agent.values.events import (
     ContextTrimmed,
     Event,
     Logged,
-    ModelChosen,
     ModelFailed,
     Rendered,
-    ReplyEdited,
     ReplyRead,
     ToolEnded,
 )
 from studio.core.agent.values.expressions import NAMES, ExpressionError, parse_expression
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.user_events import ModelChosen, ReplyEdited
 from studio.core.tools.source import ToolOutcome
 
 _tr = partial(translate, "RunConsole")

@@ -10,12 +10,7 @@ from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.protocols.feedback import SKIPPED, bad_call, rejected, unknown_tool
 from studio.core.agent.values.breakpoints import environment_of
 from studio.core.agent.values.copying import replace
-from studio.core.agent.values.events import (
-    CallCheck,
-    CallDecided,
-    CallsChecked,
-    ToolEnded,
-)
+from studio.core.agent.values.events import CallCheck, CallsChecked, ToolEnded
 from studio.core.agent.values.expressions import ExpressionError, parse_expression
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.options import RunOptions
@@ -24,6 +19,7 @@ from studio.core.agent.values.state import (
     Call,
     RunState,
 )
+from studio.core.agent.values.user_events import CallDecided
 from studio.core.text.values import Json
 
 _REPEATS = 3

@@ -23,27 +23,26 @@ from studio.core.agent.loop.steps import close_step, with_messages
 from studio.core.agent.protocols.feedback import RAN_WITHOUT_RESULT
 from studio.core.agent.values.copying import replace
 from studio.core.agent.values.effects import CheckCalls
-from studio.core.agent.values.events import (
+from studio.core.agent.values.events import Event, ModelReplied
+from studio.core.agent.values.json_text import json_text
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import LimitName, Limits, RunState, Touch, TouchKind
+from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
     ErrorObservationEdited,
-    Event,
     Forked,
     LimitRaised,
     MessagesEdited,
     ModelChosen,
-    ModelReplied,
     ObservationEdited,
     OutcomeTold,
     ReplyEdited,
     Steered,
     TreatedAsFinal,
 )
-from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import LimitName, Limits, RunState, Touch, TouchKind
 
 Edit: TypeAlias = (
     MessagesEdited | ReplyEdited | CallEdited | ObservationEdited | ErrorObservationEdited

@@ -46,43 +46,45 @@ from studio.core.agent.values.copying import replace
 from studio.core.agent.values.effects import CallModel, CheckCalls, RenderPrompt, RunTools
 from studio.core.agent.values.events import (
     AnswerChecked,
-    AnswerEdited,
-    AnswerReturned,
-    CallDecided,
-    CallEdited,
     CallsChecked,
     ContextTrimmed,
-    ErrorObservationEdited,
     Event,
     Failed,
-    Forked,
-    LimitRaised,
     Logged,
-    MessagesEdited,
     ModelCalled,
-    ModelChosen,
     ModelFailed,
     ModelReplied,
-    ObservationEdited,
     OutcomeLost,
-    OutcomeTold,
     Passed,
-    Paused,
     Rendered,
     RenderFailed,
-    ReplyEdited,
     ReplyRead,
-    Resumed,
     Started,
-    Steered,
     Stopped,
     ToolCalled,
     ToolEnded,
-    TreatedAsFinal,
 )
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Pause, RunState, StepError
+from studio.core.agent.values.user_events import (
+    AnswerEdited,
+    AnswerReturned,
+    CallDecided,
+    CallEdited,
+    ErrorObservationEdited,
+    Forked,
+    LimitRaised,
+    MessagesEdited,
+    ModelChosen,
+    ObservationEdited,
+    OutcomeTold,
+    Paused,
+    ReplyEdited,
+    Resumed,
+    Steered,
+    TreatedAsFinal,
+)
 from studio.core.wire.reply import Reply
 
 

@@ -18,30 +18,32 @@ from studio.core.agent.past.replay import RecordedReply, RunRecording
 from studio.core.agent.protocols.feedback import RAN_WITHOUT_RESULT
 from studio.core.agent.values.events import (
     AnswerChecked,
+    CallsChecked,
+    ContextTrimmed,
+    Event,
+    ModelReplied,
+    Rendered,
+    ReplyRead,
+    Started,
+    ToolEnded,
+)
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
-    CallsChecked,
-    ContextTrimmed,
     ErrorObservationEdited,
-    Event,
     LimitRaised,
     MessagesEdited,
     ModelChosen,
-    ModelReplied,
     ObservationEdited,
     OutcomeTold,
-    Rendered,
     ReplyEdited,
-    ReplyRead,
-    Started,
     Steered,
-    ToolEnded,
     TreatedAsFinal,
 )
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunState
 from studio.core.tools.source import ToolOutcome
 
 _WORLD = (

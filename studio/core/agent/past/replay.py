@@ -14,9 +14,10 @@ from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox, ToolboxAround
-from studio.core.agent.values.events import Event, ModelReplied, ReplyEdited, Started, ToolEnded
+from studio.core.agent.values.events import Event, ModelReplied, Started, ToolEnded
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import Call, ResultOrigin, RunState
+from studio.core.agent.values.user_events import ReplyEdited
 from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec

@@ -28,8 +28,9 @@ from studio.core.agent.values.effects import (
     RunTools,
     TrimContext,
 )
-from studio.core.agent.values.events import CallDecided, Event, Failed, OutcomeLost
+from studio.core.agent.values.events import Event, Failed, OutcomeLost
 from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.user_events import CallDecided
 from studio.core.models.base import ChatModel, ModelError, ModelRequest, WrappingModel
 from studio.core.wire.reply import Reply, ReplyDelta
 

@@ -20,18 +20,14 @@ from studio.core.agent.values.events import (
     AnswerChecked,
     Event,
     Failed,
-    Forked,
-    LimitRaised,
     Logged,
-    ModelChosen,
     OutcomeLost,
-    Resumed,
-    Steered,
     Stopped,
     ToolCalled,
 )
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.state import RunSetup, RunState
+from studio.core.agent.values.user_events import Forked, LimitRaised, ModelChosen, Resumed, Steered
 
 _SAID_MEANWHILE = (Steered, LimitRaised, Logged, Resumed, ModelChosen)
 """What may be said while an effect waits or is under way."""

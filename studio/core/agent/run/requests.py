@@ -34,29 +34,26 @@ from studio.core.agent.values.commands import (
     TellOutcome,
     TreatAsFinal,
 )
-from studio.core.agent.values.events import (
-    AnswerChecked,
+from studio.core.agent.values.events import AnswerChecked, Event, Failed, Passed
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.reading import Repair
+from studio.core.agent.values.state import CallStatus, RunState
+from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,
     CallDecided,
     CallEdited,
     ErrorObservationEdited,
-    Event,
-    Failed,
     Forked,
     LimitRaised,
     MessagesEdited,
     ModelChosen,
     ObservationEdited,
     OutcomeTold,
-    Passed,
     ReplyEdited,
     Steered,
     TreatedAsFinal,
 )
-from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.reading import Repair
-from studio.core.agent.values.state import CallStatus, RunState
 from studio.core.wire.reply import Reply
 
 

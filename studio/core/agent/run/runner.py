@@ -22,17 +22,15 @@ from studio.core.agent.values.events import (
     Event,
     Failed,
     Logged,
-    ModelChosen,
     ModelFailed,
     ModelReplied,
-    Paused,
-    Resumed,
     Started,
     Stopped,
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunSetup, RunState, StepError
+from studio.core.agent.values.user_events import ModelChosen, Paused, Resumed
 
 
 class Run:

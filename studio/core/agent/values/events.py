@@ -1,4 +1,7 @@
-"""The journal of a run: a closed union of facts. Folding them gives the run back."""
+"""The journal of a run: a closed union of facts. Folding them gives the run back.
+
+Here are the facts that the run makes by itself; those of the user are in `user_events`.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +34,6 @@ from studio.core.prompty.messages import Message
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply
-
-__all__ = [
-    "AnswerChecked", "AnswerEdited", "AnswerReturned", "CallCheck", "CallDecided", "CallEdited",
-    "CallsChecked", "ContextTrimmed", "ErrorObservationEdited", "Event", "Failed", "Forked",
-    "LimitRaised", "Logged", "MessagesEdited", "ModelCalled", "ModelChosen", "ModelFailed",
-    "ModelReplied", "ObservationEdited", "OutcomeLost", "OutcomeTold", "Passed", "Paused",
-    "RenderFailed", "Rendered", "ReplyEdited", "ReplyRead", "Resumed", "Started", "Steered",
-    "Stopped", "ToolCalled", "ToolEnded", "TreatedAsFinal",
-]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
