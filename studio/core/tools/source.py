@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from studio.core.prompty.tool_spec import ToolSpec
@@ -131,6 +132,27 @@ class ToolSource(Protocol):
 
     async def close(self) -> None:
         """Stop whatever runs behind the source."""
+        ...
+
+
+class ToolSourceKind(Protocol):
+    """What an entry point of `prompt_studio.tool_sources` names."""
+
+    @property
+    def kind(self) -> str:
+        """The word in `kind:` of a declared tool."""
+        ...
+
+    def open(self, name: str, options: JsonObject, folder: Path) -> ToolSource:
+        """Make the source of one declared tool; nothing is started before its tools are asked for.
+
+        It is called for prompts in trusted folders only.
+
+        Args:
+            name: the declared tool's name; the source offers a tool of that name.
+            options: the declaration as it is written.
+            folder: the prompt's folder.
+        """
         ...
 
 

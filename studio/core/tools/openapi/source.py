@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from studio.core.masking.masker import Masker, key_reference
+from studio.core.masking.masker import Masker
 from studio.core.masking.walk import masked
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
@@ -19,7 +18,7 @@ from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.server_config import expand
 from studio.core.tools.openapi.body import ArgumentError
 from studio.core.tools.openapi.choice import ALL_OPERATIONS, OperationChoice
-from studio.core.tools.openapi.client_login import ClientLogin, ClientTokens, written_login
+from studio.core.tools.openapi.credentials import ServiceKeys
 from studio.core.tools.openapi.exchange import as_sent, check_address, send
 from studio.core.tools.openapi.loading import LONGEST_DESCRIPTION, load_description, read_text
 from studio.core.tools.openapi.named_connection import (
@@ -30,7 +29,6 @@ from studio.core.tools.openapi.named_connection import (
     no_connection,
 )
 from studio.core.tools.openapi.operation import (
-    ANY,
     Description,
     OpenApiError,
     Operation,
@@ -54,7 +52,6 @@ from studio.core.tools.traffic import TrafficLog, curl_command
 
 _MEGABYTE = 1024 * 1024
 _TOO_LARGE = f"is larger than {LONGEST_DESCRIPTION // _MEGABYTE} MB, which is the most that is read"
-_VARIABLE = re.compile(r"\$\{env:\w+\}")
 
 
 class OpenApiSource:
@@ -104,7 +101,10 @@ class OpenApiSource:
         self._operations: dict[str, Operation] = {}
         self._stamp: object = None
         self._reading = asyncio.Lock()
-        self._tokens = ClientTokens()
+        self._keys = ServiceKeys(
+            name, connection, limits.seconds, environment, self._masker,
+            is_own=isinstance(place, Path),
+        )  # fmt: skip
 
     @property
     def label(self) -> str:
@@ -173,11 +173,7 @@ class OpenApiSource:
             raise ToolSourceError(f"{self.label} has no operation {name!r}")
         try:
             base, named = await self._base(description, operation)
-            has_key = named.has_key if named else bool(self._connection.get("apiKey"))
-            names = {*(self._keys() if named is None else ()), *((ANY,) if has_key else ())}
-            if named is None and self._login_words(description):
-                names |= self._token_names(description)
-            found = credentials_for(description, operation, names)
+            found = credentials_for(description, operation, self._keys.names(description, named))
             request = masked_request(operation, arguments, base, *(each for _, each in found))
             await check_address(request)
         except (OpenApiError, LookupError) as error:
@@ -193,23 +189,14 @@ class OpenApiSource:
             if operation is None:
                 return ToolOutcome(f"{self.label} has no operation {name!r}", "unknown-tool")
             base, named = await self._base(description, operation)
-            keys = await self._read_keys(named)
-            login = self._login(description) if named is None else None
-            tokens = self._token_names(description) if login is not None else frozenset()
-            found = credentials_for(description, operation, {*keys, *tokens})
-            has_token = any(name in tokens for name, _ in found)
-            if login is not None and has_token:
-                token = await self._tokens.token(login, self._limits.seconds)
-                self._masker.note(key_reference(self._name), token, is_key=True)
-                keys |= dict.fromkeys(tokens, token)
-            signatures = [(credential, keys[name]) for name, credential in found]
-            request = build_request(operation, arguments, base, *signatures)
+            sent = await self._keys.read(description, operation, named)
+            request = build_request(operation, arguments, base, *sent.signatures)
             await check_address(request)
         except ArgumentError as error:
             return ToolOutcome(f"{name}: {error}", "bad-arguments")
         except (ToolSourceError, OpenApiError, LookupError) as error:
             return ToolOutcome(f"{self.label}: {error.args[0]}", "error")
-        shown = masked_request(operation, arguments, base, *(each for _, each in found))
+        shown = masked_request(operation, arguments, base, *(each for each, _ in sent.signatures))
         self.traffic.sent(
             f"{shown.method} {shown.url}",
             shown.text(),
@@ -218,68 +205,13 @@ class OpenApiSource:
             curl_command(shown.method, shown.url, shown.headers, shown.body),
         )
         answer = await send(request, self.label, self._limits, self.traffic)
-        if has_token and answer.head.startswith("HTTP 401"):
-            self._tokens.forget()
+        if sent.has_token and answer.head.startswith("HTTP 401"):
+            self._keys.forget_tokens()
         outcome = masked(answer, self._masker)
         return replace(outcome, duration=time.perf_counter() - started)
 
     async def close(self) -> None:
         """Nothing runs between calls."""
-
-    def _keys(self) -> Mapping[str, str]:
-        """Keys by security scheme, as written."""
-        keys = self._connection.get("keys")
-        listed = keys.items() if isinstance(keys, Mapping) else ()
-        return {name: key for name, key in listed if isinstance(key, str) and key}
-
-    def _login_words(self, description: Description) -> JsonObject:
-        """What the connection logs in with, as written; a stranger's site names no place for it."""
-        described = description.token_urls if isinstance(self._place, Path) else {}
-        return written_login(self._connection, described)
-
-    def _login(self, description: Description) -> ClientLogin | None:
-        """What it logs in with to get a token (OAuth 2); None where it does not.
-
-        Raises:
-            OpenApiError: nothing says where tokens are given.
-        """
-        written = self._login_words(description)
-        if not written:
-            return None
-        known = self._environment()
-        words = {key: expand(str(value or ""), known) for key, value in written.items()}
-        if not words["tokenUrl"]:
-            raise OpenApiError("'connection' has a clientId, and nothing names its tokenUrl")
-        secret = words["clientSecret"]
-        if secret:
-            self._masker.note(
-                self._key_reference("", str(written["clientSecret"])), secret, is_key=True
-            )
-        return ClientLogin(words["tokenUrl"], words["clientId"], secret, words["scopes"])
-
-    def _token_names(self, description: Description) -> frozenset[str]:
-        """The security schemes that a token serves: all, where the description names none."""
-        return frozenset(description.token_urls) or frozenset((ANY,))
-
-    async def _read_keys(self, named: NamedConnection | None) -> dict[str, str]:
-        """The keys that there are, by security scheme; of the one that serves all, by `ANY`."""
-        known = self._environment()
-        written = dict(self._keys()) if named is None else {}
-        own = self._connection.get("apiKey")
-        if named is None and isinstance(own, str) and own:
-            written[ANY] = own
-        found = {name: expand(key, known) for name, key in written.items()}
-        if named is not None:
-            found[ANY] = await named.read_key()
-        for name, key in found.items():
-            self._masker.note(self._key_reference(name, written.get(name, "")), key, is_key=True)
-        return {name: key for name, key in found.items() if key}
-
-    def _key_reference(self, name: str, written: str) -> str:
-        """What stands for a key."""
-        if _VARIABLE.fullmatch(written):
-            return written
-        return key_reference(name or name_of(self._connection) or self._name)
 
     async def _base(
         self, description: Description, operation: Operation

@@ -16,8 +16,7 @@ from typing import Any
 
 from .arguments import UNKNOWN, ArgumentReader, TakenArgument
 from .docstrings import parse_docstring
-from .reading import make_reader
-from .returns import Returned, returned
+from .reading import Returned, make_reader, returned
 from .schemas import inline_references, without_titles
 
 EFFECTS_ATTRIBUTE = "has_effects"

@@ -1,10 +1,33 @@
-"""Who reads arguments: pydantic, where the environment has it, or the standard library."""
+"""Arguments read, and results written, by a function's annotations.
+
+Pydantic does it where the environment has it. Otherwise the standard library does: it knows the
+types that people annotate tools with; of any other it says so, and the tool is not offered.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import collections.abc
+import inspect
+import typing
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable
 
-from .arguments import ArgumentReader, TakenArgument
+from .arguments import UNKNOWN, ArgumentReader, TakenArgument
+from .schemas import inline_references, without_titles
+from .simple_types import Shape, Unfit
+from .types_by_hand import Shapes, with_default
+from .values import plain_value
+
+_WRAPPED = "result"
+"""The name under which other clients get a value that is not an object, as of other servers."""
+
+_SERIES = (
+    collections.abc.Iterator, collections.abc.Generator, collections.abc.AsyncIterator,
+    collections.abc.AsyncGenerator, collections.abc.AsyncIterable,
+)  # fmt: skip
+_PROMISES = (collections.abc.Awaitable, collections.abc.Coroutine)
+_SAYS_NOTHING = (UNKNOWN, None, type(None), Any, object, typing.NoReturn)
 
 
 def make_reader(name: str, parameters: Sequence[TakenArgument]) -> ArgumentReader:
@@ -13,8 +36,6 @@ def make_reader(name: str, parameters: Sequence[TakenArgument]) -> ArgumentReade
         from .with_pydantic import PydanticReader
 
         return PydanticReader(name, parameters)
-    from .by_hand import PlainReader
-
     return PlainReader(parameters)
 
 
@@ -26,3 +47,187 @@ def has_pydantic() -> bool:
         return False
     major, minor = VERSION.split(".")[:2]
     return (int(major), int(minor)) >= (2, 5)
+
+
+class PlainReader:
+    """Makes a schema and a conversion of each parameter's annotation, without pydantic."""
+
+    def __init__(self, parameters: Sequence[TakenArgument]) -> None:
+        """Make it.
+
+        Raises:
+            TypeError: an annotation has no JSON schema.
+        """
+        shapes = Shapes()
+        self._shapes: dict[str, Shape] = {}
+        self._needed: list[str] = []
+        self._more: Shape | None = None
+        properties: dict[str, Any] = {}
+        for each in parameters:
+            shape = _shape(each, shapes)
+            if each.is_open:
+                self._more = shape
+                continue
+            self._shapes[each.name] = shape
+            described = dict(shape.schema)
+            if each.description:
+                described["description"] = each.description
+            if each.default is UNKNOWN:
+                self._needed.append(each.name)
+            else:
+                described = with_default(described, each.default)
+            properties[each.name] = described
+        self._schema: dict[str, Any] = {"type": "object", "properties": properties}
+        self._schema["additionalProperties"] = (
+            False if self._more is None else (self._more.schema or True)
+        )
+        if self._needed:
+            self._schema["required"] = self._needed
+        if shapes.definitions:
+            self._schema["$defs"] = shapes.definitions
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of all arguments."""
+        return self._schema
+
+    def read(self, arguments: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Arguments by parameter, those that were given, and those of `**more`.
+
+        Raises:
+            ValueError: an argument is missing, unknown or of the wrong type.
+        """
+        wrong = [f"{name}: Field required" for name in self._needed if name not in arguments]
+        given: dict[str, Any] = {}
+        extra: dict[str, Any] = {}
+        for name, value in arguments.items():
+            shape = self._shapes.get(name, self._more)
+            if shape is None:
+                wrong.append(f"{name}: Extra inputs are not permitted")
+                continue
+            try:
+                (given if name in self._shapes else extra)[name] = shape.convert(value)
+            except Unfit as error:
+                wrong.append(f"{'.'.join((name, *error.steps))}: {error}")
+        if wrong:
+            raise ValueError("; ".join(wrong))
+        return given, extra
+
+
+def _shape(parameter: TakenArgument, shapes: Shapes) -> Shape:
+    annotation = parameter.annotation
+    if annotation is UNKNOWN:
+        annotation = _guess(parameter.default)
+    if parameter.is_rest:
+        is_bare = parameter.annotation is UNKNOWN
+        annotation = list[Any] if is_bare else list[annotation]  # type: ignore[valid-type]
+    return shapes.of(annotation)
+
+
+def _guess(default: object) -> Any:
+    """The type of a parameter without annotation: that of its default, otherwise anything."""
+    if isinstance(default, (int, float)) and not isinstance(default, bool):
+        return float if isinstance(default, float) else "number"
+    if isinstance(default, (bool, str, list, dict)):
+        return type(default)
+    return Any
+
+
+class Returned:
+    """The type that a function gives."""
+
+    def __init__(self, schema: dict[str, Any], form: Callable[[Any], Any]) -> None:
+        self.schema = schema
+        """Its JSON schema."""
+        self._form = form
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        """The schema for other clients, which want an object."""
+        if self.schema.get("type") == "object":
+            return self.schema
+        inner = {key: value for key, value in self.schema.items() if key != "$defs"}
+        whole = {"type": "object", "properties": {_WRAPPED: inner}, "required": [_WRAPPED]}
+        return {**whole, **({"$defs": self.schema["$defs"]} if "$defs" in self.schema else {})}
+
+    def structured(self, value: Any) -> dict[str, Any]:
+        """A value as `output_schema` has it.
+
+        Raises:
+            ValueError: it is not what the function says that it gives.
+        """
+        made = self._form(value)
+        return made if self.schema.get("type") == "object" else {_WRAPPED: made}
+
+
+def returned(annotation: Any) -> Returned | None:
+    """What an annotation of a result says; None where it says nothing, or nothing that JSON has."""
+    annotation = _awaited(annotation)
+    if any(annotation is each for each in _SAYS_NOTHING):
+        return None
+    for make in (_by_pydantic, _by_hand) if has_pydantic() else (_by_hand,):
+        try:
+            return make(annotation)
+        except Exception:  # noqa: BLE001 - of any type: the tool works without
+            continue
+    return None
+
+
+def _awaited(annotation: Any) -> Any:
+    """What is there in the end: an iterator is collected to a list."""
+    origin, inside = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin in _PROMISES and inside:
+        return _awaited(inside[-1])
+    if origin in _SERIES or (inspect.isclass(annotation) and annotation in _SERIES):
+        return typing.List[inside[0]] if inside else list  # type: ignore[valid-type]  # noqa: UP006
+    return annotation
+
+
+def _by_pydantic(annotation: Any) -> Returned:
+    from pydantic import ConfigDict, TypeAdapter, ValidationError
+    from pydantic.errors import PydanticUserError
+
+    try:
+        adapter = TypeAdapter(annotation, config=ConfigDict(arbitrary_types_allowed=False))
+    except PydanticUserError:  # a model has settings of its own
+        adapter = TypeAdapter(annotation)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        schema = adapter.json_schema(mode="serialization", by_alias=False)
+
+    def form(value: Any) -> Any:
+        try:
+            checked = adapter.validate_python(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            place = ".".join(str(step) for step in first["loc"])
+            raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return adapter.dump_python(checked, mode="json", by_alias=False)
+
+    return Returned(without_titles(inline_references(schema)), form)
+
+
+def _by_hand(annotation: Any) -> Returned | None:
+    shapes = Shapes()
+    shape = shapes.of(annotation)
+    schema = dict(shape.schema)
+    if shapes.definitions:
+        schema["$defs"] = shapes.definitions
+    schema = without_titles(inline_references(schema))
+    if _names_a_format(schema):
+        return None  # its JSON may be another one than we write
+
+    def form(value: Any) -> Any:
+        made = plain_value(value)
+        shape.convert(made)
+        return made
+
+    return Returned(schema, form)
+
+
+def _names_a_format(schema: Any) -> bool:
+    if isinstance(schema, dict):
+        return "format" in schema or any(_names_a_format(each) for each in schema.values())
+    return isinstance(schema, list) and any(_names_a_format(each) for each in schema)

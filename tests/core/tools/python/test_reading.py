@@ -15,7 +15,7 @@ import pytest
 from annotated_types import Ge, Le, MaxLen, MinLen
 
 from studio.core.tools.python_server.arguments import UNKNOWN, TakenArgument
-from studio.core.tools.python_server.by_hand import PlainReader
+from studio.core.tools.python_server.reading import PlainReader
 from studio.core.tools.python_server.schemas import inline_references, without_titles
 from studio.core.tools.python_server.with_pydantic import PydanticReader
 

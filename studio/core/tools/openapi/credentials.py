@@ -1,0 +1,298 @@
+"""What opens a service: keys as the tool's connection says, and tokens of a login for programs.
+
+A login is OAuth 2 with a client's id and secret (RFC 6749 §4.4); its token is kept while it lasts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from studio.core.masking.masker import Masker, key_reference
+from studio.core.text.foreign_json import parse_json
+from studio.core.text.values import Json, JsonObject
+from studio.core.tools.imports import HTTP, import_packages
+from studio.core.tools.mcp.server_config import expand
+from studio.core.tools.openapi.named_connection import NamedConnection, name_of
+from studio.core.tools.openapi.operation import (
+    ANY,
+    Credential,
+    Description,
+    OpenApiError,
+    Operation,
+    credentials_for,
+)
+
+_VARIABLE = re.compile(r"\$\{env:\w+\}")
+_LONGEST_ANSWER = 100_000
+_LONGEST_SAID = 300
+_EARLY_SECONDS = 30.0  # a token is not used in its last moments
+_USUAL_SECONDS = 300.0  # of one that does not say how long it lasts
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLogin:
+    """What a program logs in with."""
+
+    token_url: str
+    """Where tokens are given."""
+
+    client_id: str
+    """Who it is."""
+
+    client_secret: str
+    """By which it shows that."""
+
+    scope: str = ""
+    """What it wants to do, words with blanks between."""
+
+    in_body: bool = False
+    """Whether id and secret travel in the form, and not as the header of Basic."""
+
+
+class ClientTokens:
+    """The tokens of one service."""
+
+    def __init__(self) -> None:
+        self._held: dict[ClientLogin, tuple[str, float]] = {}
+        self._asking = asyncio.Lock()
+
+    async def token(self, login: ClientLogin, seconds: float) -> str:
+        """A token that still holds; asked for where there is none.
+
+        Args:
+            login: what to log in with.
+            seconds: the longest time for it.
+
+        Raises:
+            OpenApiError: the login is refused, or nothing answers.
+        """
+        async with self._asking:
+            token, until = self._held.get(login, ("", 0.0))
+            if token and time.monotonic() < until:
+                return token
+            token, lasts = await _ask(login, seconds)
+            self._held[login] = (token, time.monotonic() + max(0.0, lasts - _EARLY_SECONDS))
+            return token
+
+    def forget(self) -> None:
+        """The service takes none of them any more."""
+        self._held.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class SentKeys:
+    """What a request carries."""
+
+    signatures: tuple[tuple[Credential, str], ...]
+    """How each key travels, and the key."""
+
+    has_token: bool
+    """Whether the token of a login is among them."""
+
+
+class ServiceKeys:
+    """The keys of one tool's connection, and the tokens that it logs in for."""
+
+    def __init__(
+        self,
+        name: str,
+        connection: JsonObject,
+        seconds: float,
+        environment: Callable[[], Mapping[str, str]],
+        masker: Masker,
+        *,
+        is_own: bool,
+    ) -> None:
+        """Take what a tool says.
+
+        Args:
+            name: the declared tool's name.
+            connection: its `connection`, references unresolved.
+            seconds: the longest time of a login.
+            environment: the variables that references are resolved with, asked at each call.
+            masker: is told the keys that are sent; services repeat them.
+            is_own: whether the description is a file here, and may name a place to log in.
+        """
+        self._name = name
+        self._connection = connection
+        self._seconds = seconds
+        self._environment = environment
+        self._masker = masker
+        self._is_own = is_own
+        self._tokens = ClientTokens()
+
+    def names(self, description: Description, named: NamedConnection | None) -> set[str]:
+        """The security schemes that there is a key or a login for; `ANY` for one that serves all.
+
+        Args:
+            description: the API.
+            named: the connection of the user's that the tool names, whose key is the only one.
+        """
+        if named is not None:
+            return {ANY} if named.has_key else set()
+        names = {*self._keys(), *((ANY,) if self._connection.get("apiKey") else ())}
+        return names | (self._token_names(description) if self._login_words(description) else set())
+
+    async def read(
+        self, description: Description, operation: Operation, named: NamedConnection | None
+    ) -> SentKeys:
+        """The keys that a call sends; logs in where it needs a token.
+
+        Args:
+            description: the API.
+            operation: what is called.
+            named: the connection of the user's that the tool names, whose key is the only one.
+
+        Raises:
+            OpenApiError: the login is refused, or nothing says where it is.
+            LookupError: a key or a variable is not there.
+        """
+        keys = await self._read_keys(named)
+        login = self._login(description) if named is None else None
+        tokens = self._token_names(description) if login is not None else frozenset()
+        found = credentials_for(description, operation, {*keys, *tokens})
+        has_token = any(name in tokens for name, _ in found)
+        if login is not None and has_token:
+            token = await self._tokens.token(login, self._seconds)
+            self._masker.note(key_reference(self._name), token, is_key=True)
+            keys |= dict.fromkeys(tokens, token)
+        return SentKeys(tuple((each, keys[name]) for name, each in found), has_token)
+
+    def forget_tokens(self) -> None:
+        """The service takes none of them any more."""
+        self._tokens.forget()
+
+    def _keys(self) -> Mapping[str, str]:
+        """Keys by security scheme, as written."""
+        keys = self._connection.get("keys")
+        listed = keys.items() if isinstance(keys, Mapping) else ()
+        return {name: key for name, key in listed if isinstance(key, str) and key}
+
+    def _login_words(self, description: Description) -> JsonObject:
+        """What the connection logs in with, as written; a stranger's site names no place for it."""
+        described = description.token_urls if self._is_own else {}
+        return _written_login(self._connection, described)
+
+    def _login(self, description: Description) -> ClientLogin | None:
+        """What it logs in with to get a token (OAuth 2); None where it does not.
+
+        Raises:
+            OpenApiError: nothing says where tokens are given.
+        """
+        written = self._login_words(description)
+        if not written:
+            return None
+        known = self._environment()
+        words = {key: expand(str(value or ""), known) for key, value in written.items()}
+        if not words["tokenUrl"]:
+            raise OpenApiError("'connection' has a clientId, and nothing names its tokenUrl")
+        secret = words["clientSecret"]
+        if secret:
+            self._masker.note(
+                self._key_reference("", str(written["clientSecret"])), secret, is_key=True
+            )
+        return ClientLogin(words["tokenUrl"], words["clientId"], secret, words["scopes"])
+
+    def _token_names(self, description: Description) -> frozenset[str]:
+        """The security schemes that a token serves: all, where the description names none."""
+        return frozenset(description.token_urls) or frozenset((ANY,))
+
+    async def _read_keys(self, named: NamedConnection | None) -> dict[str, str]:
+        """The keys that there are, by security scheme; of the one that serves all, by `ANY`."""
+        known = self._environment()
+        written = dict(self._keys()) if named is None else {}
+        own = self._connection.get("apiKey")
+        if named is None and isinstance(own, str) and own:
+            written[ANY] = own
+        found = {name: expand(key, known) for name, key in written.items()}
+        if named is not None:
+            found[ANY] = await named.read_key()
+        for name, key in found.items():
+            self._masker.note(self._key_reference(name, written.get(name, "")), key, is_key=True)
+        return {name: key for name, key in found.items() if key}
+
+    def _key_reference(self, name: str, written: str) -> str:
+        """What stands for a key."""
+        if _VARIABLE.fullmatch(written):
+            return written
+        return key_reference(name or name_of(self._connection) or self._name)
+
+
+def _written_login(connection: JsonObject, described: Mapping[str, str]) -> JsonObject:
+    """`clientId`, `clientSecret`, `tokenUrl`, `scopes` of a connection, as written; or nothing.
+
+    Args:
+        connection: the tool's.
+        described: where the description gives tokens, by security scheme.
+    """
+    given = {key: connection.get(key) for key in ("clientId", "clientSecret", "tokenUrl")}
+    place = given["tokenUrl"] or next(iter(described.values()), "")
+    if not isinstance(given["clientId"], str) or not given["clientId"]:
+        return {}
+    scopes = connection.get("scopes")
+    words = scopes if isinstance(scopes, list | tuple) else [scopes] if scopes else []
+    return {**given, "tokenUrl": place, "scopes": " ".join(str(word) for word in words)}
+
+
+async def _ask(login: ClientLogin, seconds: float) -> tuple[str, float]:
+    await import_packages(HTTP)
+    import httpx2
+
+    form = {"grant_type": "client_credentials"}
+    if login.scope:
+        form["scope"] = login.scope
+    auth: httpx2.BasicAuth | None = None
+    if login.in_body:
+        form |= {"client_id": login.client_id, "client_secret": login.client_secret}
+    else:
+        # RFC 6749 §2.3.1: both are encoded as a form is, before Basic joins them.
+        auth = httpx2.BasicAuth(quote(login.client_id, ""), quote(login.client_secret, ""))
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
+    body = bytearray()
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            httpx2.AsyncClient(timeout=seconds) as http,
+            http.stream(
+                "POST", login.token_url, content=urlencode(form), headers=headers, auth=auth
+            ) as answer,
+        ):
+            async for piece in answer.aiter_bytes():
+                body += piece
+                if len(body) > _LONGEST_ANSWER:
+                    break
+            status, reason = answer.status_code, answer.reason_phrase
+    except (TimeoutError, httpx2.TimeoutException):
+        raise OpenApiError(
+            f"the login at {login.token_url} did not answer within {seconds:g} s"
+        ) from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        raise OpenApiError(f"the login at {login.token_url} cannot be reached: {error}") from error
+    text = bytes(body).decode("utf-8", "replace")
+    if status in (400, 401) and not login.in_body and "invalid_client" in text:
+        # Some take the client's id and secret in the form alone (§2.3.1 allows it).
+        return await _ask(
+            ClientLogin(
+                login.token_url, login.client_id, login.client_secret, login.scope, in_body=True
+            ),
+            seconds,
+        )
+    try:
+        answered: Json = parse_json(text)
+    except ValueError:
+        answered = None
+    token = answered.get("access_token") if isinstance(answered, Mapping) else None
+    if not 200 <= status < 300 or not isinstance(token, str) or not token:
+        said = " ".join(text.split())[:_LONGEST_SAID]
+        raise OpenApiError(
+            f"the login at {login.token_url} was refused: HTTP {status} {reason}: {said}"
+        )
+    assert isinstance(answered, Mapping)
+    lasts = answered.get("expires_in")
+    is_number = isinstance(lasts, int | float) and not isinstance(lasts, bool)
+    return token, float(lasts) if is_number else _USUAL_SECONDS  # type: ignore[arg-type]
