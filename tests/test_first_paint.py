@@ -74,7 +74,7 @@ LATER = (
     "studio.application.editing", "studio.application.highlight",
     "studio.core.search_files", "studio.ui.app.files_coordinator", "studio.ui.app.lifecycle",
     "studio.ui.app.navigation", "studio.ui.app.workbench", "studio.ui.editor.completion.popup",
-    "studio.ui.editor.tabs.file_questions", "studio.ui.editor.text.carets.input",
+    "studio.ui.editor.tabs.page_files", "studio.ui.editor.text.carets.input",
     "studio.ui.editor.text.carets.line_edits", "studio.ui.editor.text.carets.selections",
     "studio.ui.editor.text.keys.typing_keys", "studio.ui.editor.text.keys.typing_rules",
     "studio.ui.files.tree", "studio.ui.window.examples",

@@ -184,7 +184,7 @@ class Commands(QObject):
             "file.save": tabs.save,
             "file.save_as": tabs.save_as,
             "file.save_all": tabs.save_all,
-            "file.reload": self._on_page(EditorPage.reload),
+            "file.reload": self._on_page(lambda page: page.disk.take_file()),
             "file.close": tabs.close_tab,
             "file.close_all": tabs.close_tabs,
             "file.reopen": self.files.reopen,

@@ -118,17 +118,17 @@ class EditorCommands(QObject):
     def _sides(self, on_page: OnPage) -> dict[str, Callable[[], object]]:
         tabs = self._window.tabs
         return {
-            "view.next_tab": lambda: tabs.step(1),
-            "view.previous_tab": lambda: tabs.step(-1),
-            "view.tab_left": lambda: tabs.move_tab(-1),
-            "view.tab_right": lambda: tabs.move_tab(1),
+            "view.next_tab": lambda: tabs.sides.active.step(1),
+            "view.previous_tab": lambda: tabs.sides.active.step(-1),
+            "view.tab_left": lambda: tabs.sides.active.move_shown(-1),
+            "view.tab_right": lambda: tabs.sides.active.move_shown(1),
             "view.editor": on_page(lambda page: page.editor.setFocus()),
             "view.breadcrumbs": on_page(lambda page: page.crumbs.take_keyboard()),
-            "view.split": on_page(lambda _: tabs.split()),
-            "view.split_down": on_page(lambda _: tabs.split(Qt.Orientation.Vertical)),
+            "view.split": on_page(lambda _: tabs.sides.split()),
+            "view.split_down": on_page(lambda _: tabs.sides.split(Qt.Orientation.Vertical)),
             "view.other_side": on_page(lambda _: tabs.sides.go_over()),
-            "view.move_over": on_page(lambda _: tabs.move_over()),
-            "view.join": on_page(lambda _: tabs.join()),
+            "view.move_over": on_page(lambda _: tabs.sides.move_over()),
+            "view.join": on_page(lambda _: tabs.sides.join()),
         }
 
     def tidy(self, page: EditorPage) -> None:

@@ -265,7 +265,7 @@ class Workbench(QObject):
         self.run.compared.connect(self.run_pane.show_comparison)
         self.run.refused.connect(self.run_coordinator.refuse)
         self.run.sessions.stood_elsewhere.connect(coordinator.tell_elsewhere)
-        self.run.sessions.marks_changed.connect(window.tabs.show_runs)
+        self.run.sessions.marks_changed.connect(window.tabs.sides.show_runs)
         self.run.sessions.started.connect(self.history.refresh)
         self.run.sessions.ended.connect(self.history.refresh)
         # history
@@ -383,7 +383,7 @@ class Workbench(QObject):
     def _mark_breakpoints(self, value: BreakpointSet) -> None:
         tools = {each.tool for each in value.breakpoints if each.tool and each.enabled}
         messages = {each.message for each in value.breakpoints if each.message and each.enabled}
-        self.window.tabs.show_breakpoints(frozenset(tools), frozenset(messages))
+        self.window.tabs.sides.show_breakpoints(frozenset(tools), frozenset(messages))
 
     def _show_breakpoints(self) -> None:
         self.run_coordinator.show_breakpoints([spec.name for spec in self.tools.registry.specs])

@@ -101,7 +101,7 @@ def test_a_file_that_changed_meanwhile_is_said(start: Start, qtbot: QtBot, tmp_p
     qtbot.waitUntil(lambda: second.tabs.current is not None)
     page = second.tabs.current
     assert page is not None
-    qtbot.waitUntil(page._disk.reload.isVisible)  # its signal may have come with the page
+    qtbot.waitUntil(page.disk.reload.isVisible)  # its signal may have come with the page
     assert "Bekept" in page.editor.text()
     assert page.controller.is_dirty
 

@@ -266,9 +266,9 @@ def test_a_change_on_disk_reloads_what_is_clean_and_asks_about_what_is_not(
     page.editor.moveCursor(QTextCursor.MoveOperation.End)
     qtbot.keyClicks(page.editor, "mine")
     prompt.write_text("system:\nouter again\n", encoding="utf-8")
-    qtbot.waitUntil(page._disk.isVisible)
+    qtbot.waitUntil(page.disk.isVisible)
     assert page.editor.text().endswith("mine")
-    page._disk.reload.click()
+    page.disk.reload.click()
     assert page.editor.text() == "system:\nouter again\n"
     page.editor.undo()
     assert page.editor.text().endswith("mine")

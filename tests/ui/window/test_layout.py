@@ -382,7 +382,7 @@ def test_each_half_of_a_split_editor_has_its_room(
     page = opened(bench, qtbot, tmp_path, size)
     window, docks = bench.window, bench.window.docks
     window.tabs.open(tmp_path / "agents" / "chat.prompty")
-    window.tabs.split()
+    window.tabs.sides.split()
     halves = [each for each in window.tabs.pages() if each.isVisible()]
     assert len(halves) == 2
     qtbot.waitUntil(lambda: all(half.width() >= 320 for half in halves))
@@ -393,7 +393,7 @@ def test_each_half_of_a_split_editor_has_its_room(
     qtbot.waitUntil(lambda: docks["run"].isVisible() and docks["run"].width() >= 560)
     docks.write()
     assert docks["files"].isVisible() is (size[0] == 1440)
-    window.tabs.join()
+    window.tabs.sides.join()
     qtbot.waitUntil(lambda: docks["files"].isVisible() is (size[0] >= 1000))
     assert page.editor.width() > 320
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from studio.application.document.files import FileError, FileText
+from studio.core.experiments.file.names import is_experiment
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.crumb_bar import CrumbBar
+from studio.ui.editor.page.disk_bar import DiskBar
 from studio.ui.editor.text.media_drop import MediaDrop
 from studio.ui.editor.text.view import PromptEditor
 from studio.viewmodels.document.controller import DocumentController
@@ -58,7 +59,6 @@ class EditorPage(QWidget):
             twin: a page whose document this one shows too.
         """
         super().__init__()
-        self._messages = messages
         if twin is None:
             self.editor = PromptEditor()
             self.controller = self._new_controller(messages, swaps)
@@ -75,21 +75,19 @@ class EditorPage(QWidget):
             self.editor, self.editor.reading, messages, lambda: self.controller.path
         )
         self.editor.media.request_open.connect(self.request_open)
-        self._disk = _DiskBar()
-        self._on_disk = FileText("")
-        self._is_read_only = False
+        self.disk = DiskBar(self.editor, self.controller, messages)
         self._is_new = False
         """Whether a file was opened and not read yet."""
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
-        for widget in (self.crumbs, self._disk, self.editor):
+        for widget in (self.crumbs, self.disk, self.editor):
             box.addWidget(widget)
         self.setFocusProxy(self.editor)
         self.apply_settings(settings)
         self._wire()
         if twin is not None:
-            self._look_at_permissions()
+            self.disk.look_at_permissions()
             self._name_file()
             if self.document is not None:
                 self.editor.set_document(self.document)
@@ -151,14 +149,8 @@ class EditorPage(QWidget):
         self.controller.dirty_changed.connect(self._on_title)
         self.controller.path_changed.connect(self._on_title)
         self.controller.saved.connect(self._on_saved)
-        self.controller.changed_on_disk.connect(self._on_changed_on_disk)
-        self.controller.gone_from_disk.connect(self._on_gone)
-        self.controller.disk_settled.connect(self._on_settled)
         self.spelling.marked.connect(self._on_spelling)
         self.assist.word_learned.connect(self.word_learned)
-        self._disk.reload.clicked.connect(self.reload)
-        self._disk.keep.clicked.connect(self._keep)
-        self._disk.compare.clicked.connect(self.compare)
 
     # -- begin ----------------------------------------------------------------------------------
 
@@ -186,9 +178,17 @@ class EditorPage(QWidget):
         Raises:
             FileError: it cannot be read.
         """
+        if path.suffix == ".py":
+            from studio.application.highlight.lexer_state import PYTHON_FILE
+
+            self.editor.highlighter.begin_with(PYTHON_FILE)
+        elif is_experiment(path):
+            from studio.application.highlight.lexer_state import YAML_FILE
+
+            self.editor.highlighter.begin_with(YAML_FILE)
         self.editor.load(self.controller.open(path).text)
         self._is_new = True
-        self._look_at_permissions()
+        self.disk.look_at_permissions()
         self.title_changed.emit()
 
     def recover(self, swap: Swap) -> None:
@@ -207,13 +207,16 @@ class EditorPage(QWidget):
         """The newest parsed document."""
         return self.controller.document
 
+    is_looked_at: bool = False
+    """Whether it is only looked at: the next look takes its place."""
+
     run_mark: str = ""
     """Whether the run of this prompt is `running`, or `waiting` for the user."""
 
     @property
     def title(self) -> str:
         """The tab's text, with a dot where there is something to save."""
-        name = self.controller.title + (" (read-only)" if self._is_read_only else "")
+        name = self.controller.title + (" (read-only)" if self.disk.is_read_only else "")
         return f"● {name}" if self.controller.is_dirty else name
 
     # -- doing ----------------------------------------------------------------------------------
@@ -221,35 +224,6 @@ class EditorPage(QWidget):
     def save(self, path: Path | None = None) -> bool:
         """Write the file."""
         return self.controller.save(path)
-
-    def reload(self) -> None:
-        """Take the text on disk, as a step that can be undone."""
-        file, path = self._on_disk, self.controller.path
-        if not file.digest:
-            if path is None:
-                self._messages.info(
-                    self.tr("There is no file to reload."), self.tr("Save the prompt first.")
-                )
-                return
-            try:
-                file = self.controller.open(path)
-            except FileError as error:
-                self._messages.error(str(error), error.hint, str(path))
-                return
-        self.editor.replace_all(file.text)
-        self.editor.document().setModified(False)
-        self.controller.accept_disk(file)
-
-    def compare(self) -> None:
-        """Show how the text here and the text on disk differ."""
-        from studio.ui.dialogs.comparison import DiskComparisonDialog
-
-        dialog = DiskComparisonDialog(
-            self.controller.title, self.editor.text(), self._on_disk.text, self
-        )
-        dialog.reload.clicked.connect(self.reload)
-        dialog.keep.clicked.connect(self._keep)
-        dialog.open()
 
     def apply_settings(self, settings: Settings) -> None:
         """Take font size, wrapping and whitespace marks."""
@@ -338,73 +312,6 @@ class EditorPage(QWidget):
     def _on_title(self) -> None:
         self.title_changed.emit()
 
-    def _look_at_permissions(self) -> None:
-        self._is_read_only = self.controller.is_read_only
-        if self._is_read_only:
-            self._disk.tell(
-                self.tr("{title} is read-only; changes need another name.").format(
-                    title=self.controller.title
-                ),
-                reload=False,
-            )
-
     def _on_saved(self) -> None:
         self.editor.document().setModified(False)
-        self._is_read_only = self.controller.is_read_only
         self.title_changed.emit()
-        self._disk.hide()
-
-    def _on_changed_on_disk(self, file: FileText) -> None:
-        self._on_disk = file
-        if file.text == self.editor.text() or not self.controller.is_dirty:
-            # Nothing of the user's is lost, and undo leads back.
-            self.reload()
-            return
-        self._disk.tell(
-            self.tr("{title} changed on disk.").format(title=self.controller.title), reload=True
-        )
-
-    def _on_gone(self) -> None:
-        self._disk.tell(
-            self.tr("{title} was deleted or moved. Save to write it again.").format(
-                title=self.controller.title
-            ),
-            reload=False,
-        )
-
-    def _keep(self) -> None:
-        if self._on_disk.digest:
-            self.controller.keep_own(self._on_disk)
-        self._on_settled()
-
-    def _on_settled(self) -> None:
-        self._on_disk = FileText("")
-        self._disk.hide()
-
-
-class _DiskBar(QWidget):
-    """Says that the file on disk is another one now, and asks which to keep."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("diskBar")
-        self._text = QLabel()
-        self._text.setWordWrap(True)
-        self.compare = QPushButton(self.tr("Compare…"))
-        self.reload = QPushButton(self.tr("Reload"))
-        self.keep = QPushButton(self.tr("Keep mine"))
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, 4, 8, 4)
-        row.addWidget(self._text, 1)
-        row.addWidget(self.compare)
-        row.addWidget(self.reload)
-        row.addWidget(self.keep)
-        self.hide()
-
-    def tell(self, text: str, *, reload: bool) -> None:
-        """Show the bar."""
-        self._text.setText(text)
-        self.reload.setVisible(reload)
-        self.compare.setVisible(reload)
-        self.keep.setText(self.tr("Keep mine") if reload else self.tr("Close"))
-        self.show()

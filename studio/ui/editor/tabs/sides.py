@@ -2,159 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QIcon, QResizeEvent
-from PySide6.QtWidgets import QApplication, QMenu, QSplitter, QTabWidget, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QApplication, QSplitter, QWidget
 
-from studio.ui.base.actions import ON_TAB
-from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
 from studio.ui.editor.page.page import EditorPage
-from studio.ui.style.icons import icon
-
-
-class TabGroup(QTabWidget):
-    """Tabs that can be moved and closed; a dot in the title: there is something to save."""
-
-    page_changed = Signal()
-    request_close = Signal(EditorPage)
-    request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
-    request_close_others = Signal(EditorPage)  # EditorPage that stays open
-    request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
-    request_close_view = Signal(QWidget)  # a tab that is not a prompt
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setDocumentMode(True)
-        self.setTabsClosable(True)
-        self.setMovable(True)
-        self.setAccessibleName(self.tr("Open prompts"))
-        self.currentChanged.connect(self.page_changed)
-        self.tabCloseRequested.connect(self._on_close)
-        bar = self.tabBar()
-        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        bar.customContextMenuRequested.connect(self._on_menu)
-        bar.tabBarDoubleClicked.connect(self._on_double_click)
-
-    @property
-    def current(self) -> EditorPage | None:
-        """The page shown, where there is one."""
-        return self._page(self.currentIndex())
-
-    def pages(self) -> Iterator[EditorPage]:
-        """Every page, left to right."""
-        for index in range(self.count()):
-            page = self._page(index)
-            if page is not None:
-                yield page
-
-    def add(self, page: EditorPage) -> None:
-        """Show a page in a tab of its own."""
-        self.setCurrentIndex(self.addTab(page, page.title))
-        self.name(page)
-
-    def take(self, page: QWidget) -> None:
-        """Take a page's tab away; the page lives on."""
-        self.removeTab(self.indexOf(page))
-
-    def add_view(self, view: QWidget, title: str, tip: str) -> None:
-        """Show what is not a prompt, such as an experiment, in a tab of its own."""
-        index = self.addTab(view, title)
-        self.setTabToolTip(index, tip)
-        self.setCurrentIndex(index)
-
-    def name(self, page: EditorPage, *, is_looked_at: bool = False) -> None:
-        """Put the page's title on its tab, with an eye where it is only looked at."""
-        index = self.indexOf(page)
-        self.setTabText(index, page.title)
-        self.setTabIcon(index, icon("eye") if is_looked_at else QIcon())
-        tip = str(page.controller.path or self.tr("Not saved yet"))
-        if page.run_mark:
-            # A run says more than that the file is only looked at, which its tip says, too.
-            waits = page.run_mark == "waiting"
-            self.setTabIcon(index, icon("circle-pause" if waits else "circle-play"))
-            tip += "\n" + (
-                self.tr("Its run waits for you") if waits else self.tr("Its run goes on")
-            )
-        if is_looked_at:
-            tip += "\n" + self.tr("Only looked at: a double click, or a change, keeps the tab")
-        self.setTabToolTip(index, tip)
-
-    def step(self, by: int) -> None:
-        """Go to the next tab or the one before, round the ends."""
-        if self.count():
-            self.setCurrentIndex((self.currentIndex() + by) % self.count())
-
-    def move_shown(self, by: int) -> None:
-        """Move the tab shown to the left (-1) or to the right (1), round the ends."""
-        if self.count():
-            at = self.currentIndex()
-            self.tabBar().moveTab(at, (at + by) % self.count())
-
-    def set_aside(self, aside: bool) -> None:
-        """Whether the keyboard is in the other side; its tab then has the accent's mark."""
-        bar = self.tabBar()
-        if bar.property("aside") != aside:
-            bar.setProperty("aside", aside)
-            bar.style().unpolish(bar)
-            bar.style().polish(bar)
-
-    def menu_for(self, page: EditorPage) -> QMenu:
-        """What can be done with a tab."""
-        menu = own_menu(self)
-        for text, signal, same in (
-            (self.tr("Close"), self.request_close, "file.close"),
-            (self.tr("Close the others"), self.request_close_others, ""),
-            (self.tr("Move to the other side"), self.request_move_over, "view.move_over"),
-        ):
-            keys = keys_of(self.window(), same) if same else ""
-            add_own(menu, text, partial(signal.emit, page), keys=keys)
-        menu.addSeparator()
-        if page.controller.path is not None:
-            self._add_copy(menu, str(page.controller.path))
-        if page is self.current:
-            add_actions(menu, self.window(), ON_TAB)
-        return menu
-
-    def menu_for_view(self, view: QWidget) -> QMenu:
-        """What can be done with a tab that is not a prompt."""
-        menu = own_menu(self)
-        close = partial(self.request_close_view.emit, view)
-        add_own(menu, self.tr("Close"), close, keys=keys_of(self.window(), "file.close"))
-        menu.addSeparator()
-        self._add_copy(menu, self.tabToolTip(self.indexOf(view)))
-        add_actions(menu, self.window(), ("file.close_all", "file.reopen"))
-        return menu
-
-    def _add_copy(self, menu: QMenu, path: str) -> None:
-        copy = partial(QGuiApplication.clipboard().setText, path)
-        add_own(menu, self.tr("Copy its path"), copy, drawing="copy")
-
-    def _page(self, index: int) -> EditorPage | None:
-        page = self.widget(index)
-        return page if isinstance(page, EditorPage) else None
-
-    def _on_close(self, index: int) -> None:
-        page = self._page(index)
-        if page is not None:
-            self.request_close.emit(page)
-        elif (view := self.widget(index)) is not None:
-            self.request_close_view.emit(view)
-
-    def _on_double_click(self, index: int) -> None:
-        page = self._page(index)
-        if page is not None:
-            self.request_keep.emit(page)
-
-    def _on_menu(self, at: QPoint) -> None:
-        index = self.tabBar().tabAt(at)
-        page, view = self._page(index), self.widget(index)
-        if page is not None:
-            self.menu_for(page).popup(self.tabBar().mapToGlobal(at))
-        elif view is not None:
-            self.menu_for_view(view).popup(self.tabBar().mapToGlobal(at))
+from studio.ui.editor.tabs.tab_group import TabGroup
 
 
 class EditorSides(QSplitter):
@@ -165,11 +21,16 @@ class EditorSides(QSplitter):
     request_close = Signal(EditorPage)
     request_keep = Signal(EditorPage)  # EditorPage that is no longer only looked at
     request_close_others = Signal(EditorPage)  # EditorPage that stays open
-    request_move_over = Signal(EditorPage)  # EditorPage that goes to the other side
     request_close_view = Signal(QWidget)  # a tab that is not a prompt
 
-    def __init__(self) -> None:
+    def __init__(self, make_twin: Callable[[EditorPage], EditorPage]) -> None:
+        """Make it, with one side.
+
+        Args:
+            make_twin: makes another page of the document that a page shows.
+        """
         super().__init__(Qt.Orientation.Horizontal)
+        self._make_twin = make_twin
         self.setChildrenCollapsible(False)
         self._groups: list[TabGroup] = []
         self._is_even = False
@@ -219,6 +80,13 @@ class EditorSides(QSplitter):
         """The pages that show the same document, the page itself among them."""
         return [each for each in self.pages() if each.controller is page.controller]
 
+    def page_of(self, path: Path) -> EditorPage | None:
+        """The page of a file that is open."""
+        for page in self.pages():
+            if page.controller.path is not None and _same(page.controller.path, path):
+                return page
+        return None
+
     def other_group(self) -> TabGroup | None:
         """The side that is not the current one."""
         return next((group for group in self._groups if group is not self._active), None)
@@ -236,11 +104,11 @@ class EditorSides(QSplitter):
             group.setCurrentWidget(page)
             self._activate(group)
 
-    def name(self, page: EditorPage, *, is_looked_at: bool = False) -> None:
+    def name(self, page: EditorPage) -> None:
         """Put the page's title on its tab."""
         group = self._group_of(page)
         if group is not None:
-            group.name(page, is_looked_at=is_looked_at)
+            group.name(page)
 
     def take(self, page: QWidget) -> None:
         """Take a page away; a side that has none left goes away too."""
@@ -251,7 +119,91 @@ class EditorSides(QSplitter):
         if not group.count() and self.is_split:
             self._drop(group)
 
-    def open_side(self, orientation: Qt.Orientation) -> None:
+    # -- two sides ------------------------------------------------------------------------------
+
+    def split(self, orientation: Qt.Orientation = Qt.Orientation.Horizontal) -> None:
+        """Show the current document in the other side too: one text, one undo, two carets."""
+        page = self.current
+        if page is None:
+            return
+        self._open_side(orientation)
+        there = self._active.pages()
+        shown = next((each for each in there if each.controller is page.controller), None)
+        if shown is None:
+            shown = self._make_twin(page)
+            self.add(shown)
+            shown.editor.setTextCursor(page.editor.textCursor())
+            shown.editor.centerCursor()
+        self.select(shown)
+        shown.editor.setFocus()
+
+    def move_over(self, page: EditorPage | None = None) -> None:
+        """Move a page to the other side, which is made where there is one side only."""
+        page = page or self.current
+        if page is None or (not self.is_split and len(list(self.pages())) < 2):
+            return  # a side without a page would be no side
+        self.select(page)
+        twin = next((each for each in self.views_of(page) if each is not page), None)
+        if twin is not None:
+            self.request_close.emit(page)
+            self.select(twin)
+            twin.editor.setFocus()
+            return
+        self._put_over(page)
+        page.editor.setFocus()
+
+    def join(self) -> None:
+        """Have one side again, with the pages of both."""
+        kept = self._active
+        current = self.current
+        for page in list(self.pages()):
+            if kept.indexOf(page) >= 0 or not self.is_split:
+                continue
+            if len(self.views_of(page)) > 1:
+                self.request_close.emit(page)
+            else:
+                self.take(page)
+                self.add(page)
+        if current is not None:
+            self.select(current)
+            current.editor.setFocus()
+
+    def go_over(self) -> None:
+        """Give the keyboard to the other side."""
+        other = self.other_group()
+        if other is not None and other.current is not None:
+            self._activate(other)
+            other.current.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    # -- what a run tells -----------------------------------------------------------------------
+
+    def show_breakpoints(
+        self, tools: frozenset[str], messages: frozenset[str] = frozenset()
+    ) -> None:
+        """Mark the tools and messages of the shown prompt that a run stops before."""
+        current = self.current
+        for page in self.pages():
+            if current is not None and page.controller is current.controller:
+                page.editor.show_breakpoints(tools, messages)
+            else:
+                page.editor.show_breakpoints(frozenset())
+
+    def show_runs(self, marks: Mapping[str, str]) -> None:
+        """Mark the tabs of prompts whose run goes on, or waits for the user.
+
+        Args:
+            marks: `running` or `waiting`, by the prompt's path; an empty one is of any unsaved one.
+        """
+        for page in self.pages():
+            path = page.controller.path
+            mark = marks.get("" if path is None else str(path), "")
+            if mark != page.run_mark:
+                page.run_mark = mark
+                self.name(page)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _open_side(self, orientation: Qt.Orientation) -> None:
         """Make the other side the current one; it is new where there was one side."""
         other = self.other_group()
         if other is None:
@@ -263,22 +215,15 @@ class EditorSides(QSplitter):
         self._activate(other)
         self._tell_halves()
 
-    def move_over(self, page: EditorPage) -> None:
+    def _put_over(self, page: EditorPage) -> None:
         """Move a page of the current side to the other one, which is made where there is none."""
         other = self.other_group()
         self.take(page)
         if other is None:
-            self.open_side(self.orientation())
+            self._open_side(self.orientation())
         else:
             self._activate(other)
         self.add(page)
-
-    def go_over(self) -> None:
-        """Give the keyboard to the other side."""
-        other = self.other_group()
-        if other is not None and other.current is not None:
-            self._activate(other)
-            other.current.editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _new_group(self) -> TabGroup:
         group = TabGroup()
@@ -286,7 +231,7 @@ class EditorSides(QSplitter):
         group.request_close.connect(self.request_close)
         group.request_keep.connect(self.request_keep)
         group.request_close_others.connect(self.request_close_others)
-        group.request_move_over.connect(self.request_move_over)
+        group.request_move_over.connect(self.move_over)
         group.request_close_view.connect(self.request_close_view)
         self._groups.append(group)
         self.addWidget(group)
@@ -338,6 +283,13 @@ class EditorSides(QSplitter):
         for group in self._groups:
             if new is not None and group.isAncestorOf(new):
                 self._activate(group)
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one == other
 
 
 def _application() -> QApplication:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from studio.ui.editor.tabs.sides import EditorSides
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
     from studio.core.text.span import Span
+    from studio.ui.editor.tabs.page_files import PageFiles
     from studio.viewmodels.app.notifications import Notifications
     from studio.viewmodels.app.settings import SettingsStore
     from studio.viewmodels.document.swap import Swap, SwapFolder
@@ -52,17 +54,14 @@ class EditorTabs(QStackedWidget):
         self._holds = False
         self._closed: list[tuple[Path, int, int]] = []
         """The files of closed tabs, the last one last: path, caret in UTF-16 units, scroll."""
-        self._looked: EditorPage | None = None
-        """The page that is only looked at: the next look takes its place."""
         self._welcome = welcome
-        self.sides = EditorSides()
+        self.sides = EditorSides(self._page)
         self.addWidget(welcome)
         self.addWidget(self.sides)
         self.sides.current_changed.connect(self._on_current)
         self.sides.request_close.connect(self.close_page)
         self.sides.request_keep.connect(self.keep)
         self.sides.request_close_others.connect(self.close_others)
-        self.sides.request_move_over.connect(self.move_over)
         self.sides.request_close_view.connect(self.close_view)
         self._views: dict[Path, QWidget] = {}
         self._make_view: Callable[[Path], QWidget] | None = None
@@ -131,16 +130,19 @@ class EditorTabs(QStackedWidget):
     def look(self, path: Path) -> None:
         """Look at a file in a tab that the next one takes, until it is opened or changed."""
         path = path.absolute()
-        if is_experiment(path) or self._held(path) is not None:
+        if is_experiment(path) or self.sides.page_of(path) is not None:
             self.open_text(path) if not is_experiment(path) else self.open_view(path)
             return
-        before, keyboard = self._looked, self.window().focusWidget()
+        before = next((each for each in self.pages() if each.is_looked_at), None)
+        keyboard = self.window().focusWidget()
         page = self.open_text(path)
         if page is None:
             return
-        if before is not None and before is not page and not before.controller.is_dirty:
+        if before is not None and before.controller.is_dirty:
+            self.keep(before)
+        elif before is not None:
             self._drop(before)
-        self._looked = page
+        page.is_looked_at = True
         self._on_title(page)
         page.controller.dirty_changed.connect(lambda: self.keep(page))
         if keyboard is not None:
@@ -148,26 +150,18 @@ class EditorTabs(QStackedWidget):
 
     def keep(self, page: EditorPage) -> None:
         """A tab that was only looked at stays."""
-        if page is self._looked:
-            self._looked = None
+        if page.is_looked_at:
+            page.is_looked_at = False
             self.sides.name(page)
 
     def open_text(self, path: Path) -> EditorPage | None:
         """Show a file as text, also one that has a view of its own."""
         path = path.absolute()
-        held = self._held(path)
+        held = self.sides.page_of(path)
         if held is not None:
             self._bring(held)
             return held
         page = self._page()
-        if path.suffix == ".py":
-            from studio.application.highlight.lexer_state import PYTHON_FILE
-
-            page.editor.highlighter.begin_with(PYTHON_FILE)
-        elif is_experiment(path):
-            from studio.application.highlight.lexer_state import YAML_FILE
-
-            page.editor.highlighter.begin_with(YAML_FILE)
         try:
             page.open(path)
         except FileError as error:
@@ -178,20 +172,13 @@ class EditorTabs(QStackedWidget):
         self.opened.emit(path)
         return self._show(page)
 
-    def _held(self, path: Path) -> EditorPage | None:
-        """The page of a file that is open."""
-        for page in self.pages():
-            if page.controller.path is not None and _same(page.controller.path, path):
-                return page
-        return None
-
     def _bring(self, page: EditorPage) -> None:
         self.sides.select(page)
         self.setCurrentWidget(self.sides)
 
     def recover(self, swap: Swap) -> EditorPage:
         """Show text that a crash left: in the file's own tab, unless something was typed there."""
-        held = self._held(Path(swap.path)) if swap.path else None
+        held = self.sides.page_of(Path(swap.path)) if swap.path else None
         if held is not None and not held.controller.is_dirty:
             held.recover(swap)
             self._bring(held)
@@ -207,13 +194,6 @@ class EditorTabs(QStackedWidget):
             self.recover(swap)
         if shown is not None:
             self._bring(shown)
-
-    def ask_open(self) -> None:
-        """Ask for files and show them."""
-        from studio.ui.editor.tabs.file_questions import ask_open  # not before the first paint
-
-        for path in ask_open(self, self._folder()):
-            self.open(path)
 
     # -- what is not a prompt ----------------------------------------------------------------------
 
@@ -251,34 +231,33 @@ class EditorTabs(QStackedWidget):
 
     # -- save and close -------------------------------------------------------------------------
 
+    @cached_property
+    def files(self) -> PageFiles:
+        """Saves the pages and asks about their files, made when it is first asked for."""
+        from studio.ui.editor.tabs.page_files import PageFiles  # not before the first paint
+
+        files = PageFiles(self, self.sides, self._swaps, self._settings)
+        files.named.connect(self.opened)
+        return files
+
+    def ask_open(self) -> None:
+        """Ask for files and show them."""
+        for path in self.files.ask_open():
+            self.open(path)
+
     def save(self, page: EditorPage | None = None) -> bool:
         """Save a page, asking for a name where it has none."""
         page = page or self.current
-        if page is None:
-            return False
-        return self.save_as(page) if page.controller.path is None else page.save()
+        return page is not None and self.files.save(page)
 
     def save_as(self, page: EditorPage | None = None) -> bool:
         """Save a page under another name."""
-        from studio.ui.editor.tabs.file_questions import ask_save
-
         page = page or self.current
-        if page is None:
-            return False
-        start = page.controller.path or Path(self._folder()) / page.controller.title
-        path = ask_save(self, start)
-        if path is None or not page.save(path):
-            return False
-        self.opened.emit(page.controller.path)
-        return True
+        return page is not None and self.files.save_as(page)
 
     def save_all(self) -> bool:
         """Save every page that has something to save; one that cannot be saved stops no other."""
-        saved = True
-        for page in list(self.pages()):
-            if page.controller.is_dirty and not self.save(page):
-                saved = False
-        return saved
+        return self.files.save_all()
 
     def close_tab(self) -> None:
         """Close the tab shown, whatever it shows; the welcome page goes from before the tabs."""
@@ -305,7 +284,7 @@ class EditorTabs(QStackedWidget):
         """
         while self._closed:
             path, caret, scroll = self._closed.pop()
-            if path in self._views or self._held(path) is not None or not path.is_file():
+            if path in self._views or self.sides.page_of(path) is not None or not path.is_file():
                 continue
             page = self.open(path)
             if page is not None:
@@ -325,8 +304,6 @@ class EditorTabs(QStackedWidget):
             page.close_document()
         else:
             page.hand_over(next(each for each in views if each is not page))
-        if page is self._looked:
-            self._looked = None
         self.sides.take(page)
         page.deleteLater()
         if not self.sides.has_tabs:
@@ -354,71 +331,22 @@ class EditorTabs(QStackedWidget):
         Returns:
             False where they cannot be kept, or the user then wants to stay.
         """
-        unsaved = {page.controller.id: page for page in self.pages() if page.controller.is_dirty}
-        for page in unsaved.values():
-            if not page.controller.keep_for_next_start(page.editor.textCursor().position()):
-                self._swaps.keep_none()
-                return self.close_all()
+        if not self.files.keep_for_next_start():
+            return self.close_all()
         for page in list(self.pages()):
             self._drop(page)
         return True
 
     def _close(self, pages: list[EditorPage]) -> bool:
         """Close pages; asked once for all of them, before the first one goes."""
-        if not self._may_close(pages):
+        is_dirty = any(page.controller.is_dirty for page in pages)
+        if is_dirty and not self.files.may_close(pages):
             return False
         for page in pages:
             self._drop(page)
         return True
 
-    # -- two sides ------------------------------------------------------------------------------
-
-    def split(self, orientation: Qt.Orientation = Qt.Orientation.Horizontal) -> None:
-        """Show the current document in the other side too: one text, one undo, two carets."""
-        page = self.current
-        if page is None:
-            return
-        self.sides.open_side(orientation)
-        there = self.sides.active
-        shown = next((each for each in there.pages() if each.controller is page.controller), None)
-        if shown is None:
-            shown = self._page(page)
-            self.sides.add(shown)
-            shown.editor.setTextCursor(page.editor.textCursor())
-            shown.editor.centerCursor()
-        self.sides.select(shown)
-        shown.editor.setFocus()
-
-    def move_over(self, page: EditorPage | None = None) -> None:
-        """Move a page to the other side, which is made where there is one side only."""
-        page = page or self.current
-        if page is None or (not self.sides.is_split and len(list(self.pages())) < 2):
-            return  # a side without a page would be no side
-        self.sides.select(page)
-        twin = next((each for each in self.sides.views_of(page) if each is not page), None)
-        if twin is not None:
-            self.close_page(page)
-            self.sides.select(twin)
-            twin.editor.setFocus()
-            return
-        self.sides.move_over(page)
-        page.editor.setFocus()
-
-    def join(self) -> None:
-        """Have one side again, with the pages of both."""
-        kept = self.sides.active
-        current = self.current
-        for page in list(self.pages()):
-            if kept.indexOf(page) >= 0 or not self.sides.is_split:
-                continue
-            if len(self.sides.views_of(page)) > 1:
-                self.close_page(page)
-            else:
-                self.sides.take(page)
-                self.sides.add(page)
-        if current is not None:
-            self.sides.select(current)
-            current.editor.setFocus()
+    # -- all of them ----------------------------------------------------------------------------
 
     def show_welcome(self) -> None:
         """Show the welcome page; the tabs stay open behind it."""
@@ -428,25 +356,6 @@ class EditorTabs(QStackedWidget):
         """Go back from the welcome page to the tabs, where there are any."""
         if self.sides.has_tabs:
             self.setCurrentWidget(self.sides)
-
-    def step(self, by: int) -> None:
-        """Go to the next tab of the side or the one before."""
-        self.sides.active.step(by)
-
-    def move_tab(self, by: int) -> None:
-        """Move the tab shown to the left (-1) or to the right (1) among those of its side."""
-        self.sides.active.move_shown(by)
-
-    def show_breakpoints(
-        self, tools: frozenset[str], messages: frozenset[str] = frozenset()
-    ) -> None:
-        """Mark the tools and messages of the shown prompt that a run stops before."""
-        current = self.current
-        for page in self.pages():
-            if current is not None and page.controller is current.controller:
-                page.editor.show_breakpoints(tools, messages)
-            else:
-                page.editor.show_breakpoints(frozenset())
 
     def hold(self) -> None:
         """Show texts without their colors, and do not read them, until `release`: paint first."""
@@ -488,32 +397,6 @@ class EditorTabs(QStackedWidget):
         page.editor.setFocus()
         return page
 
-    def _folder(self) -> str:
-        page = self.current
-        if page is not None and page.controller.path is not None:
-            return str(page.controller.path.parent)
-        return self._settings.value.workspace or str(Path.home())
-
-    def _may_close(self, pages: list[EditorPage]) -> bool:
-        """Ask what becomes of the texts that no other page shows; nothing is closed meanwhile."""
-        dirty: dict[str, EditorPage] = {}
-        for page in pages:
-            if page.controller.is_dirty and all(
-                view in pages for view in self.sides.views_of(page)
-            ):
-                dirty[page.controller.id] = page
-        if not dirty:
-            return True
-        from studio.ui.editor.tabs.file_questions import Unsaved, ask_unsaved
-
-        unsaved = list(dirty.values())
-        if len(unsaved) == 1:
-            self.sides.select(unsaved[0])
-        answer = ask_unsaved(self.window(), [page.controller.title for page in unsaved])
-        if answer is Unsaved.SAVE:
-            return all(self.save(page) for page in unsaved)
-        return answer is Unsaved.DISCARD
-
     def _learn(self, word: str) -> None:
         settings = self._settings.value
         self._settings.set(replace(settings, own_words=(*settings.own_words, word)))
@@ -523,21 +406,8 @@ class EditorTabs(QStackedWidget):
         self.current_changed.emit(page)
         self.title_changed.emit(page.title if page else "")
 
-    def show_runs(self, marks: Mapping[str, str]) -> None:
-        """Mark the tabs of prompts whose run goes on, or waits for the user.
-
-        Args:
-            marks: `running` or `waiting`, by the prompt's path; an empty one is of any unsaved one.
-        """
-        for page in self.pages():
-            path = page.controller.path
-            mark = marks.get("" if path is None else str(path), "")
-            if mark != page.run_mark:
-                page.run_mark = mark
-                self.sides.name(page, is_looked_at=page is self._looked)
-
     def _on_title(self, page: EditorPage) -> None:
-        self.sides.name(page, is_looked_at=page is self._looked)
+        self.sides.name(page)
         if page is self.current:
             self.title_changed.emit(page.title)
 
@@ -552,10 +422,3 @@ class EditorTabs(QStackedWidget):
     def _on_jump(self, page: EditorPage) -> None:
         if page is self.current:
             self.jumping.emit()
-
-
-def _same(one: Path, other: Path) -> bool:
-    try:
-        return one.samefile(other)
-    except OSError:
-        return one == other

@@ -9,6 +9,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
+from studio.application.highlight.lexer_state import PYTHON_FILE, START, YAML_FILE, State
 from studio.core.settings import Settings
 from studio.ui.dialogs.comparison import DiskComparisonDialog
 from studio.ui.editor.page.page import EditorPage
@@ -50,14 +51,14 @@ def test_a_read_only_file_says_so_and_is_not_written(
     path.chmod(0o444)
     page.open(path)
     assert page.title == "a.prompty (read-only)"
-    assert page._disk.isVisible()
+    assert page.disk.isVisible()
     qtbot.keyClicks(page.editor, "x")
     assert not page.save()
     assert "read-only" in notices[-1].what
     assert path.read_text(encoding="utf-8") == "user:\nHi\n"
     assert page.save(tmp_path / "b.prompty")
     assert page.title == "b.prompty"
-    assert not page._disk.isVisible()
+    assert not page.disk.isVisible()
 
 
 def test_a_character_too_many_for_the_encoding_is_saved_as_utf8_with_one_click(
@@ -97,8 +98,20 @@ def test_a_change_on_disk_can_be_compared_before_choosing(
     assert "+ Mine" in shown
     qtbot.mouseClick(getattr(dialog, answer), Qt.MouseButton.LeftButton)
     assert page.editor.text() == kept
-    assert not page._disk.isVisible()
+    assert not page.disk.isVisible()
     assert page.controller.is_dirty is (answer == "keep")
     if answer == "reload":
         page.editor.undo()
         assert page.editor.text() == "user:\nMine"
+
+
+@pytest.mark.parametrize(
+    ("name", "start"), [("a.py", PYTHON_FILE), ("a.experiment.yaml", YAML_FILE), ("a.md", START)]
+)
+def test_a_file_is_colored_as_what_it_is_from_its_first_line(
+    page: EditorPage, tmp_path: Path, name: str, start: State
+) -> None:
+    path = tmp_path / name
+    path.write_text("import os  # first\n", encoding="utf-8")
+    page.open(path)
+    assert page.editor.highlighter.state_before(page.editor.document().firstBlock()) == start

@@ -113,12 +113,12 @@ def test_a_change_on_disk_is_settled_in_both_sides(
     qtbot.keyClicks(other.editor, "mine")
     with qtbot.waitSignal(one.controller.changed_on_disk):
         prompts[0].write_text("theirs", encoding="utf-8")
-    assert one._disk.isVisible()
-    assert other._disk.isVisible()
-    qtbot.mouseClick(one._disk.reload, Qt.MouseButton.LeftButton)
+    assert one.disk.isVisible()
+    assert other.disk.isVisible()
+    qtbot.mouseClick(one.disk.reload, Qt.MouseButton.LeftButton)
     assert other.editor.text() == "theirs"
-    assert not one._disk.isVisible()
-    assert not other._disk.isVisible()
+    assert not one.disk.isVisible()
+    assert not other.disk.isVisible()
 
 
 def test_two_documents_side_by_side_and_back_by_keyboard(
@@ -213,7 +213,7 @@ def test_both_sides_break_lines_where_the_narrower_one_does(
     window.tabs.sides.setSizes([whole * 4 // 5, whole // 5])
     qtbot.waitUntil(lambda: widths()[0] > 2 * widths()[1])
     assert one.editor.horizontalScrollBar().maximum() == 0
-    window.tabs.join()
+    window.tabs.sides.join()
     left = window.tabs.current
     assert left is not None
     qtbot.waitUntil(lambda: left.editor.room == left.editor.viewport().width())

@@ -1,0 +1,175 @@
+"""The files of the tabs: which to open, where to save, and what to do with changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from enum import Enum, auto
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+
+if TYPE_CHECKING:
+    from studio.ui.editor.page.page import EditorPage
+    from studio.ui.editor.tabs.sides import EditorSides
+    from studio.viewmodels.app.settings import SettingsStore
+    from studio.viewmodels.document.swap import SwapFolder
+
+_PROMPT_FILTER = QT_TRANSLATE_NOOP(
+    "Tabs",
+    "Prompts (*.prompty);;Markdown and text (*.md *.txt);;Python tools (*.py);;All files (*)",
+)
+
+_EXPERIMENT_FILTER = QT_TRANSLATE_NOOP("Tabs", "Experiments (*.experiment.yaml *.experiment.yml)")
+
+_NAMED = 12
+"""So many documents are named in the question before they are only counted."""
+
+
+class PageFiles(QObject):
+    """Saves pages, and asks what only the user knows about their files."""
+
+    named = Signal(Path)  # the file that a page was saved to, of the user's choice
+
+    def __init__(
+        self, tabs: QWidget, sides: EditorSides, swaps: SwapFolder, settings: SettingsStore
+    ) -> None:
+        """Make it.
+
+        Args:
+            tabs: where questions are asked.
+            sides: the pages.
+            swaps: where unsaved text is kept safe.
+            settings: the folder that is open.
+        """
+        super().__init__(tabs)
+        self._tabs = tabs
+        self._sides = sides
+        self._swaps = swaps
+        self._settings = settings
+
+    def ask_open(self) -> list[Path]:
+        """Files to open; none where the user thinks better of it."""
+        return _ask_open(self._tabs, self._folder())
+
+    def save(self, page: EditorPage) -> bool:
+        """Save a page, asking for a name where it has none."""
+        return self.save_as(page) if page.controller.path is None else page.save()
+
+    def save_as(self, page: EditorPage) -> bool:
+        """Save a page under another name."""
+        start = page.controller.path or Path(self._folder()) / page.controller.title
+        path = _ask_save(self._tabs, start)
+        if path is None or not page.save(path):
+            return False
+        self.named.emit(page.controller.path)
+        return True
+
+    def save_all(self) -> bool:
+        """Save every page that has something to save; one that cannot be saved stops no other."""
+        saved = True
+        for page in list(self._sides.pages()):
+            if page.controller.is_dirty and not self.save(page):
+                saved = False
+        return saved
+
+    def may_close(self, pages: Collection[EditorPage]) -> bool:
+        """Ask what becomes of the texts that no other page shows; nothing is closed meanwhile."""
+        dirty: dict[str, EditorPage] = {}
+        for page in pages:
+            if page.controller.is_dirty and all(
+                view in pages for view in self._sides.views_of(page)
+            ):
+                dirty[page.controller.id] = page
+        if not dirty:
+            return True
+        unsaved = list(dirty.values())
+        if len(unsaved) == 1:
+            self._sides.select(unsaved[0])
+        answer = _ask_unsaved(self._tabs.window(), [page.controller.title for page in unsaved])
+        if answer is _Unsaved.SAVE:
+            return all(self.save(page) for page in unsaved)
+        return answer is _Unsaved.DISCARD
+
+    def keep_for_next_start(self) -> bool:
+        """Keep every unsaved text; False, with none kept, where one cannot be."""
+        unsaved = {
+            page.controller.id: page for page in self._sides.pages() if page.controller.is_dirty
+        }
+        for page in unsaved.values():
+            if not page.controller.keep_for_next_start(page.editor.textCursor().position()):
+                self._swaps.keep_none()
+                return False
+        return True
+
+    def _folder(self) -> str:
+        page = self._sides.current
+        if page is not None and page.controller.path is not None:
+            return str(page.controller.path.parent)
+        return self._settings.value.workspace or str(Path.home())
+
+
+class _Unsaved(Enum):
+    """What to do with changes that are not saved."""
+
+    SAVE = auto()
+    DISCARD = auto()
+    STAY = auto()
+
+
+def _ask_open(parent: QWidget, folder: str) -> list[Path]:
+    """Files to open; none where the user thinks better of it."""
+    names, _ = QFileDialog.getOpenFileNames(
+        parent,
+        QCoreApplication.translate("EditorTabs", "Open prompt"),
+        folder,
+        ";;".join(
+            QCoreApplication.translate("Tabs", each)
+            for each in (_PROMPT_FILTER, _EXPERIMENT_FILTER)
+        ),
+    )
+    return [Path(name) for name in names]
+
+
+def _ask_save(parent: QWidget, start: Path) -> Path | None:
+    """Where to save, with the format's ending where none was given."""
+    name, _ = QFileDialog.getSaveFileName(
+        parent,
+        QCoreApplication.translate("EditorTabs", "Save prompt"),
+        str(start),
+        QCoreApplication.translate("Tabs", _PROMPT_FILTER),
+    )
+    if not name:
+        return None
+    path = Path(name)
+    return path if path.suffix else path.with_suffix(".prompty")
+
+
+def _ask_unsaved(parent: QWidget, titles: Sequence[str]) -> _Unsaved:
+    """What to do with the changes of the documents that are to be closed: one answer for all."""
+    button = QMessageBox.StandardButton
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setWindowTitle(QCoreApplication.translate("EditorTabs", "Unsaved changes"))
+    lost = QCoreApplication.translate("EditorTabs", "Without saving they are lost.")
+    if len(titles) == 1:
+        said = QCoreApplication.translate("EditorTabs", "Save the changes to {title}?")
+        box.setText(said.format(title=titles[0]))
+        box.setInformativeText(lost)
+        save, discard = button.Save, button.Discard
+    else:
+        said = QCoreApplication.translate("EditorTabs", "Save the changes to {count} prompts?")
+        box.setText(said.format(count=len(titles)))
+        more = len(titles) - _NAMED
+        names = [*titles[:_NAMED], *([f"… +{more}"] if more > 0 else [])]
+        box.setInformativeText("\n".join([*names, "", lost]))
+        save, discard = button.SaveAll, button.Discard
+    box.setStandardButtons(save | discard | button.Cancel)
+    box.setDefaultButton(save)
+    answer = box.exec()
+    if answer == save:
+        return _Unsaved.SAVE
+    return _Unsaved.DISCARD if answer == discard else _Unsaved.STAY
