@@ -224,7 +224,7 @@ async def bare_stream(url: str, steps: int) -> str:
 async def ours(url: str, steps: int) -> str:
     """Prompt Studio's loop, streaming and with its whole journal in memory."""
     from studio.core.agent.values.options import RunOptions
-    from studio.core.agent.values.state import Limits
+    from studio.core.agent.values.run_setup import Limits
     from studio.core.models.choice import choose_connection
     from studio.core.models.connection_file import Connections
     from studio.core.models.connections import Connection

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 
 from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.steps import messages_of, steps_of
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message, ToolCallPart
 
 Aspect: TypeAlias = Literal["request", "reply", "calls", "observations", "answer", "steps"]

@@ -38,7 +38,8 @@ from studio.core.agent.run.performer import Performer
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import RunSetup, RunState
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import RunState
 from studio.core.experiments.assertions.result import UndecidedError
 from studio.core.experiments.identity import SentCell
 from studio.core.experiments.limiter import ConnectionLimiter

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 from studio.application.experiments.prompts import ExperimentError, Folder
 from studio.application.tools.saved_calls import SavedCallsError, answers_of, calls_of_text
 from studio.core.agent.loop.toolbox import RunToolbox, ToolboxAround
-from studio.core.agent.values.state import ResultOrigin
+from studio.core.agent.values.step import ResultOrigin
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mock import (

@@ -24,7 +24,8 @@ from studio.application.run.lanes import lanes_of, node_notes
 from studio.application.run.nodes import NODE_OF_ERROR, Node
 from studio.application.words import marked, translate
 from studio.core.agent.protocols.choose import reading_style
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import preview_inputs

@@ -20,7 +20,8 @@ from studio.application.run.words import plural, rate_of, seconds
 from studio.application.words import translate
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
-from studio.core.agent.values.state import RunState, Step, StepError
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step, StepError
 
 _tr = partial(translate, "DiagramFacts")
 

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from studio.application.run.nodes import NODE_OF_PLACE, Node
 from studio.application.run.words import seconds
 from studio.application.words import marked, translate
-from studio.core.agent.values.state import Call, CallStatus, Step, TouchKind
+from studio.core.agent.values.step import Call, CallStatus, Step, TouchKind
 
 _tr = partial(translate, "DiagramFacts")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import ErrorKind
+from studio.core.agent.values.step import ErrorKind
 
 Node: TypeAlias = Literal[
     "prompt", "model", "reply", "action", "tool", "observation", "final", "done"

@@ -18,7 +18,8 @@ from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve, Continue, StepOn
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunModel, RunState
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.state import RunState
 from studio.core.wire.reply import Reply
 
 

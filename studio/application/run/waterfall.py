@@ -10,7 +10,8 @@ from studio.application.run.cards.card import CardKind
 from studio.application.run.lanes import lane_of
 from studio.application.run.words import arguments_line, plural, rate_of, seconds, tokens
 from studio.application.words import translate
-from studio.core.agent.values.state import Call, RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call, Step
 
 _tr = partial(translate, "RunWaterfall")
 

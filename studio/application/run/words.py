@@ -9,7 +9,8 @@ from typing import Literal
 from studio.application.words import marked, translate
 from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Call, LimitName, PauseReason, RunState, Step, StepError
+from studio.core.agent.values.state import LimitName, PauseReason, RunState
+from studio.core.agent.values.step import Call, Step, StepError
 from studio.core.models.base import ProtocolName
 from studio.core.runs.step_summary import arguments_text, one_line
 from studio.core.text.values import JsonObject

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.core.agent.values.persistent_list import PersistentList
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.runs.codec import JournalError
 from studio.core.runs.opened import StoredSteps
 from studio.core.runs.store import RunFilter, RunStore

@@ -21,7 +21,8 @@ from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.tree import RunTree, walk
 from studio.core.agent.values.events import Started
 from studio.core.agent.values.persistent_list import LazySequence, PersistentList
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
 from studio.core.runs.codec import JournalError
 from studio.core.runs.run_index import SnapshotPast, note_marks, state_of

@@ -14,7 +14,9 @@ from urllib.parse import urlsplit
 
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.state import Call, RunModel, RunState, Step
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call, Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import (
     MediaPart,

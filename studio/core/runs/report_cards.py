@@ -12,7 +12,8 @@ from typing import Literal, TypeAlias
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Final
-from studio.core.agent.values.state import Call, RunState, Step, Touch
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call, Step, Touch
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
 from studio.core.runs.step_summary import one_line

@@ -17,7 +17,9 @@ from studio.core.agent.values.events import Event, Started
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Final
-from studio.core.agent.values.state import Limits, RunModel, RunSetup, RunState, Step
+from studio.core.agent.values.run_setup import Limits, RunModel, RunSetup
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.agent.values.user_events import Forked
 from studio.core.prompty.messages import Message
 from studio.core.runs.step_summary import step_summary_text

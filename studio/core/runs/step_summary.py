@@ -17,7 +17,7 @@ from studio.core.agent.values.reading import (
     ReadingWarning,
     Refused,
 )
-from studio.core.agent.values.state import Call, Step
+from studio.core.agent.values.step import Call, Step
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.runs.codec import JournalError, decode_value, encode_value
 from studio.core.text.values import JsonObject

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
 from studio.core.runs.timing import CallTimes, fold_with_times, touch_lines

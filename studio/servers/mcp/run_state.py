@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from studio.core.agent.run.requests import choice_at
-from studio.core.agent.values.state import Call, RunState, Step, StepError
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call, Step, StepError
 from studio.core.prompty.shapes import message_text
 from studio.core.wire.reply import Reply
 

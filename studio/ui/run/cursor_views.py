@@ -9,7 +9,8 @@ from studio.application.run.cards.card_text import step_at
 from studio.application.run.cursor import RunCursor, diagram_at
 from studio.application.run.view import RunView
 from studio.application.run.waterfall import Waterfall, waterfall_of
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.ui.run.diagram.widget import LoopDiagram
 from studio.ui.run.state.panel import StatePanel
 from studio.ui.run.steps.timeline import TimelineView

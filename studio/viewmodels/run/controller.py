@@ -26,7 +26,8 @@ from studio.core.agent.past.tree import state_at
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunModel, RunState
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints

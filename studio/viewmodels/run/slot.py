@@ -12,7 +12,7 @@ from studio.application.run.past.again import PastRun
 from studio.application.run.start.session import RunSession
 from studio.application.run.view import RunView
 from studio.core.agent.values.breakpoints import Breakpoint
-from studio.core.agent.values.state import RunModel
+from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 

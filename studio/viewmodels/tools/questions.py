@@ -12,7 +12,8 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Call, RunState
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call
 from studio.core.text.values import JsonObject
 from studio.core.tools.mcp.asking import InputGiven, InputWanted
 from studio.core.tools.session import ToolSession

@@ -23,7 +23,8 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
-from studio.core.agent.values.state import Limits, PauseReason, RunSetup, RunState
+from studio.core.agent.values.run_setup import Limits, RunSetup
+from studio.core.agent.values.state import PauseReason, RunState
 from studio.core.agent.values.user_events import CallDecided, Paused, Resumed
 from studio.core.prompty.messages import Message, MessageOrigin, TextPart
 from studio.core.prompty.tool_spec import ToolSpec

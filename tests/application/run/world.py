@@ -10,7 +10,7 @@ from pathlib import Path
 from studio.application.run.start.plan import RunPlan
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import RunSetup
+from studio.core.agent.values.run_setup import RunSetup
 from studio.core.models.base import ModelRequest
 from studio.core.models.scripted import ScriptedModel, ScriptedReply
 from studio.core.prompty.parse import parse

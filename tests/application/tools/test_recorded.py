@@ -14,7 +14,7 @@ from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.plan import RunPlan
 from studio.application.tools.recorded import find_recordings
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import Limits
+from studio.core.agent.values.run_setup import Limits
 from studio.core.prompty.parse import parse
 from studio.core.runs.store import RunStore
 from studio.core.tools.mock import RecordedMock, mock_answer

@@ -18,7 +18,7 @@ from studio.core.agent.values import commands as say
 from studio.core.agent.values.events import ReplyRead, ToolCalled
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Limits, RunModel
+from studio.core.agent.values.run_setup import Limits, RunModel
 from studio.core.agent.values.user_events import OutcomeTold
 from studio.core.models.base import ModelError
 from studio.core.wire.reply import Reply

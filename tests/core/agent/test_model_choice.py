@@ -23,7 +23,8 @@ from studio.core.agent.values.commands import (
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Limits, RunModel, Touch
+from studio.core.agent.values.run_setup import Limits, RunModel
+from studio.core.agent.values.step import Touch
 from studio.core.agent.values.user_events import ModelChosen
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.codec import decode_event, encode_event

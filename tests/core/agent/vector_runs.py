@@ -11,7 +11,9 @@ from studio.core.agent.values.commands import Steer, StopRun
 from studio.core.agent.values.events import ContextTrimmed, Passed, Rendered, ReplyRead, ToolEnded
 from studio.core.agent.values.options import Guard, RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Limits, RunState, Step
+from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message, ToolCallPart

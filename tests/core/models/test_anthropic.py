@@ -12,7 +12,7 @@ import pytest
 
 from studio.core.agent.loop.conversation import exchange
 from studio.core.agent.values.reading import Action
-from studio.core.agent.values.state import Call, Step
+from studio.core.agent.values.step import Call, Step
 from studio.core.models.base import ModelError, ModelRequest
 from studio.core.models.connections import Connection, address_of
 from studio.core.models.probe import probe

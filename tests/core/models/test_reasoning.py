@@ -9,7 +9,7 @@ from typing import Any
 
 from studio.core.agent.loop.conversation import assistant_message, exchange
 from studio.core.agent.values.reading import Action
-from studio.core.agent.values.state import Call, Step
+from studio.core.agent.values.step import Call, Step
 from studio.core.models.base import ModelRequest
 from studio.core.models.connections import Connection
 from studio.core.models.remote.model import RemoteModel

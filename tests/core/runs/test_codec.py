@@ -31,7 +31,8 @@ from studio.core.agent.values.reading import (
     Repair,
     RequestedCall,
 )
-from studio.core.agent.values.state import Limits, ReadingStyle, RunModel, RunSetup, StepError
+from studio.core.agent.values.run_setup import Limits, ReadingStyle, RunModel, RunSetup
+from studio.core.agent.values.step import StepError
 from studio.core.agent.values.user_events import CallDecided
 from studio.core.prompty.messages import (
     MediaPart,

@@ -17,7 +17,7 @@ from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom, 
 from studio.core.agent.values.events import Started
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Limits
+from studio.core.agent.values.run_setup import Limits
 from studio.core.models.scripted import ScriptedModel
 from studio.core.runs.opened import OpenedRun
 from studio.core.runs.run_index import SNAPSHOT_EVERY, shape_of

@@ -22,7 +22,7 @@ from studio.core.agent.values.commands import (
 )
 from studio.core.agent.values.events import Stopped
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunModel
+from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.user_events import CallEdited, Forked
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel, ScriptedTurn

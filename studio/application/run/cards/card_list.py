@@ -10,7 +10,7 @@ from typing import TypeAlias, overload
 
 from studio.application.run.cards.card import StepCard
 from studio.core.agent.values.persistent_list import LazySequence, PersistentList
-from studio.core.agent.values.state import Step
+from studio.core.agent.values.step import Step
 from studio.core.runs.opened import StoredSteps
 
 CardMaker: TypeAlias = Callable[[Step], list[StepCard]]

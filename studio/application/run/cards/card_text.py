@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from studio.application.run.cards.timeline import StepCard, answer_of
 from studio.application.run.messages import message_text
 from studio.application.run.text import json_text
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
 
 

@@ -22,7 +22,8 @@ from studio.core.agent.values.commands import (
 )
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Call, RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call, Step
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 

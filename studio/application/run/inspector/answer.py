@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from studio.application.run.cards.timeline import answer_of
 from studio.core.agent.loop.composing import leaves_words
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 
 _MOST_STEPS = 500
 """A run with more steps is not a conversation with a user; looking for one would read all of it."""

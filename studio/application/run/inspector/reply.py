@@ -17,7 +17,7 @@ from studio.core.agent.values.reading import (
     ReadSpan,
     Refused,
 )
-from studio.core.agent.values.state import Step, StepError
+from studio.core.agent.values.step import Step, StepError
 from studio.core.wire.reply import FinishReason, Reply
 
 _tr = partial(translate, "RunReply")

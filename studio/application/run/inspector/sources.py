@@ -10,7 +10,8 @@ from studio.core.agent.loop.steps import request_of
 from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.loops import loop_of, rules_of
 from studio.core.agent.values.reading import Reading
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.models.base import Capabilities, ChatModel, ModelError
 from studio.core.models.bodies import request_body
 from studio.core.prompty.messages import Message

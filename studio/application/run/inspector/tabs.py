@@ -19,7 +19,8 @@ from studio.application.run.text import Block, Blocks, Piece, Style, json_block
 from studio.application.run.words import money, plural, rate_of, seconds
 from studio.application.words import marked, translate
 from studio.core.agent.values.reading import Final, Reading
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply, Usage

@@ -10,7 +10,8 @@ from studio.application.run.debugging.live_output import LiveOutput, OutputLine
 from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
 from studio.application.run.words import seconds
 from studio.application.words import marked, translate
-from studio.core.agent.values.state import Call, CallStatus, RunSetup, Step
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.step import Call, CallStatus, Step
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import parse_json

@@ -22,7 +22,8 @@ from studio.application.words import translate
 from studio.core.agent.run.requests import allowed
 from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Call, RunState
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call
 
 _tr = partial(translate, "RunOffers")
 

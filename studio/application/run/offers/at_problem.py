@@ -27,7 +27,8 @@ from studio.core.agent.values.commands import (
     TakeRepair,
     TellOutcome,
 )
-from studio.core.agent.values.state import LimitName, RunState, StepError
+from studio.core.agent.values.state import LimitName, RunState
+from studio.core.agent.values.step import StepError
 
 _tr = partial(translate, "RunOffers")
 

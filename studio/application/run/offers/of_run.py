@@ -10,7 +10,8 @@ from studio.application.run.offers.offer import Offer, Offers
 from studio.application.words import translate
 from studio.core.agent.run.requests import allowed
 from studio.core.agent.values.commands import ChooseModel, PauseRun, StopRun
-from studio.core.agent.values.state import RunModel, RunState
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.state import RunState
 
 _tr = partial(translate, "RunOffers")
 

@@ -9,7 +9,8 @@ from typing import Literal
 from studio.application.run.edits.in_place import EditSpec, arguments_text
 from studio.application.words import translate
 from studio.core.agent.values.commands import Command, StepOn
-from studio.core.agent.values.state import Call, RunState
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call
 from studio.core.wire.reply import Reply
 
 _tr = partial(translate, "RunOffers")

@@ -14,7 +14,8 @@ from studio.core.agent.past.tree import Past, branch_path, walk
 from studio.core.agent.run.secrets import revealed_inputs
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import RunSetup, RunState
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.references import ReferenceContext

@@ -14,7 +14,7 @@ from studio.core.agent.run.performer import OnStream
 from studio.core.agent.run.reply_keeper import KeepReply
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.events import Rendered, Started
-from studio.core.agent.values.state import RunSetup
+from studio.core.agent.values.run_setup import RunSetup
 from studio.core.models.base import EmbeddingModel, ModelError, WrappingModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs

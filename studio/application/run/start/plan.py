@@ -11,7 +11,8 @@ from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.tree import Past
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import RunSetup, RunState
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext

@@ -15,10 +15,8 @@ from studio.core.agent.values.expressions import ExpressionError, parse_expressi
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.reading import ReadingWarning, RequestedCall
-from studio.core.agent.values.state import (
-    Call,
-    RunState,
-)
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call
 from studio.core.agent.values.user_events import CallDecided
 from studio.core.text.values import Json
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from studio.core.agent.values.reading import Final, Reading
-from studio.core.agent.values.state import RunSetup, RunState, Step
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.parse import parse

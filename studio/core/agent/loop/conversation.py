@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from studio.core.agent.protocols.feedback import INTERRUPTED
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.state import Call, Step
+from studio.core.agent.values.step import Call, Step
 from studio.core.prompty.messages import (
     Message,
     Part,

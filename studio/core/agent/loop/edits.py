@@ -26,7 +26,9 @@ from studio.core.agent.values.effects import CheckCalls
 from studio.core.agent.values.events import Event, ModelReplied
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import LimitName, Limits, RunState, Touch, TouchKind
+from studio.core.agent.values.run_setup import Limits
+from studio.core.agent.values.state import LimitName, RunState
+from studio.core.agent.values.step import Touch, TouchKind
 from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,

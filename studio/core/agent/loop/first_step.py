@@ -9,7 +9,7 @@ from studio.core.agent.loop.steps import new_state
 from studio.core.agent.loop.tool_choice import chosen_tools
 from studio.core.agent.protocols.choose import choose_protocol, reading_style
 from studio.core.agent.protocols.loops import loop_of
-from studio.core.agent.values.state import RunSetup
+from studio.core.agent.values.run_setup import RunSetup
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs

@@ -24,7 +24,8 @@ from studio.core.agent.values.effects import (
 )
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Repair
-from studio.core.agent.values.state import RunState, Step, StepError
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step, StepError
 from studio.core.prompty.messages import Message
 
 Effects: TypeAlias = tuple[Effect, ...]

@@ -66,7 +66,8 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
-from studio.core.agent.values.state import Pause, RunState, StepError
+from studio.core.agent.values.state import Pause, RunState
+from studio.core.agent.values.step import StepError
 from studio.core.agent.values.user_events import (
     AnswerEdited,
     AnswerReturned,

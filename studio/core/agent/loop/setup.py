@@ -14,7 +14,7 @@ from studio.core.agent.protocols.choose import (
     reading_style,
 )
 from studio.core.agent.values.options import RunOptions
-from studio.core.agent.values.state import Limits, RunModel, RunSetup
+from studio.core.agent.values.run_setup import Limits, RunModel, RunSetup
 from studio.core.models.base import ChatModel, ProtocolName, place_of
 from studio.core.models.prices import price_source
 from studio.core.prompty.checks.secrets import source_without_secrets

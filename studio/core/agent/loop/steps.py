@@ -15,15 +15,9 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, Reading, ReadingWarning
-from studio.core.agent.values.state import (
-    Call,
-    LimitName,
-    RunSetup,
-    RunState,
-    Status,
-    Step,
-    StepError,
-)
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import LimitName, RunState, Status
+from studio.core.agent.values.step import Call, Step, StepError
 from studio.core.models.base import ModelRequest
 from studio.core.prompty.messages import Message
 from studio.core.text.counted import counted

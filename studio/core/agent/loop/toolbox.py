@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from studio.core.agent.values.state import ResultOrigin
+from studio.core.agent.values.step import ResultOrigin
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome

@@ -16,7 +16,8 @@ from studio.core.agent.loop.steps import new_state
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox, ToolboxAround
 from studio.core.agent.values.events import Event, ModelReplied, Started, ToolEnded
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.state import Call, ResultOrigin, RunState
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call, ResultOrigin
 from studio.core.agent.values.user_events import ReplyEdited
 from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
 from studio.core.prompty.messages import Message

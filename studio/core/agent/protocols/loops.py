@@ -12,7 +12,8 @@ from studio.core.agent.protocols.native import read_native
 from studio.core.agent.protocols.react import read_react
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.reading import Action, FormatError, Reading
-from studio.core.agent.values.state import RunState, Step
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Step
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.example_actions import example_actions
 from studio.core.prompty.messages import Message, TextPart

@@ -26,7 +26,8 @@ from studio.core.agent.values.events import (
     ToolCalled,
 )
 from studio.core.agent.values.persistent_list import PersistentList
-from studio.core.agent.values.state import RunSetup, RunState
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import Forked, LimitRaised, ModelChosen, Resumed, Steered
 
 _SAID_MEANWHILE = (Steered, LimitRaised, Logged, Resumed, ModelChosen)

@@ -38,7 +38,8 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.json_text import Decoded, decode_at
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.reading import Action
-from studio.core.agent.values.state import RunState, StepError
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import StepError
 from studio.core.masking.masker import MissingValueError
 from studio.core.models.base import ChatModel, ModelError, ModelRequest, nothing_asked
 from studio.core.prompty.document import PromptDocument

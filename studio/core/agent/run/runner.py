@@ -29,7 +29,9 @@ from studio.core.agent.values.events import (
 )
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import RunSetup, RunState, StepError
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import StepError
 from studio.core.agent.values.user_events import ModelChosen, Paused, Resumed
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import LimitName, RunModel
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.agent.values.state import LimitName
 from studio.core.models.base import ChatModel
 from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject

@@ -6,7 +6,7 @@ import pytest
 
 from studio.application.run.cards.timeline import cards_of_step
 from studio.core.agent.values.reading import Action, Final, FormatError, ReadingWarning, Refused
-from studio.core.agent.values.state import Call, Step
+from studio.core.agent.values.step import Call, Step
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.runs.step_summary import LINE, step_summary_text, summarized_step
 from studio.core.tools.source import ToolOutcome

@@ -12,7 +12,7 @@ from studio.application.run.debugging.variables import (
     with_changes,
 )
 from studio.core.agent.values.commands import EditCall, EditObservation, RaiseLimit
-from studio.core.agent.values.state import StepError
+from studio.core.agent.values.step import StepError
 from tests.application.run import examples as run
 
 

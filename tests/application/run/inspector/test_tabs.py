@@ -13,7 +13,8 @@ from studio.application.run.inspector.tool import truth_blocks
 from studio.application.run.messages import messages_view
 from studio.application.run.text import Piece, json_block, plain_text
 from studio.core.agent.values.reading import ReadSpan
-from studio.core.agent.values.state import RunSetup, RunState
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import RunState
 from studio.core.prompty.messages import Message, MessageOrigin, TextPart
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject

@@ -11,7 +11,7 @@ import pytest
 
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.reading import Refused
-from studio.core.agent.values.state import Limits
+from studio.core.agent.values.run_setup import Limits
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedModel
 from studio.core.wire.reply import Reply

@@ -41,7 +41,7 @@ from studio.core.agent.values.commands import (
 from studio.core.agent.values.events import Logged, ModelFailed, ModelReplied, ToolCalled
 from studio.core.agent.values.options import Guard, RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Limits
+from studio.core.agent.values.run_setup import Limits
 from studio.core.models.base import ModelError
 from studio.core.models.scripted import ScriptedTurn
 from studio.core.prompty.messages import ToolCallPart

@@ -12,7 +12,9 @@ from studio.core.agent.values.expressions import (
     parse_expression,
 )
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.state import Call, RunSetup, RunState, Step
+from studio.core.agent.values.run_setup import RunSetup
+from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call, Step
 from tests.support.soon import soon
 
 HERE = {

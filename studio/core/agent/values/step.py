@@ -1,0 +1,242 @@
+"""One step of a run: a request, its reply, its calls, and what went wrong or was done by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.reading import Reading, ReadingWarning, Repair
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.prompty.messages import Message
+from studio.core.text.values import JsonObject
+from studio.core.tools.source import ToolOutcome
+from studio.core.wire.reply import Reply
+
+CallStatus: TypeAlias = Literal[
+    "asked", "approved", "running", "done", "rejected", "answered", "skipped", "unknown"
+]
+"""`answered`: the user gave the result. `skipped`: removed by the user. `unknown`: the call
+was interrupted and nobody knows whether it ran; only the user can say."""
+
+ResultOrigin: TypeAlias = Literal["live", "recorded", "mock", "person", "studio"]
+"""Where a reply or a result came from; `studio` for results that the studio had to synthesise."""
+
+ErrorKind: TypeAlias = Literal[
+    "format", "model", "unknown_tool", "schema", "tool", "timeout", "limit", "refusal",
+    "repeated_action", "guardrail", "output", "outcome_unknown", "render", "journal",
+]  # fmt: skip
+"""What a `ERROR` is about; also the names of the exception filters (with `warning`,
+`truncated`)."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """One tool call of a step: a row of the run pane."""
+
+    id: str
+    """Identifier that the result answers to."""
+
+    tool: str
+    """The tool, as the model (or the user) named it."""
+
+    arguments: JsonObject | None
+    """The arguments as they will be sent; None where they cannot be read."""
+
+    text: str = ""
+    """The arguments' text as it stands in the reply."""
+
+    status: CallStatus = "asked"
+    """How far it is."""
+
+    problems: tuple[str, ...] = ()
+    """What is wrong with it, one plain sentence each; such a call is not run, the model is told."""
+
+    error: ErrorKind | None = None
+    """What kind of wrong."""
+
+    repairs: tuple[Repair, ...] = ()
+    """Repairs of unreadable arguments."""
+
+    needs_approval: bool = False
+    """Whether the run's rules ask the user before this call."""
+
+    why: str = ""
+    """Why they ask, where the tool's approval does not say it: the tool is new, or has changed."""
+
+    again: bool = False
+    """Whether it has effects and was made before; it is not made again without a question."""
+
+    observation: str | None = None
+    """What the model will be told; None until there is a result."""
+
+    is_error: bool = False
+    """Whether the observation tells of a failure."""
+
+    outcome: ToolOutcome | None = None
+    """How the call really ended, where it ran."""
+
+    origin: ResultOrigin = "live"
+    """Where the result came from."""
+
+    bound: tuple[str, ...] = ()
+    """Parameters that bindings put in."""
+
+    edited: tuple[str, ...] = ()
+    """What the user changed: "tool", "arguments", "observation"."""
+
+    began: float = 0.0
+    """When it began to run, in seconds since 1970; 0 where it did not, or nobody wrote it down."""
+
+
+TouchKind: TypeAlias = Literal[
+    "edited", "repaired", "approved", "rejected", "answered", "skipped", "told", "sent", "cut",
+    "switched", "kept",
+]  # fmt: skip
+"""What a person did at a place: `told` is the outcome of a lost call, `sent` a message put in;
+another model was taken (`switched`) or was asked about and not taken (`kept`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Something that a person did in a step."""
+
+    kind: TouchKind
+    """What."""
+
+    place: PausePoint
+    """Where."""
+
+    call: int | None = None
+    """Row, for what was done to a call."""
+
+    at: float = 0.0
+    """When, in seconds since 1970 UTC; 0 where nobody wrote it down."""
+
+    text: str = ""
+    """What it was about: of a model `B instead of A`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepError:
+    """Why a run stands at `ERROR`, or how it failed."""
+
+    kind: ErrorKind
+    """What sort of failure."""
+
+    code: str
+    """Finer word: a format error's code, a model error's kind, a limit's name."""
+
+    message: str
+    """One plain sentence."""
+
+    hint: str = ""
+    """What to do about it."""
+
+    repairs: tuple[Repair, ...] = ()
+    """Repairs offered, for a format error."""
+
+    answer: str = ""
+    """What "treat as the answer" would take; empty where it makes no sense."""
+
+    observation: str = ""
+    """What the model is told if the run goes on; can be edited. Empty where going on means
+    doing the same again (a model call, a rendering) or raising a limit."""
+
+    retryable: bool = False
+    """Whether doing the same again may help."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One iteration: a request, its reply, its calls. A card of the run pane."""
+
+    number: int
+    """From 1."""
+
+    attempt: int = 1
+    """Which try of the model call, from 1; a retry sends the same snapshot."""
+
+    messages: Sequence[Message] = ()
+    """What was (or will be) sent; in `native` a beginning of the run's conversation, which shares
+    its memory."""
+
+    sent: int = 0
+    """How many messages were sent."""
+
+    calls_before: int = 0
+    """How many calls the steps before it made."""
+
+    reply: Reply | None = None
+    """The reply, whole."""
+
+    reply_origin: ResultOrigin = "live"
+    """Where the reply came from."""
+
+    partial: Reply | None = None
+    """What had come of a reply that broke or was stopped."""
+
+    reading: Reading | None = None
+    """What the reply was read as."""
+
+    warnings: tuple[ReadingWarning, ...] = ()
+    """The reading's remarks and the machine's own (`repeated_action`)."""
+
+    calls: tuple[Call, ...] = ()
+    """One row per call, in call order."""
+
+    observation: str = ""
+    """What the model is told apart from tool results: after a format error, or a remark."""
+
+    answer: str | None = None
+    """The answer as the user gave or changed it; None where the reading's own stands."""
+
+    appended: tuple[Message, ...] = ()
+    """Messages that this step added to the conversation."""
+
+    repairs: tuple[str, ...] = ()
+    """Repairs that were made of its reply, in order."""
+
+    marks: frozenset[str] = frozenset()
+    """"edited", "replayed", "mocked", "repaired", "warned", "retried", "forked", "cut"."""
+
+    edited_at: frozenset[PausePoint] = frozenset()
+    """Where in the step the user changed something; empty in what journals up to 0.1.0 kept."""
+
+    forked_at: PausePoint | None = None
+    """Where in the step the run was gone back to last; None where it was not."""
+
+    forked_call: int | None = None
+    """The row, where that place was one of a call."""
+
+    said: tuple[str, ...] = ()
+    """Messages that the user put into its request, at the end of `messages` then."""
+
+    seconds_model: float = 0.0
+    """Time of the model call."""
+
+    seconds_tools: float = 0.0
+    """Time of the tool calls, added up."""
+
+    first_seconds: float | None = None
+    """Seconds from the request to the first piece of the reply; None where nobody measured."""
+
+    tokens_per_second: float | None = None
+    """Output tokens a second while the reply came; None where that is not known."""
+
+    at_once: bool = True
+    """Whether its calls may run at the same time in a run that allows it."""
+
+    stopped_by: Literal["", "server", "studio", "user"] = ""
+    """Whether the reply ended at a stop sequence sent, or was cut by us or by the user."""
+
+    tries: tuple[tuple[float, float], ...] = ()
+    """When each try of the model call began and ended, in seconds since 1970; the end of the one
+    that is under way is 0."""
+
+    touches: tuple[Touch, ...] = ()
+    """What a person did in it, in order."""
+
+    model: RunModel | None = None
+    """The model that was asked; None: the one that the run began with, nobody chose."""
