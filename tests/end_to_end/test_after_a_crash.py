@@ -82,5 +82,5 @@ def test_an_interrupted_run_is_named_and_gone_on_with(
         (2, "The run of Letters was interrupted, and one other run."),
         (3, "The run of Letters was interrupted, and 2 other runs."),
     ):
-        workbench.run_coordinator.offer_interrupted(runs[:count])
+        workbench.past_runs.offer_interrupted(runs[:count])
         qtbot.waitUntil(lambda said=said: any(each.what == said for each in notices.notices))

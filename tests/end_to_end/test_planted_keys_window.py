@@ -159,7 +159,7 @@ def test_a_run_of_the_past_asks_for_a_value_that_is_not_set(
     with qtbot.waitSignal(second.history.opened):
         second.history.open(line.id)
     second.run.go_to(next(iter(second.run.past.events)).seq + 1)  # type: ignore[union-attr]
-    second.run_coordinator.resume()
+    second.past_runs.resume()
     qtbot.waitUntil(lambda: second.run.view.is_waiting)
     second.run.send(Continue())
 

@@ -1,4 +1,4 @@
-"""Everything of runs that the window does: starting them, taking them up, keeping edits."""
+"""What the window does with the run of the open prompt: starts it, and answers what it asks."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, get_args
+from typing import get_args
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.connections.model import RequestedModel, asked_by
 from studio.application.experiments.stepping import SteppedCell
-from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
-from studio.application.run.past.compare import RunComparison
-from studio.application.run.past.record import RunRecord
 from studio.application.run.start.plan import OpenToolbox, RunPlan
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
@@ -23,17 +20,14 @@ from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command, Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.runs.summary import RunSummary
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.inputs.pane import InputsPane
-from studio.ui.run.breakpoints_dialog import BreakpointsDialog
 from studio.ui.window.parts import WindowParts
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.connections.controller import ConnectionsController
@@ -50,7 +44,6 @@ class RunCoordinator(QObject):
     """Stands between the run pane's wishes and the run's controller."""
 
     request_input = Signal(str)  # name of an input that wants a value
-    request_record = Signal(str)  # id of a run of the history that is to be shown
     protocol_changed = Signal(object)  # ProtocolName for runs, or None for the prompt's own
 
     def __init__(
@@ -84,8 +77,6 @@ class RunCoordinator(QObject):
         self._toolboxes = toolboxes
         self._protocol: ProtocolName | None = None
         self._grown = False
-        self._awaited = ""
-        """The run that is gone on with once it is shown."""
         run.sessions.started.connect(self._make_room)
         run.sessions.started.connect(self.show_model)
         connections.changed.connect(self.show_model)
@@ -112,7 +103,7 @@ class RunCoordinator(QObject):
             return
         if self._questions.asks_first(lambda: self.start(at_entry, to)):
             return
-        plan = self._checked_plan(document, self._inputs.values(), lambda: self.start(at_entry, to))
+        plan = self.checked_plan(document, self._inputs.values(), lambda: self.start(at_entry, to))
         if plan is not None:
             self._inputs.keep_history()
             self._run.start(plan, at_entry=at_entry, to=to)
@@ -126,7 +117,7 @@ class RunCoordinator(QObject):
         if refusal is not None:
             self._show_refusal(refusal, lambda: self.start_cell(cell))
             return
-        plan = self._plan(document, values, cell.asked)
+        plan = self.plan(document, values, cell.asked)
         if plan is None or plan.open_toolbox is None:
             return
         plan = replace(
@@ -185,25 +176,6 @@ class RunCoordinator(QObject):
         elif not self._run.view.is_busy:
             self.start(at_entry=False, to=wanted)
 
-    def resume(self) -> None:
-        """Go on with the run of the past that is shown, with the prompt as it was then."""
-        past = self._run.past
-        if past is None or past.checkpoint is None:
-            self.refuse(self.tr("This run reached no place to go on from."))
-            return
-        document, asked = past.document, asked_by(past.document, self._trust)
-        if self._questions.asks_first(self.resume, asked):
-            return
-        own = self._connections.open_same(document.source.path, asked, past.state.answered_by)
-        plan = self._plan(document, dict(past.setup.inputs), answers=own)
-        if plan is not None:
-            self._run.take_up(
-                replace(plan, past=past.to_take_up),
-                past.checkpoint,
-                missing_model=past.state.answered_by if own is None else None,
-            )
-            self.show_model()
-
     def show_model(self) -> None:
         """Say which model a run of the open prompt would begin with now."""
         document = self._window.tabs.document
@@ -234,108 +206,6 @@ class RunCoordinator(QObject):
             return
         self._run.send(ChooseModel(run_model_of(model), state.answered_by, model))
 
-    def offer_interrupted(self, runs: tuple[RunSummary, ...]) -> None:
-        """Say which run ended with its process, and offer to go on with it.
-
-        Args:
-            runs: those that were found at this start; the newest one is offered.
-        """
-        last = max(runs, key=lambda run: run.updated)
-        name = last.prompt or self.tr("a prompt")
-        rest = len(runs) - 1
-        words = self.tr("The run of {name} was interrupted.")
-        if rest == 1:
-            words = self.tr("The run of {name} was interrupted, and one other run.")
-        elif rest:
-            words = self.tr("The run of {name} was interrupted, and {count} other runs.")
-        words = words.format(name=name, count=rest)
-        go_on = NotificationAction(self.tr("Go on with it"), partial(self._go_on_with, last.id))
-        show = NotificationAction(self.tr("Show it"), partial(self.request_record.emit, last.id))
-        hint = self.tr("It is kept up to its last event. Going on stands still there first.")
-        self._messages.say(
-            Notification("warning", words, hint, offers=(go_on, show), key="interrupted")
-        )
-
-    def _go_on_with(self, run: str) -> None:
-        self._awaited = run
-        self.request_record.emit(run)
-
-    def take_record(self, record: RunRecord) -> None:
-        """A run of the history is shown: one that was waited for is gone on with."""
-        awaited, self._awaited = self._awaited, ""
-        if awaited and record.state is not None and record.state.setup.run == awaited:
-            self._messages.withdraw("interrupted")
-            self.resume()
-
-    def rerun(self, chosen: Literal["", "own", "now"] = "") -> None:
-        """Run the prompt of the editor with the results of the run that is shown.
-
-        Args:
-            chosen: the user's word on the model: the run's own, or the one that the prompt asks
-                for; empty where nobody was asked yet.
-        """
-        past, document = self._run.past, self._window.tabs.document
-        if past is None or document is None:
-            self.refuse(self.tr("Open the prompt that should be run again."))
-            return
-        if is_other_prompt(past, document.source.path):
-            name = Path(past.setup.path).name
-            words = self.tr("This run is of another prompt: open {name}, then run it again.")
-            self.refuse(words.format(name=name))
-            return
-        if self._questions.asks_first(partial(self.rerun, chosen)):
-            return
-        path, had = document.source.path, past.state.answered_by
-        now = self._connections.model_now(path)
-        if not chosen and now is not None and not now.is_same(had):
-            self._ask_model_of_rerun(had, now)
-            return
-        references = self._references(document.source.path)
-        try:
-            values = values_of(past, self._inputs.values(), references)
-        except ModelError as error:
-            self.refuse(f"{error.message} {error.hint}")
-            return
-        answers: ChatModel | None = None
-        first: tuple[Command, ...] = ()
-        if chosen == "own" and now is not None:
-            asked = asked_by(past.document, self._trust)
-            answers = self._connections.open_same(path, asked, had)
-            if answers is None:
-                words = self.tr("{model} is not set up here, so nothing was run.")
-                self.refuse(words.format(model=had.name))
-                return
-            first = (ChooseModel(run_model_of(answers), now),)
-        elif chosen == "now" and now is not None:
-            first = (ChooseModel(now, had),)
-        plan = self._checked_plan(document, values, partial(self.rerun, chosen), answers)
-        if plan is not None:
-            self._run.start(with_results_of(plan, past), against=past, first=first)
-
-    def _ask_model_of_rerun(self, had: RunModel, now: RunModel) -> None:
-        """Ask which model a run with the results of another one goes to."""
-        run_with = self.tr("Run with {model}")
-        offers = (
-            NotificationAction(run_with.format(model=had.name), partial(self.rerun, "own")),
-            NotificationAction(run_with.format(model=now.name), partial(self.rerun, "now")),
-        )
-        words = self.tr("Which model should answer?")
-        hint = self.tr("The run had {model}; the prompt asks for {other} by now.").format(
-            model=had.name, other=now.name
-        )
-        self._messages.say(Notification("warning", words, hint, offers=offers, key="run"))
-
-    def replay(self) -> None:
-        """Go through the run that is shown once more; no model is asked, no tool is called."""
-        past = self._run.past
-        if past is None:
-            self.refuse(self.tr("There is no run to go through again."))
-            return
-        path = Path(past.setup.path) if past.setup.path else None
-        self._messages.withdraw("run")
-        plan = exactly(past, self._references(path))
-        self._run.start(plan, against=past, follows_prompt=False)
-
     def ask_for_values(self) -> None:
         """Ask for the secrets that the run sends and that are not set here, and go on with them."""
         state, masker = self._run.state, self._connections.secrets.masker
@@ -364,20 +234,28 @@ class RunCoordinator(QObject):
         """Tell the run something."""
         self._run.send(*commands)
 
-    def _checked_plan(
+    def checked_plan(
         self,
         document: PromptDocument,
         values: dict[str, Json],
         again: Callable[[], None],
         answers: ChatModel | None = None,
     ) -> RunPlan | None:
+        """A plan, where nothing keeps the prompt from being run; what does is said.
+
+        Args:
+            document: the prompt.
+            values: what its inputs get.
+            again: what was asked for, to be done once samples are taken as values.
+            answers: the model; the one that the prompt asks for where None.
+        """
         refusal = refusal_of(document, values)
         if refusal is not None:
             self._show_refusal(refusal, again)
             return None
-        return self._plan(document, values, answers=answers)
+        return self.plan(document, values, answers=answers)
 
-    def _plan(
+    def plan(
         self,
         document: PromptDocument,
         values: dict[str, Json],
@@ -385,8 +263,16 @@ class RunCoordinator(QObject):
         *,
         answers: ChatModel | None = None,
     ) -> RunPlan | None:
+        """What a run of a prompt needs; None where it has no model, which is said.
+
+        Args:
+            document: the prompt.
+            values: what its inputs get.
+            asked: what is said of its model; by the prompt where None.
+            answers: the model itself, where it is known.
+        """
         path = document.source.path
-        references = self._references(path)
+        references = self.references(path)
         document = settled_document(document, values, references)
         try:
             wanted = asked or asked_by(document, self._trust)
@@ -404,7 +290,8 @@ class RunCoordinator(QObject):
             references=references,
         )
 
-    def _references(self, path: Path | None) -> ReferenceContext:
+    def references(self, path: Path | None) -> ReferenceContext:
+        """What the `${env:}` and `${file:}` of a prompt may read."""
         return references_of(path, self._trust, masker=self._connections.secrets.masker)
 
     def _make_room(self) -> None:
@@ -417,14 +304,6 @@ class RunCoordinator(QObject):
         self._grown = True
 
     # -- saying how it went ---------------------------------------------------------------------
-
-    def show_repeated(self, comparison: RunComparison) -> None:
-        """Say how a replay compares with its run; where they part, both are shown."""
-        if comparison.first_difference is None:
-            words = self.tr("The replay says the same as the run, from the first message on.")
-            self._messages.say(Notification("success", words, key="run"))
-        else:
-            self._run.compared.emit(comparison)
 
     def refuse(self, text: str) -> None:
         """Say why something was not done."""
@@ -457,12 +336,3 @@ class RunCoordinator(QObject):
         self._messages.withdraw("run")
         self._inputs.set_values({**self._inputs.values(), **refusal.samples})
         again()
-
-    # -- breakpoints ----------------------------------------------------------------------------
-
-    def show_breakpoints(self, tools: list[str]) -> None:
-        """Open the list of breakpoints."""
-        dialog = BreakpointsDialog(self._run.breakpoints, self._window.widget)
-        dialog.set_tools(tools)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject
 
 from studio.application.connections.tools import tool_connection
 from studio.application.preview.value import PreviewTarget
-from studio.application.run.debugging.breakpoints import BreakpointSet
 from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.application.run.start.begin import open_tools
@@ -30,10 +29,9 @@ from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.document_coordinator import DocumentCoordinator
 from studio.ui.app.experiments_coordinator import ExperimentsCoordinator
 from studio.ui.app.main_window import MainWindow
-from studio.ui.app.persistent_edits import PersistentEdits
+from studio.ui.app.past_runs import PastRuns, RunFiles
 from studio.ui.app.run_coordinator import RunCoordinator
-from studio.ui.app.run_files import RunFiles
-from studio.ui.app.run_places import RunPlaces
+from studio.ui.app.run_in_editor import PersistentEdits, RunMarks
 from studio.ui.app.tools_coordinator import ToolsCoordinator
 from studio.ui.base.services import Services
 from studio.ui.history.pane import HistoryPane
@@ -44,7 +42,6 @@ from studio.ui.style.theme import load_other_fonts
 from studio.ui.tools.pane import ToolsPane
 from studio.ui.window.panes import Panes
 from studio.viewmodels.app.background import Background
-from studio.viewmodels.app.update_notice import UpdateNotice
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.exchange import RunExchange
 from studio.viewmodels.history.controller import HistoryController
@@ -122,9 +119,17 @@ class Workbench(QObject):
             self.trust,
             self._toolbox_of,
         )
-        self.kept_edits, self.run_places = (
-            PersistentEdits(window.parts, self.run), RunPlaces(window.parts),
-        )  # fmt: skip
+        self.past_runs = PastRuns(
+            window.parts,
+            self.run,
+            self.run_coordinator,
+            self.connections,
+            self.coordinator,
+            self.inputs_pane,
+            self.trust,
+        )
+        self.kept_edits = PersistentEdits(window.parts, self.run)
+        self.run_marks = RunMarks(window.parts, self.run.breakpoints, self.tools)
         self.debugging = Debugging(
             DebugStore(services.paths.data / "debugging.json"), self.run.breakpoints, self
         )
@@ -151,7 +156,6 @@ class Workbench(QObject):
         self.document.show_choice(self.connections.choice)
         self.history.mark_interrupted()
         self._keep_runs(services.settings.value.history_keep, services.settings.value.history_days)
-        self._look_for_updates()
         if window.tabs.document is not None:
             self.document.show_document(window.tabs.document)
             self._on_prompt(window.tabs.document)
@@ -212,19 +216,20 @@ class Workbench(QObject):
         self.tools_pane.request_reveal.connect(window.tabs.go_to)
         self.tools_pane.request_open.connect(self._open_at)
         # run
-        pane, coordinator, run = self.run_pane, self.run_coordinator, self.run
+        pane, run = self.run_pane, self.run
+        coordinator, past = self.run_coordinator, self.past_runs
         pane.request_run.connect(coordinator.start)
         pane.seen_changed.connect(self._say_run)
         pane.request_other_run.connect(coordinator.ask_about_other)
         pane.request_run_to.connect(coordinator.run_to)
         pane.request_commands.connect(coordinator.send)
-        pane.request_resume.connect(coordinator.resume)
-        pane.request_rerun.connect(coordinator.rerun)
+        pane.request_resume.connect(past.resume)
+        pane.request_rerun.connect(past.rerun)
         pane.request_switch.connect(coordinator.switch_model)
-        pane.request_replay.connect(coordinator.replay)
+        pane.request_replay.connect(past.replay)
         pane.request_values.connect(coordinator.ask_for_values)
         pane.request_connections.connect(self.coordinator.manage)
-        pane.request_breakpoints.connect(self._show_breakpoints)
+        pane.request_breakpoints.connect(self.run_marks.list_breakpoints)
         pane.request_record_move.connect(run.move_record)
         pane.request_inspection.connect(run.inspect)
         pane.request_fork.connect(run.fork_from)
@@ -237,7 +242,7 @@ class Workbench(QObject):
         self.kept_edits.request_mock.connect(self.tools.change)
         self.kept_edits.refused.connect(coordinator.refuse)
         run.call_outputs_changed.connect(pane.side.running.show_live_output)
-        run.repeated.connect(coordinator.show_repeated)
+        run.repeated.connect(past.show_repeated)
         run.branch_named.connect(self.history.name_branch)
         coordinator.request_input.connect(document.focus_input)
         # breakpoints and watches of the open file
@@ -252,12 +257,12 @@ class Workbench(QObject):
         window.tabs.path_moved.connect(run.sessions.follow_prompt)
         window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
         window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
-        run.breakpoints.changed.connect(self._mark_breakpoints)
-        self.run.state_changed.connect(self.run_places.show_view)
+        run.breakpoints.changed.connect(self.run_marks.show_breakpoints)
+        self.run.state_changed.connect(self.run_marks.show_view)
         self.run.state_changed.connect(self.run_pane.show_view)
-        pane.cursor_moved.connect(self.run_places.show_cursor)
-        window.document_changed.connect(self.run_places.light)
-        window.docks.changed.connect(self.run_places.light)
+        pane.cursor_moved.connect(self.run_marks.show_cursor)
+        window.document_changed.connect(self.run_marks.light)
+        window.docks.changed.connect(self.run_marks.light)
         self.run.state_changed.connect(self._on_run)
         self.run.state_changed.connect(self.coordinator.show_speed)
         self.call_request.changed.connect(self.run_pane.show_request)
@@ -280,8 +285,8 @@ class Workbench(QObject):
         self.history.overviewed.connect(self.run_pane.show_overview)
         self.history_pane.request_compare_all.connect(self.history.compare_all)
         self.history.failed.connect(self.run_coordinator.refuse)
-        self.history.interrupted_found.connect(self.run_coordinator.offer_interrupted)
-        self.run_coordinator.request_record.connect(self.history.open)
+        self.history.interrupted_found.connect(self.past_runs.offer_interrupted)
+        self.past_runs.request_record.connect(self.history.open)
         self.history_pane.request_refresh.connect(self.history.refresh)
         self.history_pane.request_filter.connect(self.history.set_filter)
         self.history_pane.request_open.connect(self.history.open)
@@ -311,12 +316,6 @@ class Workbench(QObject):
         self.run_coordinator.protocol_changed.connect(self.preview.set_protocol)
         self.connections.changed.connect(document.show_choice)
         self.connections.saved.connect(self.tools.reload)  # tools may name a connection
-
-    def _look_for_updates(self) -> None:
-        """The package source is asked where the user wants that, and never otherwise."""
-        services = self._services
-        mark = services.paths.data / "asked-for-update"
-        UpdateNotice(self.background, services.settings, services.messages, mark, self)
 
     def _tell_exchange_trust(self, trusted: bool) -> None:
         self.window.commands.exchange.trusted = trusted
@@ -378,15 +377,7 @@ class Workbench(QObject):
     def _show_record(self, record: RunRecord) -> None:
         self.window.docks.show("run")
         self.run.open_record(record)
-        self.run_coordinator.take_record(record)
-
-    def _mark_breakpoints(self, value: BreakpointSet) -> None:
-        tools = {each.tool for each in value.breakpoints if each.tool and each.enabled}
-        messages = {each.message for each in value.breakpoints if each.message and each.enabled}
-        self.window.tabs.sides.show_breakpoints(frozenset(tools), frozenset(messages))
-
-    def _show_breakpoints(self) -> None:
-        self.run_coordinator.show_breakpoints([spec.name for spec in self.tools.registry.specs])
+        self.past_runs.take_record(record)
 
     # -- the end --------------------------------------------------------------------------------
 

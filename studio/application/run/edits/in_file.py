@@ -10,6 +10,9 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from studio.application.run.edits.in_place import EditResult, EditSpec
+from studio.application.words import translate
+from studio.core.agent.values.state import RunState
 from studio.core.prompty.body.roles import read_marker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
@@ -22,6 +25,39 @@ _TEMPLATE_MARK = re.compile(r"\{\{|\{%|\{#")
 
 class NotInFileError(ValueError):
     """An edit that the file cannot take; the text says why, for the user."""
+
+
+def edits_to_keep(
+    document: PromptDocument, text: str, spec: EditSpec, result: EditResult, state: RunState
+) -> tuple[TextEdit, ...]:
+    """The edits to the file by which an edit at a pause outlasts its run.
+
+    Args:
+        document: the prompt of the editor, as it was read last.
+        text: what stands in the editor now.
+        spec: what was edited: messages, which change in the file too, or a reply, which is kept
+            there as an example.
+        result: what the user wrote.
+        state: the run at the pause.
+
+    Raises:
+        NotInFileError: it is not the run's file, or cannot take it; nothing is changed then.
+    """
+    if str(document.source.path or "") != state.setup.path:
+        raise NotInFileError(translate("PersistentEdits", "another prompt is open."))
+    if document.source.text != text:
+        raise NotInFileError(translate("PersistentEdits", "it is being written in. Try again."))
+    if spec.kind == "messages":
+        return file_edits(document, spec.messages, result.messages)
+    return (example_edit(document, _question(state), result.text),)
+
+
+def _question(state: RunState) -> str:
+    """The user's message as the first request had it."""
+    first = state.steps[0] if state.steps else state.step
+    sent = first.messages or state.conversation[: first.sent]
+    asked = [message.text for message in sent if message.role == "user"]
+    return asked[-1] if asked else state.setup.question
 
 
 def file_edits(

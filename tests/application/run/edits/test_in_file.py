@@ -1,11 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from studio.application.run.edits.in_file import NotInFileError, example_edit, file_edits
+from studio.application.run.edits.in_file import (
+    NotInFileError,
+    edits_to_keep,
+    example_edit,
+    file_edits,
+)
+from studio.application.run.edits.in_place import EditResult, EditSpec
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
+from tests.application.run.examples import done
 from tests.support.errors import has_errors
 
 TEXT = """---
@@ -122,3 +132,18 @@ def test_what_the_file_would_read_otherwise_stays_out(question: str, reply: str,
 def test_without_a_question_in_the_file_there_is_no_place() -> None:
     with pytest.raises(NotInFileError, match="no user message"):
         example_edit(parse("---\nname: A\n---\nsystem:\nBe brief.\n"), "Where?", "There.")
+
+
+def test_an_answer_of_a_run_is_kept_as_an_example_in_its_own_file_only() -> None:
+    state = done()
+    state = replace(state, setup=replace(state.setup, path="a.prompty"))
+    own, other = (parse(PROMPT, Path(name)) for name in ("a.prompty", "b.prompty"))
+    spec, result = EditSpec("answer", "Answer"), EditResult("There.")
+
+    (edit,) = edits_to_keep(own, PROMPT, spec, result, state)
+
+    assert "user:\nQuestion: capital?\n\nassistant:\nThere.\n" in edit.text
+    with pytest.raises(NotInFileError, match="another prompt"):
+        edits_to_keep(other, PROMPT, spec, result, state)
+    with pytest.raises(NotInFileError, match="being written in"):
+        edits_to_keep(own, f"{PROMPT}More.\n", spec, result, state)

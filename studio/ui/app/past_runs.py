@@ -1,0 +1,271 @@
+"""Runs that have been: gone on with, run again, replayed, and carried to files and back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtWidgets import QWidget
+
+from studio.application.connections.model import asked_by
+from studio.application.exchange.runs import file_name, form_of
+from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
+from studio.application.run.past.compare import RunComparison
+from studio.application.run.past.record import RunRecord
+from studio.core.agent.loop.setup import run_model_of
+from studio.core.agent.values.commands import ChooseModel, Command
+from studio.core.agent.values.run_setup import RunModel
+from studio.core.models.base import ChatModel, ModelError
+from studio.core.runs.summary import RunSummary
+from studio.core.tools.trust.store import TrustStore
+from studio.ui.app.connection_coordinator import ConnectionCoordinator
+from studio.ui.app.run_coordinator import RunCoordinator
+from studio.ui.inputs.pane import InputsPane
+from studio.ui.run.file_choice import ask_journals, ask_target
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.connections.controller import ConnectionsController
+from studio.viewmodels.exchange import RunExchange
+from studio.viewmodels.run.controller import RunController
+
+
+class PastRuns(QObject):
+    """Does with a run of the past what the user wants of it."""
+
+    request_record = Signal(str)  # id of a run of the history that is to be shown
+
+    def __init__(
+        self,
+        window: WindowParts,
+        run: RunController,
+        coordinator: RunCoordinator,
+        connections: ConnectionsController,
+        questions: ConnectionCoordinator,
+        inputs: InputsPane,
+        trust: TrustStore,
+    ) -> None:
+        """Make it.
+
+        Args:
+            window: the window.
+            run: what runs, and shows a run of the past.
+            coordinator: what makes the plans of runs.
+            connections: where models come from.
+            questions: what is asked before a folder's connection is used.
+            inputs: the user's values.
+            trust: the folders that are trusted.
+        """
+        super().__init__(window.widget)
+        self._window = window
+        self._run = run
+        self._coordinator = coordinator
+        self._connections = connections
+        self._questions = questions
+        self._inputs = inputs
+        self._trust = trust
+        self._awaited = ""
+        """The run that is gone on with once it is shown."""
+
+    @property
+    def _messages(self) -> Notifications:
+        return self._window.services.messages
+
+    def resume(self) -> None:
+        """Go on with the run of the past that is shown, with the prompt as it was then."""
+        past = self._run.past
+        if past is None or past.checkpoint is None:
+            self._coordinator.refuse(self.tr("This run reached no place to go on from."))
+            return
+        document, asked = past.document, asked_by(past.document, self._trust)
+        if self._questions.asks_first(self.resume, asked):
+            return
+        own = self._connections.open_same(document.source.path, asked, past.state.answered_by)
+        plan = self._coordinator.plan(document, dict(past.setup.inputs), answers=own)
+        if plan is not None:
+            self._run.take_up(
+                replace(plan, past=past.to_take_up),
+                past.checkpoint,
+                missing_model=past.state.answered_by if own is None else None,
+            )
+            self._coordinator.show_model()
+
+    def offer_interrupted(self, runs: tuple[RunSummary, ...]) -> None:
+        """Say which run ended with its process, and offer to go on with it.
+
+        Args:
+            runs: those that were found at this start; the newest one is offered.
+        """
+        last = max(runs, key=lambda run: run.updated)
+        name = last.prompt or self.tr("a prompt")
+        rest = len(runs) - 1
+        words = self.tr("The run of {name} was interrupted.")
+        if rest == 1:
+            words = self.tr("The run of {name} was interrupted, and one other run.")
+        elif rest:
+            words = self.tr("The run of {name} was interrupted, and {count} other runs.")
+        words = words.format(name=name, count=rest)
+        go_on = NotificationAction(self.tr("Go on with it"), partial(self._go_on_with, last.id))
+        show = NotificationAction(self.tr("Show it"), partial(self.request_record.emit, last.id))
+        hint = self.tr("It is kept up to its last event. Going on stands still there first.")
+        self._messages.say(
+            Notification("warning", words, hint, offers=(go_on, show), key="interrupted")
+        )
+
+    def _go_on_with(self, run: str) -> None:
+        self._awaited = run
+        self.request_record.emit(run)
+
+    def take_record(self, record: RunRecord) -> None:
+        """A run of the history is shown: one that was waited for is gone on with."""
+        awaited, self._awaited = self._awaited, ""
+        if awaited and record.state is not None and record.state.setup.run == awaited:
+            self._messages.withdraw("interrupted")
+            self.resume()
+
+    def rerun(self, chosen: Literal["", "own", "now"] = "") -> None:
+        """Run the prompt of the editor with the results of the run that is shown.
+
+        Args:
+            chosen: the user's word on the model: the run's own, or the one that the prompt asks
+                for; empty where nobody was asked yet.
+        """
+        past, document = self._run.past, self._window.tabs.document
+        if past is None or document is None:
+            self._coordinator.refuse(self.tr("Open the prompt that should be run again."))
+            return
+        if is_other_prompt(past, document.source.path):
+            name = Path(past.setup.path).name
+            words = self.tr("This run is of another prompt: open {name}, then run it again.")
+            self._coordinator.refuse(words.format(name=name))
+            return
+        if self._questions.asks_first(partial(self.rerun, chosen)):
+            return
+        path, had = document.source.path, past.state.answered_by
+        now = self._connections.model_now(path)
+        if not chosen and now is not None and not now.is_same(had):
+            self._ask_model_of_rerun(had, now)
+            return
+        references = self._coordinator.references(document.source.path)
+        try:
+            values = values_of(past, self._inputs.values(), references)
+        except ModelError as error:
+            self._coordinator.refuse(f"{error.message} {error.hint}")
+            return
+        answers: ChatModel | None = None
+        first: tuple[Command, ...] = ()
+        if chosen == "own" and now is not None:
+            asked = asked_by(past.document, self._trust)
+            answers = self._connections.open_same(path, asked, had)
+            if answers is None:
+                words = self.tr("{model} is not set up here, so nothing was run.")
+                self._coordinator.refuse(words.format(model=had.name))
+                return
+            first = (ChooseModel(run_model_of(answers), now),)
+        elif chosen == "now" and now is not None:
+            first = (ChooseModel(now, had),)
+        again = partial(self.rerun, chosen)
+        plan = self._coordinator.checked_plan(document, values, again, answers)
+        if plan is not None:
+            self._run.start(with_results_of(plan, past), against=past, first=first)
+
+    def _ask_model_of_rerun(self, had: RunModel, now: RunModel) -> None:
+        """Ask which model a run with the results of another one goes to."""
+        run_with = self.tr("Run with {model}")
+        offers = (
+            NotificationAction(run_with.format(model=had.name), partial(self.rerun, "own")),
+            NotificationAction(run_with.format(model=now.name), partial(self.rerun, "now")),
+        )
+        words = self.tr("Which model should answer?")
+        hint = self.tr("The run had {model}; the prompt asks for {other} by now.").format(
+            model=had.name, other=now.name
+        )
+        self._messages.say(Notification("warning", words, hint, offers=offers, key="run"))
+
+    def replay(self) -> None:
+        """Go through the run that is shown once more; no model is asked, no tool is called."""
+        past = self._run.past
+        if past is None:
+            self._coordinator.refuse(self.tr("There is no run to go through again."))
+            return
+        path = Path(past.setup.path) if past.setup.path else None
+        self._messages.withdraw("run")
+        plan = exactly(past, self._coordinator.references(path))
+        self._run.start(plan, against=past, follows_prompt=False)
+
+    def show_repeated(self, comparison: RunComparison) -> None:
+        """Say how a replay compares with its run; where they part, both are shown."""
+        if comparison.first_difference is None:
+            words = self.tr("The replay says the same as the run, from the first message on.")
+            self._messages.say(Notification("success", words, key="run"))
+        else:
+            self._run.compared.emit(comparison)
+
+
+class RunFiles(QObject):
+    """What stands between the wish for a file and the file."""
+
+    def __init__(
+        self, window: QWidget, messages: Notifications, run: RunController, exchange: RunExchange
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._messages = messages
+        self._run = run
+        self._exchange = exchange
+        self._folder = Path(
+            QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        )
+        exchange.exported.connect(self._on_exported)
+        exchange.imported.connect(self._on_imported)
+        exchange.failed.connect(self._on_failed)
+
+    def export_shown(self, name: str) -> None:
+        """Write the branch that the run pane shows."""
+        past = self._run.past
+        if past is None:
+            self._messages.info(
+                self.tr("There is no run to export."), self.tr("Run the prompt first (F5).")
+            )
+            return
+        form = form_of(name)
+        setup = past.setup
+        target = self._folder / file_name(setup.prompt, past.events[0].at, setup.run, form)
+
+        def write(path: Path) -> None:
+            self._folder = path.parent
+            self._exchange.export_events(past.events, form, path, past.last)
+
+        ask_target(self._window, form, target, write)
+
+    def export_kept(self, run: RunSummary, name: str) -> None:
+        """Write a run of the history."""
+        form = form_of(name)
+        target = self._folder / file_name(run.prompt, run.started, run.id, form)
+        ask_target(self._window, form, target, partial(self._exchange.export_run, run.id, form))
+
+    def take(self) -> None:
+        """Ask for journals, and take them into the history."""
+        ask_journals(self._window, self._folder, self._exchange.import_files)
+
+    def _on_exported(self, path: Path) -> None:
+        self._messages.say(
+            Notification(
+                "info", self.tr("The run was written to {name}.").format(name=path.name), str(path)
+            )
+        )
+
+    def _on_imported(self, runs: tuple[str, ...]) -> None:
+        words = (
+            self.tr("1 run was taken")
+            if len(runs) == 1
+            else self.tr("{count} runs were taken").format(count=len(runs))
+        )
+        self._messages.say(
+            Notification("info", self.tr("{words} into the history.").format(words=words))
+        )
+
+    def _on_failed(self, what: str, hint: str) -> None:
+        self._messages.error(what, hint)
