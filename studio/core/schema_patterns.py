@@ -30,6 +30,7 @@ class _Patterns:
 
     def __init__(self, kind: Any) -> None:  # noqa: ANN401 - a class that jsonschema makes
         self._kind = kind
+        self._made: dict[str, Any] = {}
         self._slow: set[str] = set()
 
     def keywords(self) -> dict[str, Any]:
@@ -46,7 +47,10 @@ class _Patterns:
         if pattern in self._slow:
             return None
         try:
-            return schema_pattern(pattern).search(text, timeout=SLOW_SECONDS) is not None
+            made = self._made.get(pattern)
+            if made is None:
+                made = self._made[pattern] = schema_pattern(pattern)
+            return made.search(text, timeout=SLOW_SECONDS) is not None
         except (PatternError, TimeoutError):
             self._slow.add(pattern)
             return None
@@ -54,9 +58,9 @@ class _Patterns:
     def _pattern(
         self, validator: Validator, pattern: str, instance: Json, _: JsonObject
     ) -> Iterator[ValidationError]:
-        from jsonschema import ValidationError
-
         if isinstance(instance, str) and self._found(pattern, instance) is False:
+            from jsonschema import ValidationError
+
             yield ValidationError(f"{instance!r} does not match {pattern!r}")
 
     def _pattern_properties(

@@ -35,6 +35,8 @@ def masked(value: T, masker: Masker, found: set[str] | None = None) -> T:
         masker: what knows them.
         found: gets the references of those that were in it.
     """
+    if not masker.table().all:
+        return value
     made: T = _Walk(
         lambda text: masker.mask(text, found),
         lambda text: masker.mask_name(text, found),

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 
 _SHOWN_PROBLEMS = 5
+_MOST_VALIDATORS = 256
+_VALIDATORS: dict[int, tuple[JsonObject, Validator]] = {}
+"""By the identity of the schema, which is held so that no other takes its place."""
 
 
 def check_arguments(schema: JsonObject, arguments: JsonObject) -> tuple[str, ...]:
@@ -24,13 +27,10 @@ def check_arguments(schema: JsonObject, arguments: JsonObject) -> tuple[str, ...
 
     A schema that is itself broken refuses nothing: the tool will say what it does not like.
     """
-    from jsonschema import SchemaError
-    from referencing.exceptions import Unresolvable
-
     try:
-        validator = _validator(json.dumps(schema, sort_keys=True, default=str))
+        validator = _validator_of(schema)
         found = sorted(validator.iter_errors(arguments), key=lambda error: str(list(error.path)))
-    except (SchemaError, Unresolvable, RecursionError):
+    except _broken_schema():  # looked up only once there is an error
         return ()
     return tuple(_sentence(error) for error in found[:_SHOWN_PROBLEMS])
 
@@ -49,7 +49,25 @@ def inject_bindings(
     return {**kept, **bound}
 
 
-@lru_cache(maxsize=256)
+def _broken_schema() -> tuple[type[Exception], ...]:
+    from jsonschema import SchemaError
+    from referencing.exceptions import Unresolvable
+
+    return SchemaError, Unresolvable, RecursionError
+
+
+def _validator_of(schema: JsonObject) -> Validator:
+    """The validator of a schema; to write a schema out at each call takes longer than to check."""
+    known = _VALIDATORS.get(id(schema))
+    if known is None or known[0] is not schema:
+        if len(_VALIDATORS) >= _MOST_VALIDATORS:
+            _VALIDATORS.clear()
+        known = schema, _validator(json.dumps(schema, sort_keys=True, default=str))
+        _VALIDATORS[id(schema)] = known
+    return known[1]
+
+
+@lru_cache(maxsize=_MOST_VALIDATORS)
 def _validator(schema: str) -> Validator:
     from jsonschema import Draft202012Validator, FormatChecker
     from referencing import Registry

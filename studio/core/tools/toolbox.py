@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from functools import lru_cache
+from typing import Literal, TypeAlias, cast
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
@@ -126,11 +127,9 @@ class Toolbox:
         """
         entry = self._registry().entry(name)
         if entry is None or not entry.enabled:
-            offered = ", ".join(spec.name for spec in self.specs) or "none"
-            return (f"there is no tool {name!r}; the tools are: {offered}",)
+            return (self._unknown(name),)
         sent = self._secrets.revealed(arguments, released, entry.runner)
-        whole = inject_bindings(entry.spec, sent if sent is not None else arguments, self._inputs)
-        return check_arguments(_checked_schema(entry), whole)
+        return self._problems(entry, sent if sent is not None else arguments)
 
     async def call(
         self,
@@ -148,9 +147,10 @@ class Toolbox:
             released: the references of secrets in the arguments whose values the tool gets.
         """
         entry = self._registry().entry(name)
-        problems = self.check(name, arguments, released)
         if entry is None or not entry.enabled:
-            return ToolOutcome(problems[0], "unknown-tool")
+            return ToolOutcome(self._unknown(name), "unknown-tool")
+        sent = self._secrets.revealed(arguments, released, entry.runner)
+        problems = self._problems(entry, sent if sent is not None else arguments)
         if problems:
             return ToolOutcome("; ".join(problems), "bad-arguments")
         if self._used is not None:
@@ -161,7 +161,6 @@ class Toolbox:
         source = self._sources.get(entry.runner)
         if source is None:
             return ToolOutcome(entry.problem or f"nothing runs {name!r}", "unknown-tool")
-        sent = self._secrets.revealed(arguments, released, entry.runner)
         if sent is None:
             return ToolOutcome(_NO_VALUE, "error")
         whole = inject_bindings(entry.spec, sent, self._inputs)
@@ -176,14 +175,22 @@ class Toolbox:
         """What a call under way has printed, or said of its progress (the newest part)."""
         return self._secrets.masked(self._said.get(call_id, ""))[-_LONGEST_SAID:]
 
+    def _unknown(self, name: str) -> str:
+        offered = ", ".join(spec.name for spec in self.specs) or "none"
+        return f"there is no tool {name!r}; the tools are: {offered}"
+
+    def _problems(self, entry: ToolEntry, arguments: JsonObject) -> tuple[str, ...]:
+        whole = inject_bindings(entry.spec, arguments, self._inputs)
+        return check_arguments(_checked_schema(entry), whole)
+
     async def _called(
         self, source: ToolSource, name: str, arguments: JsonObject, call_id: str
     ) -> ToolOutcome:
         def hear(text: str) -> None:
             self._said[call_id] = (self._said.get(call_id, "") + text)[-2 * _LONGEST_SAID :]
 
-        if isinstance(source, LiveSource):
-            return await source.call_told(name, arguments, hear)
+        if _is_live(type(source)):
+            return await cast("LiveSource", source).call_told(name, arguments, hear)
         return await source.call(name, arguments)
 
     async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:
@@ -200,6 +207,12 @@ class Toolbox:
             return ToolOutcome("the user answers this tool, and nobody is there", "error")
         answered = await self._ask(name, arguments)
         return replace(answered, duration=time.perf_counter() - started)
+
+
+@lru_cache(maxsize=64)
+def _is_live(kind: type[ToolSource]) -> bool:
+    """Whether sources of a type say something meanwhile; Python 3.11 takes long to tell it."""
+    return issubclass(kind, LiveSource)
 
 
 def _checked_schema(entry: ToolEntry) -> JsonObject:

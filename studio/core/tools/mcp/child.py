@@ -235,6 +235,8 @@ class ChildProcess:
     async def read_line(self) -> bytes | None:
         """The next line without its end; `None` when there will be no more."""
         pipes = self._pipes
+        if pipes.lines:
+            await asyncio.sleep(0)  # also where it floods us, others get their turn
         while not pipes.lines:
             if pipes.ended:
                 return None

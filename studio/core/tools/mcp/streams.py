@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
 from studio.core.tools.mcp.child import ChildProcess
 from studio.core.tools.mcp.values import HttpNotes
@@ -16,6 +17,7 @@ from studio.core.tools.mcp.values import HttpNotes
 if TYPE_CHECKING:
     import httpx2
     from mcp.client._transport import TransportStreams
+    from mcp.shared.message import SessionMessage
     from mcp_types import JSONRPCMessage
 
 _LONGEST_UNREAD = 500
@@ -38,36 +40,74 @@ def over_child(child: ChildProcess, unread: Callable[[str], None] = lambda _: No
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[TransportStreams]:
-        import anyio
-        from mcp.shared.message import SessionMessage
-
-        incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-
-        async def reader() -> None:
-            async with incoming:
-                while (line := await child.read_line()) is not None:
-                    message = _message(line, unread)
-                    if message is not None:
-                        await incoming.send(SessionMessage(message))
-
-        async def writer() -> None:
-            async with outgoing:
-                async for item in outgoing:
-                    text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-                    child.write(text.encode() + b"\n")
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(reader)
-            group.start_soon(writer)
-            try:
-                yield read, write
-            finally:
-                group.cancel_scope.cancel()
-                for stream in (read, write, incoming, outgoing):
-                    stream.close()
+        yield _ChildReading(child, unread), _ChildWriting(child)
 
     return opened
+
+
+class _ChildEnd:
+    """One end of a child's pipes; the child itself is ended by who started it."""
+
+    def __init__(self, child: ChildProcess) -> None:
+        self._child = child
+        self._is_closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Nothing is read or written any more."""
+        self._is_closed = True
+
+
+class _ChildReading(_ChildEnd):
+    """What a child writes, without tasks and queues between: a call is twice as quick."""
+
+    def __init__(self, child: ChildProcess, unread: Callable[[str], None]) -> None:
+        super().__init__(child)
+        self._unread = unread
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message."""
+        import anyio
+
+        try:
+            return await self.__anext__()
+        except StopAsyncIteration:
+            raise anyio.EndOfStream from None
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        from mcp.shared.message import SessionMessage
+
+        while not self._is_closed and (line := await self._child.read_line()) is not None:
+            message = _message(line, self._unread)
+            if message is not None:
+                return SessionMessage(message)
+        raise StopAsyncIteration
+
+
+class _ChildWriting(_ChildEnd):
+    """What a child reads."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Send a message."""
+        if self._is_closed:
+            import anyio
+
+            raise anyio.ClosedResourceError
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        self._child.write(text.encode() + b"\n")
 
 
 def _message(line: bytes, unread: Callable[[str], None]) -> JSONRPCMessage | None:

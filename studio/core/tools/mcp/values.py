@@ -142,6 +142,8 @@ def block_pictures(blocks: Iterable[object]) -> tuple[ToolPicture, ...]:
     """The pictures and the audio among blocks of content, at most a few."""
     found = []
     for block in blocks:
+        if getattr(block, "type", "") == "text":
+            continue  # a model of pydantic is slow to say what it does not have
         inner = getattr(block, "resource", None) or block
         data = getattr(inner, "data", None) or getattr(inner, "blob", None)
         kind = getattr(inner, "mime_type", None) or ""

@@ -201,11 +201,10 @@ class WatchedReading(ReadingAround):
         if isinstance(item, Exception):
             self._log.received(type(item).__name__, str(item), 0)
             return item
-        message, text = item.message, _written(item)
-        method = getattr(message, "method", "")
-        title = method or ("error" if hasattr(message, "error") else "")
-        question = None if method else getattr(message, "id", None)
-        self._log.received(title, text, len(text.encode()), question)
+        text, given = _written(item), vars(item.message)
+        method = given.get("method", "")
+        title = method or ("error" if "error" in given else "")
+        self._log.received(title, text, len(text.encode()), None if method else given.get("id"))
         return item
 
 
@@ -218,9 +217,9 @@ class WatchedWriting(StreamAround["WriteStream[SessionMessage]"]):
 
     async def send(self, item: SessionMessage, /) -> None:
         """Send a message."""
-        message, text = item.message, _written(item)
-        method = getattr(message, "method", "")
-        question = getattr(message, "id", None) if method else None
+        text, given = _written(item), vars(item.message)
+        method = given.get("method", "")
+        question = given.get("id") if method else None
         self._log.sent(method or "answer", text, len(text.encode()), question)
         await self._inner.send(item)
 

@@ -74,7 +74,7 @@ def find_interpreter(file: Path, named: str = "") -> Interpreter:
         uv = shutil.which("uv")
         if uv is not None:
             return Interpreter(Path(uv), is_script=True)
-    for folder in _project_folders(file):
+    for folder in project_folders(file):
         for name in _FOLDERS:
             found = _of_environment(os.path.join(folder, name))
             if found is not None:
@@ -120,10 +120,10 @@ def _of_environment(place: str) -> Interpreter | None:
     return None
 
 
-def _project_folders(file: Path) -> Iterator[str]:
+def project_folders(file: Path) -> Iterator[str]:
     """The file's folder, and those above it up to the top of its project, if it is in one.
 
-    Asked before each call: plain texts, as paths cost five times as much.
+    Plain texts: paths cost five times as much.
     """
     folder = os.path.dirname(file)
     folders = [folder]

@@ -22,13 +22,14 @@ from studio.core.text.values import Json, JsonObject
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.connection import ConnectionLost, ServerRefusal
 from studio.core.tools.mcp.values import CallResult, ListedTool
-from studio.core.tools.python.interpreter import find_interpreter, missing_package_hint
+from studio.core.tools.python.interpreter import missing_package_hint
 from studio.core.tools.python.worker import (
     ToolFileProblem,
+    ToolFileState,
+    ToolFileWatch,
     UnusableToolFileError,
     Worker,
     crash_text,
-    file_signature,
     start_worker,
 )
 from studio.core.tools.python_server.cutting import cut
@@ -66,7 +67,7 @@ class PythonFileSource:
         """
         self.traffic = TrafficLog()
         """What went to its processes and came from them."""
-        self._python = python
+        self._watch = ToolFileWatch(path, python)
         self._version = ""
         self._path = path
         self._variables = variables
@@ -76,9 +77,9 @@ class PythonFileSource:
         self._busy: set[Worker] = set()
         self._seats = asyncio.Semaphore(limits.at_once)
         self._endings: set[asyncio.Task[None]] = set()
-        self._listed: (
-            tuple[tuple[object, ...], tuple[ToolSpec, ...] | UnusableToolFileError] | None
-        ) = None
+        self._listed: tuple[ToolFileState, tuple[ToolSpec, ...] | UnusableToolFileError] | None = (
+            None
+        )
         self.problems: tuple[ToolFileProblem, ...] = ()
         """Functions that cannot be tools, known after `list_tools`."""
         self.lines: Mapping[str, int] = {}
@@ -92,7 +93,7 @@ class PythonFileSource:
     @property
     def python(self) -> str:
         """Which Python runs it, and its version once it does."""
-        words = find_interpreter(self._path, self._python).words
+        words = self._watch.state().interpreter.words
         return f"{self._version}, {words}" if self._version else words
 
     @property
@@ -106,16 +107,13 @@ class PythonFileSource:
         Raises:
             UnusableToolFileError: the file cannot be imported, or its process cannot be started.
         """
-        signature = (
-            find_interpreter(self._path, self._python),
-            *file_signature(self._path),
-        )
-        if self._listed is None or self._listed[0] != signature:
+        state = self._watch.state()
+        if self._listed is None or self._listed[0] != state:
             # Asked at every pause in typing: a file that did not change answers as before.
             try:
-                self._listed = (signature, await self._list())
+                self._listed = (state, await self._list())
             except UnusableToolFileError as error:
-                self._listed = (signature, error)
+                self._listed = (state, error)
         answer = self._listed[1]
         if isinstance(answer, UnusableToolFileError):
             raise answer.with_traceback(None)
@@ -191,7 +189,7 @@ class PythonFileSource:
             await self._retire(worker)
             message = error.message
             if message.startswith("ModuleNotFoundError"):
-                interpreter = find_interpreter(self._path, self._python)
+                interpreter = self._watch.state().interpreter
                 message += f" ({missing_package_hint(self._path, interpreter)})"
             raise UnusableToolFileError(self._path, message, _line(error.data)) from error
         except ConnectionLost as error:
@@ -238,16 +236,15 @@ class PythonFileSource:
         """An idle child that knows the file as it is now, or a new one; waits for a seat."""
         await self._seats.acquire()
         try:
-            interpreter = find_interpreter(self._path, self._python)
-            signature = (interpreter, *file_signature(self._path))
+            state = self._watch.state()
             while self._idle:
                 worker = self._idle.pop()
-                if worker.signature == signature and worker.child.is_alive:
+                if worker.state == state and worker.child.is_alive:
                     break
                 self._end_later(worker)
             else:
                 worker = await start_worker(
-                    self._path, self._limits, self._given(), interpreter, signature, self.traffic
+                    self._path, self._limits, self._given(), state, self.traffic
                 )
                 self._version = worker.connection.facts.get("version", "")
         except BaseException:

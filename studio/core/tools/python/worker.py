@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from studio.core.tools import python_server
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
@@ -15,7 +17,11 @@ from studio.core.tools.mcp.child import ChildBounds, ChildProcess
 from studio.core.tools.mcp.connection import McpConnection
 from studio.core.tools.mcp.streams import over_child
 from studio.core.tools.python.environment import tool_environment
-from studio.core.tools.python.interpreter import Interpreter
+from studio.core.tools.python.interpreter import (
+    Interpreter,
+    find_interpreter,
+    project_folders,
+)
 from studio.core.tools.python_server.tool_file import package_root
 from studio.core.tools.source import ToolSourceError
 from studio.core.tools.traffic import TrafficLog
@@ -44,6 +50,8 @@ def server_command(
 
 _INSTALL_SECONDS = 600.0  # packages are fetched
 _MOST_MODULES = 1_000
+_TRUSTED_SECONDS = 1.0
+_SETTLED_SECONDS = 2  # some file systems tell times no finer
 _NO_MODULES = frozenset(("__pycache__", "node_modules", "venv", "site_packages", "build", "dist"))
 
 
@@ -82,8 +90,8 @@ class Worker:
     connection: McpConnection
     """What is spoken with it."""
 
-    signature: tuple[object, ...]
-    """How the file stood when it was started (`file_signature`)."""
+    state: ToolFileState
+    """How the file stood when it was started."""
 
     async def stop(self) -> None:
         """End it at once."""
@@ -101,8 +109,7 @@ async def start_worker(
     path: Path,
     limits: ToolLimits,
     given: Mapping[str, str],
-    interpreter: Interpreter,
-    signature: tuple[object, ...],
+    state: ToolFileState,
     traffic: TrafficLog,
 ) -> Worker:
     """Start a process that serves a file, and shake hands with it.
@@ -111,8 +118,7 @@ async def start_worker(
         path: the file.
         limits: bounds of a call.
         given: variables beside the usual ones.
-        interpreter: the Python that runs it.
-        signature: how the file stands now.
+        state: how the file stands now.
         traffic: notes each message.
 
     Raises:
@@ -120,6 +126,7 @@ async def start_worker(
     """
     if not path.is_file():
         raise UnusableToolFileError(path, "the file does not exist")
+    interpreter = state.interpreter
     if interpreter.problem:
         raise UnusableToolFileError(path, interpreter.problem)
     environment = interpreter.variables(tool_environment(given))
@@ -151,7 +158,7 @@ async def start_worker(
         child.kill()
         await asyncio.shield(child.close())  # killed already: this only tidies up
         raise
-    return Worker(child, connection, signature)
+    return Worker(child, connection, state)
 
 
 async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
@@ -201,20 +208,91 @@ async def crash_text(worker: Worker, when: str) -> str:
     return f"its process ended {how} {when}"
 
 
-def file_signature(path: Path) -> tuple[object, ...]:
-    """What changes when the file is saved, or a module that it may import from its folder."""
-    found: list[tuple[str, int, int]] = []
+FileStamp: TypeAlias = tuple[str, int, int]
+"""A file or folder, when it was changed (nanoseconds since the epoch), and its size in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFileState:
+    """How a tool file stands: another state means another process."""
+
+    interpreter: Interpreter
+    """The Python that runs it."""
+
+    modules: tuple[FileStamp, ...]
+    """The file, and each module that it may import from its folder."""
+
+
+class ToolFileWatch:
+    """How a tool file stands, asked before each call.
+
+    Between quick calls only what the answer was made of is looked at again: a folder changes when
+    a file is made or goes. Once a second all is looked for anew, for what no folder tells.
+    """
+
+    def __init__(self, path: Path, python: str = "") -> None:
+        """Make it; nothing is read yet.
+
+        Args:
+            path: the file.
+            python: the interpreter or environment that the prompt names; empty for none.
+        """
+        self._path = path
+        self._python = python
+        self._state: ToolFileState | None = None
+        self._stamps: tuple[FileStamp, ...] = ()
+        self._until = 0.0
+
+    def state(self) -> ToolFileState:
+        """How it stands now."""
+        if (
+            self._state is not None
+            and time.monotonic() < self._until
+            and all(_stamp(stamp[0]) == stamp for stamp in self._stamps)
+        ):
+            return self._state
+        return self._look()
+
+    def _look(self) -> ToolFileState:
+        began = time.monotonic()
+        # Before they are read, so that a change meanwhile is seen the next time.
+        folders = {folder: _stamp(folder) for folder in project_folders(self._path)}
+        modules = _modules(self._path, folders)
+        state = ToolFileState(find_interpreter(self._path, self._python), modules)
+        if state == self._state:
+            state = self._state  # the same object is compared at once
+        self._state, self._stamps = state, (*folders.values(), *modules)
+        # The clock of a file system may stand still for a while: of a folder that was changed just
+        # now, a further change may not show.
+        newest = max(changed for _, changed, _ in folders.values())
+        is_settled = newest < time.time_ns() - _SETTLED_SECONDS * 1_000_000_000
+        self._until = began + _TRUSTED_SECONDS if is_settled else 0.0
+        return state
+
+
+def _modules(path: Path, folders: dict[str, FileStamp]) -> tuple[FileStamp, ...]:
+    """What a file may import from its folder; `folders` is told where that was looked for."""
+    found: list[FileStamp] = []
     waiting = [str(package_root(path))]
     while waiting and len(found) < _MOST_MODULES:
+        folder = waiting.pop()
+        folders[folder] = _stamp(folder)
         try:
-            with os.scandir(waiting.pop()) as entries:
+            with os.scandir(folder) as entries:
                 for entry in sorted(entries, key=lambda each: each.name):
                     if entry.is_dir(follow_symlinks=False):
                         if entry.name.isidentifier() and entry.name not in _NO_MODULES:
                             waiting.append(entry.path)
                     elif entry.name.endswith(".py"):
-                        facts = entry.stat()
-                        found.append((entry.path, facts.st_mtime_ns, facts.st_size))
+                        found.append(_stamp(entry.path))
         except OSError:
             continue
     return tuple(found)
+
+
+def _stamp(place: str) -> FileStamp:
+    try:
+        facts = os.stat(place)  # noqa: PTH116 - a `Path` costs more than the question
+    except OSError:
+        return place, 0, -1
+    return place, facts.st_mtime_ns, facts.st_size
