@@ -25,8 +25,9 @@ _COLON = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]*(?=[\w\"'])")
 def check_attributes(document: PromptDocument) -> Iterator[Problem]:
     """Attributes that cannot be read, so that their line is text; and curly quotes in them."""
     body = plain_newlines(document.source.slice(document.body))
-    fences = fenced_ranges(body)
-    for found in _LINE.finditer(body):
+    lines = list(_LINE.finditer(body))
+    fences = fenced_ranges(body) if lines else ()
+    for found in lines:
         line, inside, role = found[0], found["inside"], found["role"].lower()
         if role not in ROLES[document.dialect] or is_inside(fences, found.start()):
             continue
