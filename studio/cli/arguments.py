@@ -210,3 +210,13 @@ def named_files(paths: Sequence[Path]) -> list[Path]:
         else:
             raise UsageError(f"{path}: no such file")
     return found
+
+
+def needs(path: Path) -> None:
+    """Go on only with a file that is there.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")

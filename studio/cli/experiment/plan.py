@@ -22,7 +22,7 @@ from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.report import ledger_path
 from studio.application.experiments.run.estimate import ExperimentEstimate
 from studio.application.experiments.run.runner import ExperimentRunner
-from studio.cli.arguments import add_trust, trust_of
+from studio.cli.arguments import add_trust, needs, trust_of
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE, UsageError
 from studio.cli.experiment.progress import RunProgress
 from studio.cli.numbers import whole
@@ -181,8 +181,7 @@ def open_ledger(file: Path) -> Iterator[ExperimentLedger]:
         UsageError: there is no such file.
         LedgerError: the results cannot be read.
     """
-    if not file.is_file():
-        raise UsageError(f"{file}: no such file")
+    needs(file)
     ledger = ExperimentLedger(ledger_path(file))
     try:
         yield ledger

@@ -8,7 +8,6 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from studio.application.tools.call_rows import calls_of_rows
 from studio.application.tools.saved_calls import (
@@ -19,18 +18,16 @@ from studio.application.tools.saved_calls import (
     read_calls,
     saved,
 )
+from studio.cli.arguments import needs
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.terminal import tell
-from studio.cli.tools.opening import needs, opened, wanted
+from studio.cli.tools.opening import ToolSet, opened, wanted
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
-
-if TYPE_CHECKING:
-    from studio.cli.tools.opening import ToolSet
-    from studio.core.prompty.tool_spec import ToolSpec
 
 
 def call_tool(options: argparse.Namespace) -> int:

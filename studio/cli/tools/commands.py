@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from studio.cli.arguments import add_trust
+from studio.cli.arguments import add_trust, needs
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.numbers import whole
 from studio.cli.terminal import tell
-from studio.cli.tools.opening import needs, opened, say, wanted
 from studio.core.text.invisible import reveal
 from studio.core.text.reason import named_reason
 from studio.core.tools.trust.suspicion import suspicions
@@ -121,6 +120,7 @@ def _show(options: argparse.Namespace) -> int:
 
 
 async def _shown(options: argparse.Namespace) -> int:
+    from studio.cli.tools.opening import opened, wanted
     from studio.core.tools.forms import native_function
 
     async with opened(options) as tools:
@@ -177,11 +177,12 @@ def _servers(options: argparse.Namespace) -> Sequence[str]:
 
 
 async def _list_source(options: argparse.Namespace) -> int:
+    from studio.cli.tools.opening import opened
     from studio.core.tools.forms import native_function
 
     async with opened(options) as tools:
         specs = await tools.specs()
-        problems = say(tools.problems)
+        problems = _say(tools.problems)
     if options.json:
         print(json.dumps([native_function(spec) for spec in specs], ensure_ascii=False, indent=2))
     else:
@@ -213,16 +214,25 @@ async def _list_servers(options: argparse.Namespace, names: Sequence[str]) -> in
             print(f"{'' if number == 0 else chr(10)}{reveal(each.name, lines=False)}:")
             _print(each.specs)
             sys.stdout.flush()
-        say([f"prompt-studio: {reveal(each.name, lines=False)}: {text}" for text in each.problems])
+        _say([f"prompt-studio: {reveal(each.name, lines=False)}: {text}" for text in each.problems])
     return PROBLEMS if any(each.problems for each in listed) else FINE
 
 
 async def _of_server(options: argparse.Namespace, name: str) -> _ListedServer:
+    from studio.cli.tools.opening import opened
+
     try:
         async with opened(argparse.Namespace(**{**vars(options), "server": name})) as tools:
             return _ListedServer(name, await tools.specs(), tools.problems)
     except UsageError as error:
         return _ListedServer(name, problems=[str(error)])
+
+
+def _say(problems: Sequence[str]) -> bool:
+    """Write what is wrong with a source; says whether anything is."""
+    for problem in problems:
+        tell(problem)
+    return bool(problems)
 
 
 def _print(specs: Sequence[ToolSpec]) -> None:

@@ -1,4 +1,4 @@
-"""What a command of `tools` names, opened as its set of tools."""
+"""What a command of `tools` names: one source or a prompt, opened as its set of tools."""
 
 from __future__ import annotations
 
@@ -7,19 +7,110 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from studio.cli.arguments import allow_named, load, trust_of
+from studio.application.tools.named_source import UnknownSourceError, is_address, named_by
+from studio.cli.arguments import allow_named, load, needs, trust_of
+from studio.cli.ask_input import terminal_asker
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
+from studio.core.masking.masker import Masker
+from studio.core.paths import user_paths
+from studio.core.prompty.prepare import prepare
+from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.invisible import reveal
 from studio.core.text.reason import named_reason
+from studio.core.text.values import JsonObject
+from studio.core.tools.arguments import check_arguments
+from studio.core.tools.limits import DEFAULT_LIMITS
+from studio.core.tools.mcp.server_config import OWN_FILE
+from studio.core.tools.mcp.source import McpSource
+from studio.core.tools.openapi.source import OpenApiSource
+from studio.core.tools.python.source import PythonFileSource
+from studio.core.tools.python.worker import UnusableToolFileError
+from studio.core.tools.secrets import ToolSecrets
+from studio.core.tools.session import ToolSession
+from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
+from studio.core.tools.sources.opening import open_source, source_key
 
-if TYPE_CHECKING:
-    from studio.cli.tools.sets import PromptToolSet, SourceToolSet
-    from studio.core.prompty.tool_spec import ToolSpec
 
-    ToolSet: TypeAlias = SourceToolSet | PromptToolSet
+class SourceToolSet:
+    """The tools of one source; what it says is masked."""
+
+    def __init__(self, source: ToolSource, secrets: ToolSecrets) -> None:
+        self._source = source
+        self._secrets = secrets
+        self._schemas: dict[str, JsonObject] = {}
+        self.problems: list[str] = []
+        """What is wrong with it, in sentences; known after `specs`."""
+
+    async def specs(self) -> Sequence[ToolSpec]:
+        """Every tool; none of a Python file that cannot be imported.
+
+        Raises:
+            ToolSourceError: it cannot be read, started or reached.
+        """
+        source = self._source
+        try:
+            listed = await source.list_tools()
+        except UnusableToolFileError as error:
+            self.problems = [f"{error.path}:{error.line or 1}:1: error {error.message}"]
+            return ()
+        self._schemas = {spec.name: spec.parameters for spec in listed}
+        if isinstance(source, PythonFileSource):
+            self.problems = [
+                f"{source.path}:{each.line or 1}:1: warning {each.message}"
+                for each in source.problems
+            ]
+        elif isinstance(source, OpenApiSource):
+            self.problems = [f"{source.label}: {each}" for each in source.problems]
+        return self._secrets.masked(listed)
+
+    def place_of(self, name: str) -> str:
+        """Where a tool is answered."""
+        return str(self._secrets.masked(self._source.place_of(name)))
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+        """Call a tool, with arguments that keep its schema (known after `specs`), as a run does."""
+        wrong = check_arguments(self._schemas.get(name, {}), arguments)
+        if wrong:
+            return ToolOutcome("; ".join(wrong), "bad-arguments")
+        outcome = self._secrets.outcome(await self._source.call(name, arguments))
+        if outcome.is_error and isinstance(self._source, McpSource) and self._source.log:
+            self.problems = [str(self._secrets.masked(self._source.log)).rstrip()]
+        return outcome
+
+
+class PromptToolSet:
+    """All tools of a prompt, by the rules of its folder."""
+
+    def __init__(self, session: ToolSession) -> None:
+        self._session = session
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with its sources, in sentences."""
+        return [
+            f"prompt-studio: {each.label}: {each.message}"
+            for each in self._session.registry.sources
+            if (each.state != "ready" or each.message) and each.state != "available"
+        ]
+
+    async def specs(self) -> Sequence[ToolSpec]:
+        """Every tool, those that are switched off too."""
+        return [entry.spec for entry in self._session.registry.entries]
+
+    def place_of(self, name: str) -> str:
+        """Where a tool is answered; empty where nothing answers it."""
+        entry = self._session.registry.entry(name)
+        return entry.runner if entry is not None else ""
+
+    async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
+        """Call a tool because the user asked for it."""
+        return await self._session.try_tool(name, arguments)
+
+
+ToolSet: TypeAlias = SourceToolSet | PromptToolSet
 
 
 @asynccontextmanager
@@ -29,9 +120,6 @@ async def opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
     Raises:
         UsageError: there is no such source, or it cannot be read.
     """
-    from studio.application.tools.named_source import is_address
-    from studio.core.tools.source import ToolSourceError
-
     place = options.source
     options.file = Path(place)
     try:
@@ -49,14 +137,6 @@ async def opened(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
 
 @asynccontextmanager
 async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[ToolSet]:
-    from studio.application.tools.named_source import UnknownSourceError, named_by
-    from studio.cli.ask_input import terminal_asker
-    from studio.cli.tools.sets import SourceToolSet
-    from studio.core.masking.masker import Masker
-    from studio.core.tools.limits import DEFAULT_LIMITS
-    from studio.core.tools.secrets import ToolSecrets
-    from studio.core.tools.sources.opening import open_source, source_key
-
     connection = {"endpoint": options.endpoint, "apiKey": options.key}
     given = {name: text for name, text in connection.items() if text}
     try:
@@ -78,14 +158,6 @@ async def _of_source(options: argparse.Namespace, place: str) -> AsyncIterator[T
 
 @asynccontextmanager
 async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
-    from studio.cli.ask_input import terminal_asker
-    from studio.cli.tools.sets import PromptToolSet
-    from studio.core.masking.masker import Masker
-    from studio.core.paths import user_paths
-    from studio.core.prompty.prepare import prepare
-    from studio.core.tools.mcp.server_config import OWN_FILE
-    from studio.core.tools.session import ToolSession
-
     document = load(options.file)
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)
@@ -101,23 +173,6 @@ async def _of_prompt(options: argparse.Namespace) -> AsyncIterator[ToolSet]:
         await session.close()
 
 
-def needs(path: Path) -> None:
-    """Go on only with a file that is there.
-
-    Raises:
-        UsageError: it is not.
-    """
-    if not path.is_file():
-        raise UsageError(f"{path}: no such file")
-
-
-def say(problems: Sequence[str]) -> bool:
-    """Write what is wrong with a source; says whether anything is."""
-    for problem in problems:
-        tell(problem)
-    return bool(problems)
-
-
 async def wanted(tools: ToolSet, name: str) -> ToolSpec:
     """The tool of that name.
 
@@ -127,7 +182,8 @@ async def wanted(tools: ToolSet, name: str) -> ToolSpec:
     specs = await tools.specs()
     found = next((spec for spec in specs if spec.name == name), None)
     if found is None:
-        say(tools.problems)
+        for problem in tools.problems:
+            tell(problem)
         names = reveal(", ".join(spec.name for spec in specs[:20]) or "none", lines=False)
         more = f" and {len(specs) - 20:,} more" if len(specs) > 20 else ""
         raise UsageError(f"there is no tool {name!r}; there are {names}{more}")
