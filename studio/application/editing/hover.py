@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from studio.application.editing.editor_context import NOTHING, EditorContext
-from studio.application.editing.experiment.hover import experiment_hover
+from studio.application.editing.experiment.assist import experiment_hover
 from studio.application.editing.names import file_at, name_at, variable_at, word_at
 from studio.application.editing.tags import tag_at
 from studio.application.editing.template import loops_at

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from studio.application.editing import words as known
 from studio.application.editing.completion_items import CompletionItem, CompletionList
 from studio.application.editing.editor_context import NOTHING, EditorContext
-from studio.application.editing.experiment.offers import experiment_offers
+from studio.application.editing.experiment.assist import experiment_offers
 from studio.application.editing.front import PLACES, front_matter
 from studio.application.editing.snippets import Snippet, fitting
 from studio.application.editing.template import expression_words, format_fields, variables

@@ -1,17 +1,128 @@
-"""Spans of a prompt around a place, from the inside out: what expanding a selection takes next."""
+"""The parts of a prompt: lines that can hide behind their first, and what holds a selection."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from studio.core.prompty.document import PromptDocument
+from studio.application.words import translate
 from studio.core.text.span import Span
 
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+
+_LONG_FRONT = 10
+"""Lines of a front matter from which on a prompt opens with it folded."""
+_FENCE = re.compile(r"^[^\S\n]{0,3}(?P<mark>`{3,}|~{3,})(?P<rest>.*)", re.MULTILINE)
 _WORD = re.compile(r"[\w-]+")
 _INSIDE = re.compile(
     r"\A(\{\{\{?|\{%)[-+#^/&]?\s*(?P<inside>.*?)\s*[-+]?(\}?\}\}|%\})\Z", re.DOTALL
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FoldingRange:
+    """Lines that can hide behind their first line."""
+
+    first: int
+    """The line that stays, from 0."""
+
+    last: int
+    """The last line that goes away."""
+
+    summary: str = ""
+    """What it is, for the accessible name."""
+
+
+def folds(document: PromptDocument) -> tuple[FoldingRange, ...]:
+    """Front matter, its blocks, role sections and fenced code, in the order of their lines."""
+    lines = document.source.text.split("\n")
+    found: dict[int, FoldingRange] = {}
+    for fold in (
+        *_front_matter(document, lines),
+        *_sections(document, lines),
+        *_fences(document.source.text),
+    ):
+        if fold.last > fold.first and fold.first not in found:
+            found[fold.first] = fold
+    return tuple(sorted(found.values(), key=lambda fold: fold.first))
+
+
+def _front_matter(document: PromptDocument, lines: list[str]) -> list[FoldingRange]:
+    if document.front_matter is None:
+        return []
+    source = document.source
+    first = source.line_of(document.front_matter.start)
+    last = source.line_of(max(document.front_matter.start, document.front_matter.end - 1))
+    closing = last + 1 if lines[last + 1 : last + 2] == ["---"] else last
+    found = [FoldingRange(max(0, first - 1), closing, translate("Folding", "front matter"))]
+    for entry in document.entries:
+        line = source.line_of(entry.key.start)
+        end = line
+        indent = _indent(lines[line]) if line < len(lines) else 0
+        for number in range(line + 1, min(last + 1, len(lines))):
+            if lines[number].strip() and _indent(lines[number]) <= indent:
+                break
+            if lines[number].strip():
+                end = number
+        found.append(FoldingRange(line, end, str(entry.path[-1]) if entry.path else ""))
+    return found
+
+
+def front_facts(document: PromptDocument) -> tuple[str, tuple[str, ...]]:
+    """What a folded front matter says in its one line: the prompt's name, and what it has."""
+    counts = (
+        (len(document.inputs), translate("Folding", "1 input"), translate("Folding", "{n} inputs")),
+        (len(document.tools), translate("Folding", "1 tool"), translate("Folding", "{n} tools")),
+    )
+    facts = [one if count == 1 else many.format(n=count) for count, one, many in counts if count]
+    name = document.data.get("name")
+    if not facts:
+        facts = [translate("Folding", "front matter")]
+    return (name if isinstance(name, str) else "", tuple(facts))
+
+
+def long_front_matter(document: PromptDocument) -> FoldingRange | None:
+    """The fold of a front matter that would push the messages off the first screen."""
+    lines = document.source.text.split("\n")
+    found = _front_matter(document, lines)[:1]
+    return next((fold for fold in found if fold.last - fold.first >= _LONG_FRONT), None)
+
+
+def _sections(document: PromptDocument, lines: list[str]) -> list[FoldingRange]:
+    source = document.source
+    found = []
+    for section in document.sections:
+        if section.marker is None:
+            continue
+        first = source.line_of(section.marker.start)
+        last = source.line_of(max(section.span.start, section.span.end - 1))
+        while last > first and not lines[min(last, len(lines) - 1)].strip():
+            last -= 1
+        found.append(FoldingRange(first, last, section.role))
+    return found
+
+
+def _fences(text: str) -> list[FoldingRange]:
+    found = []
+    opened: tuple[int, str] | None = None
+    line = at = 0
+    for match in _FENCE.finditer(text):
+        line += text.count("\n", at, match.start())
+        at = match.start()
+        mark = match["mark"]
+        if opened is None:
+            opened = (line, mark)
+        elif mark.startswith(opened[1]) and not match["rest"].strip():
+            found.append(FoldingRange(opened[0], line, "code"))
+            opened = None
+    return found
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def next_larger(document: PromptDocument, chosen: Span) -> Span:

@@ -12,11 +12,11 @@ from types import MappingProxyType
 from lsprotocol import types
 
 from studio.application.editing.experiment.names import files_named
-from studio.application.editing.folding import folds
 from studio.application.editing.hover import hover
 from studio.application.editing.names import references_to_files
 from studio.application.editing.offers import complete
 from studio.application.editing.snippets import expand
+from studio.application.editing.structure import folds
 from studio.application.highlight.lexer import lex_line
 from studio.application.highlight.lexer_state import START, YAML_FILE
 from studio.application.preview.copy import messages_as_markdown

@@ -288,7 +288,7 @@ class EditorPage(QWidget):
 
         Not where something is wrong in the front matter, nor where the caret was the last time.
         """
-        from studio.application.editing.folding import long_front_matter
+        from studio.application.editing.structure import long_front_matter
 
         fold, front = long_front_matter(document), document.front_matter
         if fold is None or front is None or self.editor.document().isModified():

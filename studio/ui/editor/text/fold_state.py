@@ -11,7 +11,7 @@ from PySide6.QtGui import QTextCursor, QTextDocument
 from studio.viewmodels.app.jobs import LatestJob
 
 if TYPE_CHECKING:
-    from studio.application.editing.folding import FoldingRange
+    from studio.application.editing.structure import FoldingRange
     from studio.core.prompty.document import PromptDocument
 
 
@@ -56,7 +56,7 @@ class Folding(QObject):
         """Look for what can be folded in the newest text; each editor that shows it may ask."""
         if document is self._read:
             return
-        from studio.application.editing.folding import folds  # not before the first paint
+        from studio.application.editing.structure import folds  # not before the first paint
 
         self._read = document
         if len(document.source) < _LONG:

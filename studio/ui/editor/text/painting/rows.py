@@ -86,7 +86,7 @@ class FrontLine:
 
     def paint(self, dirty: QRect, document: PromptDocument) -> None:
         """Paint it, where its line is on the screen."""
-        from studio.application.editing.folding import front_facts  # not before the first paint
+        from studio.application.editing.structure import front_facts  # not before the first paint
 
         theme = theme_in_use()
         block = self._view.document().firstBlock()

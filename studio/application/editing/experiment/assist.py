@@ -1,12 +1,14 @@
-"""What can stand at the caret of an experiment file."""
+"""What can stand at the caret of an experiment file, and what hovering over a place tells."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from html import escape
 
 from studio.application.editing.completion_items import CompletionItem
 from studio.application.editing.editor_context import EditorContext
+from studio.application.editing.experiment.names import files_named, value_name_at
 from studio.application.editing.front import key_completion, siblings
 from studio.application.editing.yaml_path import path_at
 from studio.application.experiments.prompts import section_titles
@@ -16,6 +18,7 @@ from studio.application.experiments.text import (
     prompts_of,
     variants_of,
 )
+from studio.application.words import translate
 from studio.core.experiments.file.cases import DATA_SUFFIXES
 from studio.core.experiments.file.keys import ASSERTION_HELP, SHAPES
 from studio.core.experiments.file.variants import PROMPT_SUFFIXES
@@ -155,3 +158,63 @@ def _variables(document: PromptDocument) -> Iterator[CompletionItem]:
         item = inputs.get(name)
         help_ = item.description or item.kind if item is not None else ""
         yield CompletionItem(name, name, help_, "input")
+
+
+def experiment_hover(document: PromptDocument, offset: int) -> str:
+    """The tooltip of a place: a key, an assertion, a value's name or a file, as rich text.
+
+    Empty where there is nothing to say.
+    """
+    return (
+        _about_value_name(document, offset)
+        or _about_assertion(document, offset)
+        or _about_file(document, offset)
+        or _about_key(document, offset)
+    )
+
+
+def _about_value_name(document: PromptDocument, offset: int) -> str:
+    found = value_name_at(document, offset)
+    if found is None:
+        return ""
+    name = found[0]
+    inputs = inputs_of(document)
+    if name not in inputs:
+        return translate("Hover", "<b>{name}</b>: no prompt of the experiment reads it").format(
+            name=escape(name)
+        )
+    item = inputs[name]
+    if item is None:
+        return translate("Hover", "<b>{name}</b>: used and not declared").format(name=escape(name))
+    text = f"<b>{escape(name)}</b> ({escape(item.kind)})"
+    return f"{text}<br>{escape(item.description)}" if item.description else text
+
+
+def _about_assertion(document: PromptDocument, offset: int) -> str:
+    for entry in document.entries:
+        if entry.path[-1:] == ("type",) and entry.value.touches(offset):
+            name = document.source.slice(entry.value).strip("\"'")
+            help_ = ASSERTION_HELP.get(name.removeprefix("not-"))
+            if help_ is None:
+                return ""
+            turned = translate("Hover", "Not: ") if name.startswith("not-") else ""
+            return f"<b>{escape(name)}</b><br>{turned}{escape(help_)}"
+    return ""
+
+
+def _about_file(document: PromptDocument, offset: int) -> str:
+    path = document.source.path
+    for name, span in files_named(document):
+        if span.touches(offset) and path is not None:
+            size = (path.parent / name).stat().st_size
+            said = translate("Hover", "{size:,} bytes; F12 opens it").format(size=size)
+            return f"<b>{escape(name)}</b><br>{escape(said)}"
+    return ""
+
+
+def _about_key(document: PromptDocument, offset: int) -> str:
+    for entry in document.entries:
+        if entry.key.touches(offset):
+            key = key_at(entry.path, SHAPES)
+            return f"<b>{escape(key.name)}</b><br>{escape(key.help)}" if key is not None else ""
+    return ""
