@@ -266,7 +266,7 @@ def debugging(workbench: Workbench, camera: Camera) -> None:
         stands_at(workbench, PausePoint.BEFORE_REQUEST), "the branch stands at its next request"
     )
     camera.take("09b-run-branch")
-    pane.run_or_continue()
+    pane.commands.run_or_continue()
     wait_until(lambda: not workbench.run.is_live, "the branch is over")
     first, second = pane.view.branches
     workbench.run.compare_branches(first, second)

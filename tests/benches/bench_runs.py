@@ -149,7 +149,7 @@ def open_run(path: Path) -> tuple[float, float, dict[str, float]]:
     pane.resize(1200, 520)
     controller.state_changed.connect(pane.show_view)
     controller.inspector_changed.connect(pane.show_inspector)
-    pane.request_inspection.connect(controller.inspect)
+    pane.views.request_inspection.connect(controller.inspect)
     history.opened.connect(controller.open_record)
     pane.show()
     application.processEvents()

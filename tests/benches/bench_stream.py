@@ -233,7 +233,7 @@ class Studio:
                 pulses.append(Pulse())
 
         bench.run.streamed.connect(begun)
-        bench.run_pane.run_or_continue()
+        bench.run_pane.commands.run_or_continue()
         self._until(lambda: bool(clocks))
         self._until(lambda: not bench.run.is_live)
         made = Try(pulses[0].stop(), pulses[0].work, clocks[0].share())

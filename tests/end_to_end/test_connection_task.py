@@ -134,7 +134,7 @@ def test_a_server_is_set_up_used_and_lost_and_the_embedded_model_takes_over(
     assert any("tok/s" in text for text in shown), shown
     assert not any("Embedded model" in text for text in shown), shown  # its name stands above
     assert "Embedded model" in workbench.window.run_choices.button.text()
-    workbench.run_pane.stop()
+    workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 

@@ -64,14 +64,14 @@ def content(path: Path) -> bytes:
 
 def run_to_stop(qtbot: QtBot, workbench: Workbench) -> None:
     """Run until it is over or stands at an error."""
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
 
     def stops() -> bool:
         state = workbench.run.state
         return state is not None and (not workbench.run.is_live or state.error is not None)
 
     qtbot.waitUntil(stops)
-    workbench.run_pane.stop()
+    workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 

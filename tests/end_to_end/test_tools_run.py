@@ -261,7 +261,7 @@ def test_nothing_of_an_untrusted_folder_runs_or_is_read(
     state = workbench.run.state
     assert state is not None
     assert "variables are not read in an untrusted folder" in str(state)
-    workbench.run_pane.stop()
+    workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     assert not mark.exists()
     assert workbench.connections.choice.connection.name == "Script", "its ${env:} is not read"

@@ -131,20 +131,20 @@ class Commands(QObject):
         """Join the run actions to the run pane."""
         actions = self._window.actions
         for identifier, act in {
-            "run.start": pane.run_or_continue,
-            "run.step": lambda: pane.step("over"),
-            "run.into": lambda: pane.step("into"),
-            "run.out": lambda: pane.step("out"),
-            "run.approve": pane.approve,
-            "run.pause": pane.pause,
-            "run.stop": pane.stop,
+            "run.start": pane.commands.run_or_continue,
+            "run.step": lambda: pane.commands.step("over"),
+            "run.into": lambda: pane.commands.step("into"),
+            "run.out": lambda: pane.commands.step("out"),
+            "run.approve": pane.commands.approve,
+            "run.pause": pane.commands.pause,
+            "run.stop": pane.commands.stop,
             "run.breakpoints": pane.request_breakpoints.emit,
             "run.go": pane.timeline.setFocus,
             "run.console": pane.open_console,
             "run.find": pane.search.open_search,
             "run.branches": pane.bar.branches.click,
-            "run.rerun": pane.request_rerun.emit,
-            "run.replay": pane.request_replay.emit,
+            "run.rerun": pane.commands.request_rerun.emit,
+            "run.replay": pane.commands.request_replay.emit,
             "run.export": pane.bar.export.click,
         }.items():
             actions[identifier].triggered.connect(lambda _=False, act=act: self._run(act))

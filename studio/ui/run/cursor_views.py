@@ -1,27 +1,39 @@
-"""The views that show one moment together: timeline, diagram, scrubber, waterfall, variables."""
+"""The views that show one moment together: timeline, diagram, time axis, variables, inspector."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.run.cards.card import StepCard
 from studio.application.run.cards.card_text import step_at
-from studio.application.run.cursor import RunCursor, diagram_at
+from studio.application.run.cards.timeline import TAB_OF_KIND, Tab
+from studio.application.run.cursor import RunCursor, cursor_at_node, diagram_at
+from studio.application.run.inspector.tabs import Inspection
+from studio.application.run.nodes import Node
 from studio.application.run.view import RunView
 from studio.application.run.waterfall import Waterfall, waterfall_of
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.ui.run.diagram.widget import LoopDiagram
+from studio.ui.run.inspector.tabs import Inspector
 from studio.ui.run.state.panel import StatePanel
 from studio.ui.run.steps.timeline import TimelineView
 from studio.ui.run.time_axis.scrubber import RunScrubber
 from studio.ui.run.time_axis.waterfall import WaterfallView
+
+_STAYS: tuple[Tab, ...] = ("request", "usage", "watch")
+"""Tabs that a user looks at across steps; following the run does not leave them."""
 
 
 class CursorViews(QObject):
     """The timeline has the cursor; the others are told, and ask it to go elsewhere."""
 
     moved = Signal(RunCursor)  # the moment that all show
+    request_inspection = Signal(Inspection)  # what the inspector should show
+    request_value = Signal(str, object)  # an expression; StepCard of its moment, None: the run's
+    watches_changed = Signal(tuple)  # expressions of the Watch tab
 
     def __init__(
         self,
@@ -29,14 +41,19 @@ class CursorViews(QObject):
         diagram: LoopDiagram,
         scrubber: RunScrubber,
         waterfall: WaterfallView,
+        inspector: Inspector,
         state: StatePanel,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._timeline, self._diagram = timeline, diagram
-        self._scrubber, self._waterfall, self._state = scrubber, waterfall, state
+        self._scrubber, self._waterfall = scrubber, waterfall
+        self._inspector, self._state = inspector, state
         self._view = RunView()
         self._cursor: RunCursor | None = None
+        self._kept_tab: Tab | None = None
+        self._only_changes = False
+        self._watches: tuple[str, ...] = ()
         self.wants_waterfall = False
         """Whether the user wants each turn on a time axis."""
         scrubber.row_chosen.connect(self.go_to_row)
@@ -82,6 +99,8 @@ class CursorViews(QObject):
         call = card.call if card.kind in ("action", "observation") else None
         self._waterfall.show_waterfall(waterfall_of(state, step), call)
 
+    # Where the cursor goes --------------------------------------------------------------------
+
     def go_to_step(self, step: int) -> None:
         """Go to the first card of a step."""
         self._timeline.choose((step, "prompt", None))
@@ -98,3 +117,61 @@ class CursorViews(QObject):
         )
         if not is_found:
             self.go_to_step(step)
+
+    def go_to_node(self, node: Node) -> None:
+        """Go to the card that a node of the diagram stands for, near the one that is shown."""
+        cursor = cursor_at_node(self._timeline.cards, self._timeline.current_card, node)
+        if cursor is not None:
+            self._timeline.choose(cursor.key)
+
+    # What the inspector shows of the moment ---------------------------------------------------
+
+    def inspect(self, *, is_same_run: bool) -> None:
+        """The run has another state: ask for what the inspector shows of it."""
+        if not is_same_run:
+            self._kept_tab = None
+            self._timeline.follow()
+        self.ask()
+
+    def ask(self, tab: Tab | None = None) -> None:
+        """Ask for what the chosen card leads to."""
+        card = self._timeline.current_card
+        if card is None:
+            return
+        wanted = tab or self._kept_tab or TAB_OF_KIND[card.kind]
+        asked = Inspection.of_card(card, wanted, only_changes=self._only_changes)
+        moment = card if wanted == "watch" and not self._timeline.is_following else None
+        self.request_inspection.emit(replace(asked, watches=self._watches, moment=moment))
+
+    def ask_again(self) -> None:
+        """Show the chosen moment anew everywhere."""
+        self.follow()
+        self.ask()
+
+    def open_tab(self, tab: Tab) -> None:
+        """Show a tab, and keep it where it is one to look at across steps."""
+        self._kept_tab = tab if tab in _STAYS else None
+        self.ask(tab)
+
+    def show_only_changes(self, on: bool) -> None:
+        """Show of the messages only what a step changed."""
+        self._only_changes = on
+        self.ask("messages")
+
+    def show_watches(self, expressions: tuple[str, ...]) -> None:
+        """Take the expressions of another file."""
+        if expressions != self._watches:
+            self._watches = expressions
+            if self._inspector.tab == "watch":
+                self.ask("watch")
+
+    def change_watches(self, expressions: tuple[str, ...]) -> None:
+        """Take the expressions that the user wrote."""
+        self._watches = expressions
+        self.watches_changed.emit(expressions)
+        self.ask("watch")
+
+    def ask_value(self, source: str) -> None:
+        """Ask what an expression comes to at the chosen moment."""
+        card = None if self._timeline.is_following else self._timeline.current_card
+        self.request_value.emit(source, card)

@@ -72,7 +72,7 @@ def workbench(user_home: Path, open_workbench: Open, server: ChatServer) -> Work
 
 
 def stop(qtbot: QtBot, workbench: Workbench) -> None:
-    workbench.run_pane.stop()
+    workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 
@@ -100,7 +100,7 @@ def test_every_fault_is_a_state_that_says_what_to_do(
         be_impatient(workbench, name)
         server.always(answer)
         server.requests.clear()
-        view.run_or_continue()
+        view.commands.run_or_continue()
         qtbot.waitUntil(stands)
         state = workbench.run.state
         assert state is not None
@@ -148,7 +148,7 @@ def endings_that_are_no_faults(qtbot: QtBot, workbench: Workbench, server: ChatS
     }
     for words, (answer, remark) in cases.items():
         server.always(answer)
-        workbench.run_pane.run_or_continue()
+        workbench.run_pane.commands.run_or_continue()
         qtbot.waitUntil(lambda: workbench.run.state is not None)
 
         def ended() -> bool:
@@ -183,7 +183,7 @@ def a_cut_answer_is_asked_for_again_with_more_room(
     figures = {"prompt_tokens": 5, "completion_tokens": 8}
     cut = events([chunk({"content": "As far"}), chunk({}, "length"), {"usage": figures}, "[DONE]"])
     server.script(cut, streamed("All of it."))
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     take_offer(qtbot, workbench, "Ask again with 16 tokens")
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
@@ -199,7 +199,7 @@ def a_refusal_is_asked_again_or_written_differently(
     refusal = events([chunk({"refusal": "I will not."}), chunk({}, "stop"), "[DONE]"])
     server.script(refusal, refusal, streamed("Well then."))
     pane = workbench.run_pane
-    pane.run_or_continue()
+    pane.commands.run_or_continue()
     take_offer(qtbot, workbench, "Ask again")
     qtbot.waitUntil(lambda: len(server.requests) >= 2 and not workbench.run.is_live)
     take_offer(qtbot, workbench, "Change the messages…")
@@ -218,7 +218,7 @@ def waiting_for_a_further_try_is_seen_and_a_stop_ends_it(
     workbench.connections.save(replace(every, connections=(EMBEDDED, patient)))
     server.requests.clear()
     server.always(failure(429, "Slow down.", retry_after="30"))
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     timeline = workbench.run_pane.timeline
     qtbot.waitUntil(
         lambda: any("Try 2 of 4 in 30.0 s" in card.summary for card in timeline.cards),
@@ -239,7 +239,7 @@ def further_tries_are_as_many_as_the_connection_says(
     workbench.connections.save(replace(every, connections=(EMBEDDED, twice)))
     server.requests.clear()
     server.always(failure(503, retry_after_ms="1"))
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: len(server.requests) >= 2)
     qtbot.waitUntil(lambda: workbench.run_pane.view.offers.is_error)
     assert len(server.requests) == 2
@@ -258,7 +258,7 @@ def a_parameter_that_is_not_taken_is_left_out(
     qtbot.waitUntil(lambda: workbench.is_settled)
     said = "Unsupported parameter: 'temperature' is not supported with this model."
     server.script(failure(400, said, "unsupported_parameter", "temperature"), streamed("Hi."))
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: workbench.run.state is not None)
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state

@@ -68,7 +68,7 @@ def is_open(kind: type) -> bool:
 
 
 def run_to_end(qtbot: QtBot, workbench: Workbench) -> None:
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: workbench.run.state is not None)
     qtbot.waitUntil(lambda: not workbench.run.is_live)
 
@@ -115,7 +115,7 @@ def test_a_new_connection_runs_breaks_and_is_replaced(
     # The plug is pulled in the middle of the second reply.
     server.script(streamed(CALL))
     server.always(cut_body(text_chunks(ANSWER)[:4]))
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
 
     def stands() -> bool:
         now = workbench.run.state
@@ -139,7 +139,7 @@ def test_a_new_connection_runs_breaks_and_is_replaced(
     connections.save(replace(every, connections=(*every.connections, made)))
     choose(workbench, "Script")
     change_model(qtbot, workbench)
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None
@@ -195,7 +195,7 @@ def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open
     made = Connection("Me", "manual")
     connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
     choose(workbench, "Me")
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: is_open(ManualDialog))
     dialog = the(ManualDialog)
     assert isinstance(dialog, ManualDialog)
@@ -210,15 +210,15 @@ def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open
     assert state.answer == "128 times 46 is 5888."
 
     # Stopping the run takes the question away.
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: is_open(ManualDialog))
     qtbot.waitUntil(lambda: workbench.run_pane.view.is_busy)
-    workbench.run_pane.stop()
+    workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not is_open(ManualDialog))
     qtbot.waitUntil(lambda: not workbench.run.is_live)
 
     # Declining is a failure that says so.
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: is_open(ManualDialog))
     dialog = the(ManualDialog)
     assert isinstance(dialog, ManualDialog)
@@ -250,7 +250,7 @@ def test_a_person_calls_a_tool(qtbot: QtBot, user_home: Path, open_workbench: Op
     made = Connection("Me", "manual")
     connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
     choose(workbench, "Me")
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: is_open(ManualDialog))
     dialog = the(ManualDialog)
     assert isinstance(dialog, ManualDialog)
@@ -299,7 +299,7 @@ def test_a_new_endpoint_is_asked_about(
     workbench = open_workbench(stranger)
     connections = workbench.connections
     assert connections.needs_trust() == ENDPOINT
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     dialog = the(TrustDialog)
     assert isinstance(dialog, TrustDialog)
     assert dialog.endpoint.text() == ENDPOINT
@@ -309,7 +309,7 @@ def test_a_new_endpoint_is_asked_about(
     assert workbench.run.state is None
 
     # Once: this run only.
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     dialog = the(TrustDialog)
     assert isinstance(dialog, TrustDialog)
     qtbot.mouseClick(dialog.once, Qt.MouseButton.LeftButton)
@@ -320,7 +320,7 @@ def test_a_new_endpoint_is_asked_about(
     assert connections.connections.trusted == ()
 
     # Always: kept, and taken back in the dialog.
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     dialog = the(TrustDialog)
     assert isinstance(dialog, TrustDialog)
     qtbot.mouseClick(dialog.always, Qt.MouseButton.LeftButton)
@@ -370,11 +370,11 @@ def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(
     workbench = open_workbench(files[0])
     connections = workbench.connections
     connections.save(replace(connections.connections, connections=(EMBEDDED, *made)))
-    workbench.run_pane.step()
+    workbench.run_pane.commands.step()
     qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting)
     run = workbench.run.view.state
     assert run is not None
-    workbench.run_pane.stop()
+    workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
 
     workbench.window.tabs.open(files[1])
@@ -382,9 +382,9 @@ def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(
     assert connections.choice.connection.name == "two"
     workbench.history_pane.request_open.emit(run.setup.run)
     qtbot.waitUntil(lambda: bool(workbench.run.view.record))
-    workbench.run_pane.request_resume.emit()
+    workbench.run_pane.commands.request_resume.emit()
     qtbot.waitUntil(lambda: workbench.run_pane.view.is_waiting)
-    workbench.run_pane.run_or_continue()
+    workbench.run_pane.commands.run_or_continue()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     state = workbench.run.state
     assert state is not None

@@ -29,7 +29,7 @@ def pane(qtbot: QtBot, qapp: QApplication) -> Iterator[RunPane]:
     def inspect(wanted: Inspection) -> None:
         one.show_inspector(inspector_view(state, wanted, run.SOURCES))
 
-    one.request_inspection.connect(inspect)
+    one.views.request_inspection.connect(inspect)
     one.resize(900, 204)
     one.show()
     one.show_view(view_of(state))

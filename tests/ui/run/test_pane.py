@@ -63,15 +63,15 @@ class Bench:
         controller.inspector_changed.connect(pane.show_inspector)
         controller.compared.connect(pane.show_comparison)
         controller.refused.connect(self.said.append)
-        pane.request_commands.connect(self.send)
-        pane.request_inspection.connect(controller.inspect)
+        pane.commands.request_commands.connect(self.send)
+        pane.views.request_inspection.connect(controller.inspect)
         pane.request_break_place.connect(controller.breakpoints.toggle_place)
-        pane.request_fork.connect(controller.fork_from)
+        pane.commands.request_fork.connect(controller.fork_from)
         pane.request_branch.connect(controller.go_to)
         pane.request_branch_name.connect(controller.name_branch)
-        pane.request_run_to.connect(controller.run_to)
+        pane.commands.request_run_to.connect(controller.run_to)
         pane.request_compare.connect(controller.compare_branches)
-        pane.request_record_move.connect(controller.move_record)
+        pane.commands.request_record_move.connect(controller.move_record)
         pane.request_breakpoints.connect(self.dialog.show)
         pane.resize(1200, 480)
         qtbot.addWidget(pane)
@@ -118,7 +118,7 @@ def test_an_empty_pane_says_what_to_do(bench: Bench) -> None:
 
 def test_run_is_asked_for_and_step_stands_at_the_first_place(bench: Bench) -> None:
     asked: list[bool] = []
-    bench.pane.request_run.connect(asked.append)
+    bench.pane.commands.request_run.connect(asked.append)
 
     bench.click(bench.pane.bar.run)
     bench.click(bench.pane.bar.over)
@@ -236,10 +236,10 @@ def test_the_keys_that_go_on_lead_to_the_choice_and_do_not_make_it(
     bench.until_waiting("Waits for your approval")
     pane = bench.pane
     {
-        "F5": pane.run_or_continue,
-        "F10": pane.step,
-        "F11": lambda: pane.step("into"),
-        "Shift+F11": lambda: pane.step("out"),
+        "F5": pane.commands.run_or_continue,
+        "F10": pane.commands.step,
+        "F11": lambda: pane.commands.step("into"),
+        "Shift+F11": lambda: pane.commands.step("out"),
         "run to": lambda: pane.diagram.request_run_to.emit(PausePoint.ANSWER),
     }[press]()
 
@@ -249,7 +249,7 @@ def test_the_keys_that_go_on_lead_to_the_choice_and_do_not_make_it(
     assert tools.called == []
     assert bench.said == []
     assert bench.controller.view.is_waiting
-    pane.approve()
+    pane.commands.approve()
     bench.until_over()
     assert len(tools.called) == 1
 
@@ -260,7 +260,7 @@ def test_what_is_being_written_at_a_choice_stays(bench: Bench) -> None:
     bench.click(bench.button("Reject…"))
     bench.qtbot.keyClicks(bench.pane.editor.field, "not today")
     bench.pane.timeline.setFocus()
-    bench.pane.run_or_continue()
+    bench.pane.commands.run_or_continue()
     assert bench.pane.editor.field.hasFocus()
     assert bench.pane.editor.field.toPlainText() == "not today"
 
@@ -270,10 +270,10 @@ def test_only_a_call_can_be_approved_by_the_key(bench: Bench) -> None:
     bench.pane.approvable_changed.connect(heard.append)
     bench.controller.start(plan([LOOKUP, FINAL], approval="always"), at_entry=True)
     bench.until_waiting("before the request")
-    bench.pane.approve()
+    bench.pane.commands.approve()
     assert bench.controller.view.place == PausePoint.BEFORE_REQUEST
     assert set(heard) == {False}
-    bench.pane.run_or_continue()
+    bench.pane.commands.run_or_continue()
     bench.until_waiting("Waits for your approval")
     assert heard[-1]
 
@@ -287,7 +287,7 @@ def test_a_broken_reply_is_repaired_after_a_click(bench: Bench) -> None:
     assert "comma" in repair.text().lower()
     bench.click(repair)
     bench.until_waiting("before the tool runs")
-    bench.pane.run_or_continue()
+    bench.pane.commands.run_or_continue()
     bench.until_over()
 
     assert tools.called == [("lookup", {"fact": "capital of France"})]
@@ -373,7 +373,7 @@ def test_going_back_from_a_card_makes_a_branch(bench: Bench) -> None:
     bench.controller.start(plan([LOOKUP, FINAL, FINAL]))
     bench.until_over()
     card = next(card for card in bench.pane.timeline.cards if card.kind == "observation")
-    bench.pane.request_fork.emit(card)
+    bench.pane.commands.request_fork.emit(card)
     bench.until_waiting("with the tool's result")
 
     bench.click(bench.button("Edit observation…"))
@@ -387,7 +387,7 @@ def test_the_only_changes_switch_folds_and_a_click_on_a_fold_opens(bench: Bench)
     bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
     bench.until_waiting()
     for place in ("with the reply", "before the tool", "with the tool's", "before the request"):
-        bench.pane.step("over")
+        bench.pane.commands.step("over")
         bench.until_waiting(place)
     whole = bench.pane.inspector.text_of("messages")
     bench.click(bench.pane.inspector._only_changes)
@@ -435,7 +435,7 @@ def test_a_run_of_the_past_is_read_place_by_place(bench: Bench) -> None:
     bench.until_over()
     bench.controller.open_record(RunRecord("From history", tuple(bench.journal.events)))
     started: list[bool] = []
-    bench.pane.request_run.connect(started.append)
+    bench.pane.commands.request_run.connect(started.append)
 
     assert bench.pane.bar.sentence.whole.startswith("From history · Done")
     labels = [button.text() for button in bench.pane.actions_bar.buttons]
@@ -457,13 +457,13 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
     bench.until_over()
     assert not bench.pane.bar.branches.isVisible()
     card = next(card for card in bench.pane.timeline.cards if card.kind == "observation")
-    bench.pane.request_fork.emit(card)
+    bench.pane.commands.request_fork.emit(card)
     bench.until_waiting("with the tool's result")
     bench.click(bench.button("Edit observation…"))
     bench.pane.editor.field.setPlainText("Lutetia")
     bench.click(bench.pane.editor._go_on)
     bench.until_waiting("before the request")
-    bench.pane.run_or_continue()
+    bench.pane.commands.run_or_continue()
     bench.until_over()
 
     assert bench.pane.bar.branches.isVisible()
@@ -637,12 +637,12 @@ def test_it_runs_to_a_node_of_the_diagram(bench: Bench) -> None:
 
 def test_watches_are_told_and_taken(bench: Bench) -> None:
     told: list[tuple[str, ...]] = []
-    bench.pane.watches_changed.connect(told.append)
+    bench.pane.views.watches_changed.connect(told.append)
     bench.controller.start(plan([LOOKUP, FINAL]), at_entry=True)
     bench.until_waiting()
     bench.pane.inspector.watch.expressions_changed.emit(("iteration",))
     assert told == [("iteration",)]
-    bench.pane.show_watches(("calls", "cost"))
+    bench.pane.views.show_watches(("calls", "cost"))
     assert bench.pane.inspector.watch.expressions == ("calls", "cost")
 
 
@@ -659,7 +659,7 @@ def test_what_outlasts_the_run_is_asked_where_it_makes_sense(bench: Bench) -> No
     assert not also.isVisible()
     assert bench.pane.editor._only_here.isVisible()
     bench.qtbot.keyClick(bench.pane.editor.field, Qt.Key.Key_Escape)
-    bench.pane.run_or_continue()
+    bench.pane.commands.run_or_continue()
     bench.until_waiting("with the tool's result")
     bench.click(bench.button("Edit observation…"))
     assert also.text() == "Also as the tool's mock"
@@ -744,22 +744,22 @@ def test_f5_and_f10_are_for_the_prompt_that_is_open_and_never_for_the_run_of_ano
 ) -> None:
     pane = bench.pane
     asked: list[bool] = []
-    pane.request_other_run.connect(asked.append)
+    pane.commands.request_other_run.connect(asked.append)
     started = plan([LOOKUP, FINAL])
-    pane.show_prompt(str(started.document.source.path))
+    pane.commands.show_prompt(str(started.document.source.path))
     bench.controller.start(started, at_entry=True)
     bench.until_waiting()
-    pane.show_prompt("/elsewhere/other.prompty")
+    pane.commands.show_prompt("/elsewhere/other.prompty")
 
-    pane.run_or_continue()
-    pane.step()
+    pane.commands.run_or_continue()
+    pane.commands.step()
     assert asked == [False, True]
     assert bench.controller.view.place == PausePoint.BEFORE_REQUEST
 
     bench.click(pane.bar.over)  # the button beside the run is for that run
     bench.until_waiting("with the reply")
-    pane.show_prompt(str(started.document.source.path))
-    pane.run_or_continue()
+    pane.commands.show_prompt(str(started.document.source.path))
+    pane.commands.run_or_continue()
     bench.until_over()
     assert asked == [False, True]
 
@@ -837,7 +837,7 @@ def test_the_console_has_what_log_points_and_tools_write_and_leads_to_it(bench: 
 
 def test_watches_have_the_values_of_the_moment_that_is_looked_at(bench: Bench) -> None:
     pane = bench.pane
-    pane.show_watches(("iteration", "args.fact"))
+    pane.views.show_watches(("iteration", "args.fact"))
     bench.controller.start(plan([LOOKUP, CALCULATE, FINAL]))
     bench.until_over()
     pane.inspector._tabs.setCurrentIndex([tab for tab, _ in TABS].index("watch"))
@@ -948,7 +948,7 @@ def test_calls_at_once_are_lanes_with_a_time_axis_and_what_they_print(bench: Ben
     assert (card.kind, card.call) == ("observation", 1)
     bench.click(pane.bar.times)
     assert pane.scrubber.isVisible()
-    pane.stop()
+    pane.commands.stop()
     bench.until_over()
     assert not pane.diagram.clock.isActive()
 
@@ -961,13 +961,13 @@ def test_ways_are_a_tree_and_all_of_them_are_compared_in_one_table(bench: Bench)
     bench.pane.request_compare_all.connect(bench.controller.compare_all)
     bench.controller.start(plan([LOOKUP, FINAL, FINAL, FINAL, FINAL]), at_entry=True)
     bench.until_waiting()
-    bench.pane.run_or_continue()
+    bench.pane.commands.run_or_continue()
     bench.until_over()
     for _ in range(2):  # each time the newest way is gone back on: a chain of ways
         first = bench.pane.timeline.cards[0]
         bench.controller.fork_from(first)
         until_at(PausePoint.BEFORE_REQUEST)
-        bench.pane.step()
+        bench.pane.commands.step()
         until_at(PausePoint.REPLY)
     ways = bench.pane.view.branches
     assert [(one.number, one.parent) for one in ways] == [(0, None), (1, 0), (2, 1)]

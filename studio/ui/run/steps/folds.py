@@ -1,34 +1,36 @@
-"""Which cards of the timeline are out of sight: those of folded iterations, and by a filter."""
+"""Which cards of the timeline are out of sight, and the menus of it: by folding and by a filter."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
-from PySide6.QtWidgets import QTableView
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMenu, QTableView
 
 from studio.application.run.cards.card import StepCard
 from studio.application.run.cards.card_list import CardList
 
-MOST_FILTERED = 5_000
+_MOST_FILTERED = 5_000
 """Cards up to which they are filtered: of a longer run of the past all would have to be read."""
 
 CardFilter: TypeAlias = Callable[[StepCard], bool]
 """Whether a card is shown."""
 
 
-def errors_only(card: StepCard) -> bool:
+def _errors_only(card: StepCard) -> bool:
     """Failures, and replies that could not be taken as they came."""
     return card.phase == "error" or card.kind == "error" or "invalid" in card.badges
 
 
-def edits_only(card: StepCard) -> bool:
+def _edits_only(card: StepCard) -> bool:
     """What the user touched."""
     marks = {"edited", "forked", "answered", "rejected", "skipped", "repaired", "cut"}
     return card.kind == "message" or bool(marks & set(card.badges))
 
 
-def of_tool(name: str) -> CardFilter:
+def _of_tool(name: str) -> CardFilter:
     """The calls of a tool."""
 
     def shows(card: StepCard) -> bool:
@@ -37,10 +39,11 @@ def of_tool(name: str) -> CardFilter:
     return shows
 
 
-class TimelineFolds:
+class TimelineFolds(QObject):
     """Rows are hidden, never taken away: each keeps its number."""
 
     def __init__(self, view: QTableView, cards: Callable[[], CardList]) -> None:
+        super().__init__(view)
         self._view = view
         self._cards = cards
         self._folded: set[int] = set()
@@ -93,6 +96,37 @@ class TimelineFolds:
         if self._filter is not None and not self._filter(card):
             self.set_filter(None)
         self.fold(card.step, folded=False)
+
+    def add_to(self, menu: QMenu, step: int) -> None:
+        """Offer to fold an iteration, or all of them."""
+        folded = self.is_folded(step)
+        words = self.tr("Unfold this iteration") if folded else self.tr("Fold this iteration")
+        menu.addAction(words + ("\tRight" if folded else "\tLeft")).triggered.connect(
+            partial(self.fold, step, folded=not folded)
+        )
+        menu.addAction(self.tr("Fold all")).triggered.connect(partial(self.fold_all, folded=True))
+        menu.addAction(self.tr("Unfold all")).triggered.connect(
+            partial(self.fold_all, folded=False)
+        )
+
+    def filter_menu(self) -> QMenu:
+        """Which cards are shown: all, errors, edits, or the calls of one tool."""
+        menu = QMenu(self._view)
+        cards = self._cards()
+        if len(cards) > _MOST_FILTERED:
+            menu.addAction(self.tr("This run is too long to be filtered")).setEnabled(False)
+            return menu
+        offers: list[tuple[str, CardFilter | None]] = [
+            (self.tr("All steps"), None),
+            (self.tr("Errors"), _errors_only),
+            (self.tr("Edits and decisions of yours"), _edits_only),
+        ]
+        calls = (card.summary.partition("(")[0] for card in cards if card.kind == "action")
+        for name in sorted(set(calls)):
+            offers.append((self.tr("Calls of {tool}").format(tool=name), _of_tool(name)))
+        for words, wanted in offers:
+            menu.addAction(words).triggered.connect(partial(self.set_filter, wanted))
+        return menu
 
     def _apply(self, first: int, last: int) -> None:
         cards, view = self._cards(), self._view

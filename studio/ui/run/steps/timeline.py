@@ -26,14 +26,7 @@ from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.menus import add_actions
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.steps.card_painter import ARROW_ROOM, CARD_PAD, CardDelegate
-from studio.ui.run.steps.folds import (
-    MOST_FILTERED,
-    CardFilter,
-    TimelineFolds,
-    edits_only,
-    errors_only,
-    of_tool,
-)
+from studio.ui.run.steps.folds import TimelineFolds
 from studio.ui.style.icons import icon
 from studio.viewmodels.run.steps import CARD_ROLE, StepListModel
 
@@ -280,47 +273,14 @@ class TimelineView(QTableView):
             )
             skip.triggered.connect(partial(self.request_edit.emit, card, "answer_call"))
         menu.addSeparator()
-        self._add_views(menu, card)
+        self.folds.add_to(menu, card.step)
+        menu.addSeparator()
         copy = menu.addAction(icon("copy"), self.tr("Copy"))
         copy.triggered.connect(
             partial(QApplication.clipboard().setText, card.summary or card.title)
         )
         menu.addSeparator()
         add_actions(menu, self.window(), ON_RUN)
-        return menu
-
-    def _add_views(self, menu: QMenu, card: StepCard) -> None:
-        """Folding, and what else can be left out of sight."""
-        folded = self.folds.is_folded(card.step)
-        words = self.tr("Unfold this iteration") if folded else self.tr("Fold this iteration")
-        menu.addAction(words + ("\tRight" if folded else "\tLeft")).triggered.connect(
-            partial(self.folds.fold, card.step, folded=not folded)
-        )
-        menu.addAction(self.tr("Fold all")).triggered.connect(
-            partial(self.folds.fold_all, folded=True)
-        )
-        menu.addAction(self.tr("Unfold all")).triggered.connect(
-            partial(self.folds.fold_all, folded=False)
-        )
-        menu.addSeparator()
-
-    def filter_menu(self) -> QMenu:
-        """Which cards are shown: all, errors, edits, or the calls of one tool."""
-        menu = QMenu(self)
-        cards = self._cards.cards
-        if len(cards) > MOST_FILTERED:
-            menu.addAction(self.tr("This run is too long to be filtered")).setEnabled(False)
-            return menu
-        offers: list[tuple[str, CardFilter | None]] = [
-            (self.tr("All steps"), None),
-            (self.tr("Errors"), errors_only),
-            (self.tr("Edits and decisions of yours"), edits_only),
-        ]
-        calls = (card.summary.partition("(")[0] for card in cards if card.kind == "action")
-        for name in sorted(set(calls)):
-            offers.append((self.tr("Calls of {tool}").format(tool=name), of_tool(name)))
-        for words, wanted in offers:
-            menu.addAction(words).triggered.connect(partial(self.folds.set_filter, wanted))
         return menu
 
     def _go_to(self, row: int) -> None:

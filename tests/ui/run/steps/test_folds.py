@@ -83,9 +83,9 @@ def test_the_arrow_of_a_head_folds_and_cards_that_come_stay_folded(
 def test_a_filter_leaves_the_calls_of_a_tool_with_the_heads_of_their_iterations(
     timeline: TimelineView,
 ) -> None:
-    choose(timeline.filter_menu(), "Calls of lookup")
+    choose(timeline.folds.filter_menu(), "Calls of lookup")
     assert shown(timeline) == [(1, "prompt"), (1, "action")]
-    choose(timeline.filter_menu(), "Errors")
+    choose(timeline.folds.filter_menu(), "Errors")
     assert shown(timeline) == []
-    choose(timeline.filter_menu(), "All steps")
+    choose(timeline.folds.filter_menu(), "All steps")
     assert len(shown(timeline)) == len(timeline.cards)

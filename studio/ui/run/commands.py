@@ -1,0 +1,219 @@
+"""What the user has the run do: start, go on, step, go back to a card and do something there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import cast
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.application.run.cards.timeline import CardKind, StepCard
+from studio.application.run.edits.in_place import EditKind
+from studio.application.run.offers.offer import Offer
+from studio.application.run.view import RunView
+from studio.core.agent.values.commands import Approve, Command, Continue, PauseRun, StepOn, StopRun
+from studio.ui.run.side.panel import SidePanel
+from studio.ui.run.steps.timeline import TimelineView
+
+
+class RunCommands(QObject):
+    """Asks for it; where only the user can decide how the run goes on, leads to the choice."""
+
+    request_run = Signal(bool)  # start a run; True: stand still at its first place
+    request_other_run = Signal(
+        bool
+    )  # a run of the open file, while that of another goes on; as above
+    request_run_to = Signal(str)  # Place to go on to, or to start a run up to
+    request_commands = Signal(tuple)  # Commands for the run that is there, in order
+    request_record_move = Signal(int)  # in a run of the past: places to go on (or back, below 0)
+    request_fork = Signal(StepCard)  # StepCard to go back to, as a new branch
+    request_resume = Signal()  # go on from the place of a run of the past that is shown
+    request_switch = Signal()  # go on with the model that the prompt asks for by now
+    request_rerun = Signal()  # run the prompt again, with the results of the run that is shown
+    request_connections = Signal()  # a fault is fixed in the connection
+    request_replay = Signal()  # go through the run that is shown once more
+    request_values = Signal()  # ask for the secrets that the run sends and that are not set
+
+    def __init__(self, timeline: TimelineView, side: SidePanel, parent: QObject) -> None:
+        super().__init__(parent)
+        self._timeline, self._side = timeline, side
+        self._view = RunView()
+        self._prompt: str | None = None
+        self._begun_in: str | None = None
+        self._then: Callable[[], object] | None = None
+
+    def show_view(self, view: RunView) -> None:
+        """Take a run's state, after all views took it; what waits for a place is done there."""
+        before, self._view = self._view, view
+        if view.is_live and not before.is_live:
+            self._begun_in = self._prompt
+        if self._then is not None and view.is_waiting and view.state is not before.state:
+            then, self._then = self._then, None
+            then()
+
+    # What the window's actions call ---------------------------------------------------------------
+
+    def show_prompt(self, path: str) -> None:
+        """Say which prompt is open: F5 and F10 are for its run, never for that of another one."""
+        self._prompt = path
+
+    def run_or_continue(self) -> None:
+        """F5: start a run, or let the one that waits go on."""
+        if self._is_of_other_prompt():
+            self.request_other_run.emit(False)
+            return
+        self.run_or_continue_shown()
+
+    def step(self, how: str = "over") -> None:
+        """F10, F11, Shift+F11: go on to a nearby place, or start and stand at the first.
+
+        In a run of the past: to the next place, and with "out" to the one before.
+        """
+        if self._is_of_other_prompt():
+            self.request_other_run.emit(True)
+            return
+        self.step_shown(how)
+
+    def approve(self) -> None:
+        """Run the call at which the run stands: the user's word, by a key of its own."""
+        call = self._view.approvable
+        if call is not None:
+            self._tell(Approve(call))
+
+    def pause(self) -> None:
+        """Stand still at the next place."""
+        if self._view.is_busy:
+            self._tell(PauseRun())
+
+    def stop(self) -> None:
+        """End the run now; also one whose tools are still being made ready."""
+        if not self._view.record:
+            self._tell(StopRun())
+
+    # What the pane's buttons and cards call -------------------------------------------------------
+
+    def run_or_continue_shown(self) -> None:
+        """The same for the run that is shown, whatever file is open."""
+        if self._view.is_waiting:
+            self._go_on(Continue())
+        elif not self._view.is_busy:
+            self.request_run.emit(False)
+
+    def step_shown(self, how: str) -> None:
+        """The same for the run that is shown, whatever file is open."""
+        if self._view.record:
+            self._timeline.follow()
+            self.request_record_move.emit(-1 if how == "out" else 1)
+        elif self._view.is_waiting:
+            match how:
+                case "into":
+                    self._go_on(StepOn("into"))
+                case "out":
+                    self._go_on(StepOn("out"))
+                case _:
+                    self._go_on(StepOn("over"))
+        elif not self._view.is_busy and how != "out":
+            self.request_run.emit(True)
+
+    def restart(self) -> None:
+        """Start a run from the beginning."""
+        self.request_run.emit(False)
+
+    def run_to(self, place: str) -> None:
+        """Go on to a place, or start a run up to it."""
+        if self._view.choice:
+            self._side.point_out_choice()
+        else:
+            self.request_run_to.emit(place)
+
+    def give(self, commands: tuple[Command, ...]) -> None:
+        """Give the run commands that the user chose, in order."""
+        self._tell(*commands)
+
+    def take_offer(self, offer: Offer) -> None:
+        """Do what is offered at the place where the run stands."""
+        match offer.ask:
+            case "resume":
+                self.request_resume.emit()
+            case "rerun":
+                self.request_rerun.emit()
+            case "replay":
+                self.request_replay.emit()
+            case "values":
+                self.request_values.emit()
+            case "again":
+                self._again(*(offer.commands or (StepOn("over"),)))
+            case "rewrite":
+                self._do_again(partial(self._side.open_edit, "messages"))
+            case "connections":
+                self.request_connections.emit()
+            case "switch":
+                self.request_switch.emit()
+
+    def rerun_from(self, card: StepCard) -> None:
+        """Run on from a card once more, as a new branch."""
+        self._go_back(card, partial(self._go_on, Continue()))
+
+    def edit_at(self, card: StepCard, kind: str) -> None:
+        """Write something else at the place of a card: here, or after going back to it."""
+        wanted = cast("EditKind", kind)
+        if self._view.choice == "model":
+            self._side.point_out_choice()
+            return
+        if card.phase == "paused" and self._side.open_edit(wanted):
+            return
+        self._go_back(card, partial(self._side.open_edit, wanted))
+
+    # Inside ---------------------------------------------------------------------------------------
+
+    def _is_of_other_prompt(self) -> bool:
+        """Whether the run that goes on here is of another prompt than the one that is open.
+
+        One of the past that was taken up belongs to the prompt that was open then, too.
+        """
+        view, state = self._view, self._view.state
+        if not view.is_live or state is None or self._prompt is None:
+            return False
+        return self._prompt not in (state.setup.path, self._begun_in)
+
+    def _again(self, *commands: Command) -> None:
+        """Do the request or the call that led to this place once more, as a new branch."""
+
+        def then() -> None:
+            if self._view.choice:
+                self._side.point_out_choice()
+            else:
+                self._tell(*commands)
+
+        self._do_again(then)
+
+    def _do_again(self, then: Callable[[], object]) -> None:
+        """Go back to the request or the call that led to this place, and do something there."""
+        state = self._view.state
+        if state is None:
+            return
+        kind: CardKind = "action" if state.call is not None else "prompt"
+        key = (state.step.number, kind, state.call)
+        card = next((each for each in reversed(self._timeline.cards) if each.key == key), None)
+        if card is not None:
+            self._go_back(card, then)
+
+    def _go_back(self, card: StepCard, then: Callable[[], object]) -> None:
+        """Stand at the place of a card as a new branch, and do something there."""
+        self.request_fork.emit(card)
+        if self._view.record:
+            self.request_resume.emit()
+        self._then = then
+
+    def _go_on(self, command: Command) -> None:
+        """Go on, unless only the user can decide here: then lead to the choice."""
+        if self._view.choice:
+            self._side.point_out_choice()
+        else:
+            self._tell(command)
+
+    def _tell(self, *commands: Command) -> None:
+        self._then = None
+        self._timeline.follow()
+        self.request_commands.emit(commands)
