@@ -31,7 +31,8 @@ Every action of the window with its usual keys, menu by menu. All of them can be
 
 def page() -> str:
     """The page as the table says."""
-    from studio.ui.base.actions import ACTIONS, MENUS
+    from studio.ui.base.actions import ACTIONS
+    from studio.ui.base.menus import MENUS
 
     named = {spec.id: spec for spec in ACTIONS}
     placed: set[str] = set()

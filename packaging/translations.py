@@ -28,6 +28,7 @@ FOLDER = ROOT / "resources" / "i18n"
 LANGUAGES = ("de",)
 TABLES = {
     "base/actions.py": "Actions",
+    "base/menus.py": "Actions",
     "editing/words.py": "CompletionWords",
     "models/connections.py": "Presets",
     "models/choice.py": "Choices",
@@ -91,7 +92,7 @@ def _table_words(path: Path, tree: ast.Module) -> Iterator[Word]:
             if places:
                 values += [each.value for each in node.keywords if each.arg in {"text", "tip"}]
             yield from (Word(context, text) for each in values if (text := _text(each)))
-        elif path.name == "actions.py":
+        elif path.name == "menus.py":
             if isinstance(node, ast.Constant) and str(node.value).startswith("&"):
                 yield Word(context, str(node.value))
         elif isinstance(node, ast.Dict) and path.name == "words.py":

@@ -15,7 +15,7 @@ from studio.core.resource_files import resource
 from studio.core.settings import Settings
 from studio.core.text.problem import Fix
 from studio.ui.app.editor_commands import EditorCommands
-from studio.ui.app.file_commands import FileCommands
+from studio.ui.app.file_commands import ExchangeCommands, FileCommands
 from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.toolbar import name_step
@@ -24,7 +24,6 @@ from studio.viewmodels.app.notifications import Notification
 if TYPE_CHECKING:
     from studio.core.text.span import Span
     from studio.ui.app.comparisons import Comparisons
-    from studio.ui.app.exchange_commands import ExchangeCommands
     from studio.ui.app.navigation import Chooser, Navigation
     from studio.ui.base.actions import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
@@ -57,6 +56,8 @@ class Commands(QObject):
         self._editing = EditorCommands(window, self)
         self.files = FileCommands(window, self)
         """New prompts, examples, folders, and what a crash left."""
+        self.exchange = ExchangeCommands(window, panes)
+        """Export and import."""
         window.tabs.saved_over.connect(self._keep_earlier)
 
     @cached_property
@@ -69,21 +70,6 @@ class Commands(QObject):
     def follow_places(self) -> None:
         """Begin to keep where the user is; the first paint does not wait for it."""
         self.navigation.note_place()
-
-    @cached_property
-    def exchange(self) -> ExchangeCommands:
-        """Export and import, made when they are first asked for."""
-        from studio.ui.app.exchange_commands import ExchangeCommands
-
-        return ExchangeCommands(self._window, self._panes)
-
-    def export(self) -> None:
-        """Open the export dialog."""
-        self.exchange.export()
-
-    def import_file(self) -> None:
-        """Ask for a file of another format."""
-        self.exchange.ask_import()
 
     @cached_property
     def comparisons(self) -> Comparisons:
@@ -188,8 +174,8 @@ class Commands(QObject):
             "file.close": tabs.close_tab,
             "file.close_all": tabs.close_tabs,
             "file.reopen": self.files.reopen,
-            "file.export": self.export,
-            "file.import": self.import_file,
+            "file.export": self.exchange.export,
+            "file.import": self.exchange.ask_import,
             "file.settings": self.settings,
             "file.quit": window.widget.close,
             "edit.back": lambda: self.navigation.go(-1),

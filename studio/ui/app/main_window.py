@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar, QWidget
 
 from studio.ui.app.commands import Commands
-from studio.ui.base.actions import BESIDE_PANES, CLOSING, EDITING, ActionSet
-from studio.ui.base.menus import add_actions, own_menu
+from studio.ui.base.actions import CLOSING, EDITING, ActionSet
+from studio.ui.base.menus import BESIDE_PANES, add_actions, own_menu
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
 from studio.ui.outline.pane import OutlinePane

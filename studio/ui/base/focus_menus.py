@@ -19,8 +19,18 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from studio.ui.base.actions import ON_RUN, ON_SEARCH, SEPARATOR, spec_of
-from studio.ui.base.menus import TextWidget, add_actions, add_own, keys_of, own_menu, text_menu
+from studio.ui.base.actions import spec_of
+from studio.ui.base.menus import (
+    ON_RUN,
+    ON_SEARCH,
+    SEPARATOR,
+    TextWidget,
+    add_actions,
+    add_own,
+    keys_of,
+    own_menu,
+    text_menu,
+)
 
 
 class FocusMenus(QObject):

@@ -1,4 +1,4 @@
-"""Menus of a right click, made from the table of actions, with their keys."""
+"""The menus: what the menu bar and a right click offer of the table of actions, with its keys."""
 
 from __future__ import annotations
 
@@ -17,10 +17,106 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.base.actions import SEPARATOR, spec_of
+from studio.ui.base.actions import spec_of
 from studio.ui.style.icons import icon
 
 TextWidget: TypeAlias = QLineEdit | QPlainTextEdit | QTextEdit
+
+SEPARATOR = ""
+RECENT = "file.recent"
+"""Stands in a menu for the submenu of recent files."""
+PANES = "view.panes"
+"""Stands in a menu for the switches of the docks."""
+
+MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "&File",
+        ("file.new", "file.template", "file.open", "file.folder", "file.add_folder", RECENT,
+         SEPARATOR, "file.save", "file.save_as", "file.save_all", "file.reload", "prompt.compare",
+         "prompt.compare_saved", "prompt.compare_sets", SEPARATOR, "file.import", "file.export",
+         SEPARATOR,
+         "file.settings", "file.close", "file.close_all", "file.reopen", "file.quit"),
+    ),
+    (
+        "&Edit",
+        ("edit.undo", "edit.redo", SEPARATOR, "edit.cut", "edit.copy", "edit.paste", "edit.all",
+         SEPARATOR, "edit.find", "edit.replace", "edit.find_next", "edit.find_previous",
+         "edit.find_in_files", "edit.replace_in_files", SEPARATOR, "edit.add_caret",
+         "edit.skip_caret", "edit.caret_all", "edit.caret_up", "edit.caret_down",
+         "edit.caret_ends", "edit.caret_back", SEPARATOR, "edit.grow", "edit.shrink",
+         "edit.select_line", "edit.line_up", "edit.line_down", "edit.copy_up", "edit.copy_down",
+         "edit.line_below", "edit.line_above", "edit.delete_line", "edit.join_lines",
+         "edit.indent", "edit.outdent", SEPARATOR, "edit.comment", "edit.comment_out",
+         "edit.comment_in", "edit.trim", "edit.complete",
+         "edit.snippet", "edit.fix", "edit.rename", "edit.spelling", "edit.format",
+         "edit.front", "edit.protocol"),
+    ),
+    (
+        "&Go",
+        ("edit.back", "edit.forward", SEPARATOR, "file.quick", "edit.symbol", "edit.line",
+         "edit.bracket", "edit.definition", "edit.uses", SEPARATOR,
+         "edit.next_problem", "edit.previous_problem", SEPARATOR, "view.next_tab",
+         "view.previous_tab", "view.other_side", "view.editor", "view.files",
+         "view.breadcrumbs", "view.problems"),
+    ),
+    (
+        "&View",
+        ("view.commands", SEPARATOR, "view.side", "view.right", "view.bottom", "view.all_sides",
+         "view.maximize", "view.run_window", PANES, "view.reset", SEPARATOR,
+         "view.light", "view.dark",
+         "view.system", SEPARATOR, "view.zoom_in", "view.zoom_out", "view.zoom_reset", SEPARATOR,
+         "view.split", "view.split_down", "view.move_over", "view.join", "view.tab_left",
+         "view.tab_right", SEPARATOR, "view.wrap", "view.whitespace", "view.values",
+         "edit.fold", "edit.unfold", "edit.toggle_fold", "edit.fold_all", "edit.unfold_all"),
+    ),
+    (
+        "&Run",
+        ("prompt.check", SEPARATOR, "run.start", "run.step", "run.into", "run.out",
+         "run.approve", "run.pause",
+         "run.stop", SEPARATOR, "run.breakpoint", "run.breakpoints", SEPARATOR, "run.go",
+         "run.console", "run.find", "run.branches", "run.rerun", "run.replay", "run.export",
+         SEPARATOR, "prompt.experiment", "run.keep_row", SEPARATOR, "run.provider",
+         "run.connections"),
+    ),
+    ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
+    (
+        "&Help",
+        ("help.guide", "help.tour", "help.welcome", "help.shortcuts", "help.storage",
+         SEPARATOR, "help.about"),
+    ),
+)  # fmt: skip
+
+IN_EDITOR = (
+    "edit.fix", "edit.definition", "edit.uses", "edit.rename", SEPARATOR, "edit.cut", "edit.copy",
+    "edit.paste", SEPARATOR, "edit.add_caret", "edit.comment", "edit.snippet", "edit.format",
+    "edit.front", SEPARATOR, "run.breakpoint", "run.start", "view.commands",
+)  # fmt: skip
+"""What a right click in a prompt offers."""
+
+ON_CARD = ("run.start", "run.step", SEPARATOR, "view.maximize", "view.right", "view.commands")
+ON_INPUT = ("run.start", "run.step", "prompt.compare_sets", SEPARATOR, "view.right",
+            "view.commands")  # fmt: skip
+ON_RUN = ("run.start", "run.step", "run.into", "run.out", "run.stop", SEPARATOR, "run.find",
+          "run.branches", "run.console")  # fmt: skip
+ON_SEARCH = ("edit.find_in_files", "edit.replace_in_files")
+ON_PROBLEM = ("edit.next_problem", "edit.previous_problem", "prompt.check", SEPARATOR,
+              "view.bottom", "view.commands")  # fmt: skip
+ON_OUTLINE = ("edit.symbol", "edit.fold_all", "edit.unfold_all", SEPARATOR, "view.side")
+BESIDE_PANES = ("view.side", "view.right", "view.bottom", "view.all_sides", "view.reset", SEPARATOR,
+                "view.commands", "file.settings")  # fmt: skip
+ON_TAB = ("view.split", "view.split_down", "view.join", SEPARATOR, "file.save", "file.save_as",
+          "file.reload", "prompt.compare", "prompt.compare_saved", SEPARATOR,
+          "file.reopen")  # fmt: skip
+ON_CRUMB = ("edit.symbol", "file.quick", "view.files", SEPARATOR, "edit.fold_all",
+            "edit.unfold_all", "edit.front", SEPARATOR, "view.commands")  # fmt: skip
+ON_STATUS = ("edit.line", "view.problems", "edit.next_problem", SEPARATOR, "run.go",
+             "run.connections", SEPARATOR, *BESIDE_PANES)  # fmt: skip
+ON_WELCOME = ("file.new", "file.template", "file.open", "file.folder", "file.quick", SEPARATOR,
+              "run.connections", "help.guide", "help.shortcuts", SEPARATOR, "view.commands",
+              "file.settings")  # fmt: skip
+ON_TOOL = ("tools.search", "tools.sources", "tools.reload", "tools.window")
+"""What a right click on a card of the preview, an input, the run, a find, a problem, the outline, a
+tab and a tool offers besides."""
 
 _IN_TEXT = (
     ("edit.undo", "undo"), ("edit.redo", "redo"), (SEPARATOR, ""), ("edit.cut", "cut"),

@@ -20,8 +20,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.core.text.span import Span
-from studio.ui.base.actions import ON_INPUT
-from studio.ui.base.menus import add_actions, add_own, own_menu
+from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon

@@ -13,8 +13,7 @@ from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
 from studio.core.text.span import Span
-from studio.ui.base.actions import ON_OUTLINE
-from studio.ui.base.menus import add_actions, add_own, own_menu
+from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 

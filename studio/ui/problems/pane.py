@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
-from studio.ui.base.actions import ON_PROBLEM
-from studio.ui.base.menus import add_actions, add_own, own_menu
+from studio.ui.base.menus import ON_PROBLEM, add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
 
 _PROBLEM = Qt.ItemDataRole.UserRole

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, 
 
 from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.tools.registry import ToolEntry
-from studio.ui.base.actions import ON_TOOL
-from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
+from studio.ui.base.menus import ON_TOOL, add_actions, add_own, keys_of, own_menu
 from studio.viewmodels.tools.model import ToolsModel
 
 _COLUMN_WIDTHS = {2: 320, 3: 500, 4: 600, 5: 900, 6: 440, 7: 900, 8: 540}

@@ -10,9 +10,8 @@ from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
 from studio.core.text.problem import Problem, Severity
-from studio.ui.base.actions import ON_STATUS
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.base.menus import open_menu
+from studio.ui.base.menus import ON_STATUS, open_menu
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:

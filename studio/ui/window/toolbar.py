@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.base.actions import MENUS, PANES, RECENT, SEPARATOR, ActionSet
+from studio.ui.base.actions import ActionSet
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.base.menus import MENUS, PANES, RECENT, SEPARATOR
 from studio.ui.style.icons import icon
 from studio.ui.window.docks import Docks
 

@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.ui.base.actions import ON_WELCOME
-from studio.ui.base.menus import open_menu
+from studio.ui.base.menus import ON_WELCOME, open_menu
 from studio.ui.parts.drawing import Drawing
 from studio.ui.style.icons import icon
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
-from studio.ui.base.actions import ON_CRUMB, ON_STATUS, ON_WELCOME, SEPARATOR
+from studio.ui.base.menus import ON_CRUMB, ON_STATUS, ON_WELCOME, SEPARATOR
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 

@@ -10,8 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
-from studio.ui.base.actions import ON_CRUMB
-from studio.ui.base.menus import open_menu
+from studio.ui.base.menus import ON_CRUMB, open_menu
 
 if TYPE_CHECKING:
     from studio.ui.editor.page.crumbs import Crumb

@@ -9,8 +9,7 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QMenu, QTabWidget, QWidget
 
-from studio.ui.base.actions import ON_TAB
-from studio.ui.base.menus import add_actions, add_own, keys_of, own_menu
+from studio.ui.base.menus import ON_TAB, add_actions, add_own, keys_of, own_menu
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.style.icons import icon
 

@@ -20,8 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
-from studio.ui.base.actions import IN_EDITOR
-from studio.ui.base.menus import add_actions, own_menu
+from studio.ui.base.menus import IN_EDITOR, add_actions, own_menu
 from studio.ui.editor.text.carets.carets import Carets
 from studio.ui.editor.text.keys.command_keys import is_command, smart_home
 from studio.ui.editor.text.keys.word_moves import erase_word, go_by_word, word_key

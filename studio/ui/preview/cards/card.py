@@ -29,8 +29,7 @@ from PySide6.QtWidgets import (
 from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.span import Span
-from studio.ui.base.actions import ON_CARD
-from studio.ui.base.menus import add_actions, add_own, own_menu
+from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
 from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
 from studio.ui.preview.cards.part_views import ToolCallView
 from studio.ui.preview.cards.text_body import TextBody

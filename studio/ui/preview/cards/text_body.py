@@ -24,8 +24,7 @@ from studio.application.preview.cards import TextRun
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
-from studio.ui.base.actions import ON_CARD
-from studio.ui.base.menus import add_actions, text_menu
+from studio.ui.base.menus import ON_CARD, add_actions, text_menu
 from studio.ui.preview.cards.markdown_html import LINE_ANCHOR, ValueStyle, markdown_to_html
 from studio.ui.style.colors import blend, fixed_font, input_color
 from studio.ui.style.icons import icon

@@ -24,8 +24,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QToolTip, QWidget
 
 from studio.application.run.diagram import DiagramState
 from studio.application.run.nodes import NODES, PLACE_OF_NODE, Node
-from studio.ui.base.actions import ON_RUN
-from studio.ui.base.menus import add_actions
+from studio.ui.base.menus import ON_RUN, add_actions
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.run.diagram.layout import (

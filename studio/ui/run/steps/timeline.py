@@ -21,9 +21,8 @@ from studio.application.run.cards.card_list import CardList
 from studio.application.run.cards.timeline import CardKind, StepCard, Timeline
 from studio.application.run.edits.in_place import EditKind
 from studio.application.run.past.forks import ForkKey, ForkView
-from studio.ui.base.actions import ON_RUN
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.base.menus import add_actions
+from studio.ui.base.menus import ON_RUN, add_actions
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.run.steps.card_painter import ARROW_ROOM, CARD_PAD, CardDelegate
 from studio.ui.run.steps.folds import TimelineFolds
