@@ -139,7 +139,7 @@ def _files(
             yield path
         elif path.is_dir():
             exclude = settings_of(path.resolve()).exclude
-            yield from prompt_files([path], exclude, ignored=options.no_ignore, agent_files=True)
+            yield from prompt_files([path], exclude, ignored=options.no_ignore, with_others=True)
         elif path.exists():
             yield path
         else:

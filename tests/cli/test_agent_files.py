@@ -36,6 +36,17 @@ def test_a_folder_is_checked_with_the_files_of_agents(
     assert (finding["code"], finding["line"]) == ("agent-file-value", 2)
 
 
+def test_a_folder_is_checked_with_its_experiments(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mail.experiment.yaml").write_text("rows: mail.csv\n", encoding="utf-8")
+    (tmp_path / "compose.yaml").write_text("rows: mail.csv\n", encoding="utf-8")
+    assert run_command(["check", "--json", str(tmp_path)]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert {Path(each["file"]).name for each in found} == {"mail.experiment.yaml"}
+    assert "experiment-key" in {each["code"] for each in found}
+
+
 def test_messages_says_what_is_loaded_when(skill: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["messages", "--json", str(skill)]) == 0
     parts = json.loads(capsys.readouterr().out)

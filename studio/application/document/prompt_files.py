@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from studio.core.experiments.file.names import SUFFIXES
 from studio.core.prompty.agent_files.kinds import agent_file_kind
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def prompt_files(
     exclude: Sequence[str] = (),
     *,
     ignored: bool = False,
-    agent_files: bool = False,
+    with_others: bool = False,
 ) -> Iterator[Path]:
     """Every prompt file below some folders, in order, each once.
 
@@ -34,18 +35,18 @@ def prompt_files(
         folders: where to look.
         exclude: patterns as in a `.gitignore`, relative to each folder.
         ignored: also those that a `.gitignore` of the folder, or of one in it, leaves out.
-        agent_files: also the files that coding agents read (`SKILL.md`, `AGENTS.md`, …).
+        with_others: also experiments, and the files that coding agents read (`SKILL.md`, …).
     """
     seen: set[Path] = set()
     for folder in folders:
-        for path in _walk(folder, exclude, ignored=ignored, agent_files=agent_files):
+        for path in _walk(folder, exclude, ignored=ignored, with_others=with_others):
             if path not in seen:
                 seen.add(path)
                 yield path
 
 
 def _walk(
-    folder: Path, exclude: Sequence[str], *, ignored: bool, agent_files: bool
+    folder: Path, exclude: Sequence[str], *, ignored: bool, with_others: bool
 ) -> Iterator[Path]:
     rules: list[tuple[Path, GitIgnoreSpec]] = []
     if exclude:
@@ -59,9 +60,13 @@ def _walk(
         )
         for name in sorted(files):
             path = here / name
-            is_wanted = path.suffix == SUFFIX or (agent_files and agent_file_kind(path) is not None)
+            is_wanted = path.suffix == SUFFIX or (with_others and _is_other(path))
             if is_wanted and not _hidden(rules, path) and not _is_device(path):
                 yield path
+
+
+def _is_other(path: Path) -> bool:
+    return path.name.lower().endswith(SUFFIXES) or agent_file_kind(path) is not None
 
 
 def _is_device(path: Path) -> bool:
