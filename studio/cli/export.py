@@ -112,7 +112,7 @@ def _export(options: argparse.Namespace) -> int:
         return PROBLEMS
     if options.out is not None and not options.force and _is_other(options.out, made):
         told = "the prompt itself" if _is_same_file(options.out, options.file) else "there already"
-        raise UsageError(f"{options.out} is {told}; say --force to write over it")
+        raise UsageError(f"{options.out} is {told}; use --force to overwrite it")
     _put(options.out, made)
     return FINE
 
@@ -125,7 +125,7 @@ def _way_out(made: ExportResult, options: argparse.Namespace) -> str:
     words = [f"--accept-error {code}" for code in left]
     if made.needs_consent and not options.accept_losses:
         words.append("--accept-losses")
-    how = f"say {' '.join(words)} to write it all the same"
+    how = f"use {' '.join(words)} to write it anyway"
     return f"fix the errors first, or {how}" if left else how
 
 
@@ -223,7 +223,7 @@ def _put_import(out: Path, made: Imported, *, force: bool) -> None:
     asked = experiment_path(out)
     wanted = [out, *([beside] if made.input_sets else []), *([asked] if made.experiment else [])]
     if not force and (there := [path for path in wanted if path.exists()]):
-        raise UsageError(f"{there[0]} is there already; say --force to write over it")
+        raise UsageError(f"{there[0]} is there already; use --force to overwrite it")
     try:
         write_atomically(out, made.text)
         if made.input_sets:

@@ -160,7 +160,7 @@ def _show(options: argparse.Namespace, store: RunStore) -> int:
     for step in steps_of(state):
         print(f"\n── Iteration {step.number}" + "".join(f" · {m}" for m in sorted(step.marks)))
         if step.model is not None:
-            print(printable(f"Asked of {step.model.name}"))
+            print(printable(f"Model: {step.model.name}"))
         if step.reading is not None and step.reading.thought:
             print(printable(f"Thought: {step.reading.thought}"))
         for call in step.calls:
@@ -168,11 +168,11 @@ def _show(options: argparse.Namespace, store: RunStore) -> int:
             if call.observation is not None:
                 print(printable(f"Observation: {call.observation}"))
         if step.observation:
-            print(printable(f"Told: {step.observation}"))
+            print(printable(f"Sent to the model: {step.observation}"))
     if state.answer is not None:
         print(printable(f"\nAnswer: {state.answer}"))
     if state.error is not None and state.status != "done":
-        print(printable(f"\nIt ended so: {state.error.message} {state.error.hint}".rstrip()))
+        print(printable(f"\nError: {state.error.message} {state.error.hint}".rstrip()))
     return FINE
 
 

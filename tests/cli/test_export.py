@@ -200,7 +200,7 @@ def test_each_kind_of_error_wants_a_yes(
     assert len(kinds) == 2
     assert run_command([*command, "--accept-error", kinds[0]]) == PROBLEMS
     left = capsys.readouterr().err.splitlines()[-1]
-    assert f"say --accept-error {kinds[1]} to write it" in left
+    assert f"use --accept-error {kinds[1]} to write it" in left
     assert not out.exists()
     yes = [part for kind in kinds for part in ("--accept-error", kind)]
     assert run_command([*command, *yes]) == FINE

@@ -187,7 +187,7 @@ def _chance(found: PairedComparison, rows: int) -> str:
     p_value = shown_p(found.corrected)
     if found.is_clear:
         return _tr("This is unlikely to be chance ({p}).").format(p=p_value)
-    text = _tr("It can't be told from chance ({p}).").format(p=p_value)
+    text = _tr("It cannot be distinguished from chance ({p}).").format(p=p_value)
     if not found.won and not found.lost:
         return _tr("No row changed.")
     if found.enough_for > rows:

@@ -76,7 +76,7 @@ def request_preview(
     notes = []
     if tools and not is_native:
         notes.append(
-            _tr("The tools stand in the prompt and are not sent beside it: {reason}.").format(
+            _tr("The tools are in the prompt and are not sent separately: {reason}.").format(
                 reason=choice.reason
             )
         )

@@ -51,7 +51,8 @@ _CARDS_OF_NODE: dict[Node, tuple[CardKind, ...]] = {
 _NAMES: dict[CardKind, str] = {
     "prompt": marked("Prompt"), "message": marked("Your message"), "thought": marked("Thought"),
     "reply": marked("Reply"), "action": marked("Action"), "observation": marked("Observation"),
-    "final": marked("Final answer"), "error": marked("Problem"), "note": marked("Told the model"),
+    "final": marked("Final answer"), "error": marked("Problem"),
+    "note": marked("Message to the model"),
 }  # fmt: skip
 
 

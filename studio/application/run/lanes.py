@@ -69,7 +69,8 @@ _TOUCHES: dict[TouchKind, str] = {
     "edited": marked("edited by you"), "repaired": marked("repaired"),
     "approved": marked("approved by you"), "rejected": marked("rejected by you"),
     "answered": marked("answered by you"), "skipped": marked("skipped by you"),
-    "told": marked("told by you"), "sent": marked("your message"), "cut": marked("cut by you"),
+    "told": marked("outcome set by you"), "sent": marked("your message"),
+    "cut": marked("cut by you"),
     "switched": marked("model changed by you"), "kept": marked("model kept by you"),
 }  # fmt: skip
 

@@ -151,7 +151,7 @@ def error_title(error: StepError) -> str:
         "limit": _tr("A limit was reached"),
         "refusal": _tr("The model refused"),
         "repeated_action": _tr("The same call again"),
-        "guardrail": _tr("A rule said no"),
+        "guardrail": _tr("Blocked by a rule"),
         "output": _tr("The answer does not fit the declared outputs"),
         "outcome_unknown": _tr("Nobody knows whether the tool ran"),
         "render": _tr("The prompt cannot be rendered"),
@@ -291,7 +291,7 @@ def _line(
         ),
         more,
         translate("RunLimits", "Allow up to {amount}").format(amount=_amount(name, more)),
-        translate("RunLimits", "The run stands still at this many ({unit}):").format(unit=unit),
+        translate("RunLimits", "The run pauses at this many ({unit}):").format(unit=unit),
     )
 
 

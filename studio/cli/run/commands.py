@@ -83,7 +83,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         choices=("ask", "always", "never"),
         default="ask",
         help="what to do with a reply that a small repair makes readable: ask at the pause "
-        "(default), always repair, or never: the model is told of the error",
+        "(default), always repair, or never: the model gets the error",
     )
     past = parser.add_mutually_exclusive_group()
     past.add_argument(

@@ -181,7 +181,7 @@ def _items(value: Json) -> list[tuple[str, Mapping[str, Json]]]:
 
 def _no_model(document: PromptDocument, model: str) -> Problem:
     at = document.model.span or Span(0, 0)
-    message = "AgentSchema wants model.id: the file says an empty one; its reader must be told."
+    message = "AgentSchema requires model.id, and no model is named: the file gets an empty one."
     fixes: tuple[Fix, ...] = ()
     if model:
         edits = keeping_dialect(document, set_value(document, ("model", "id"), write_scalar(model)))

@@ -136,7 +136,7 @@ def request_losses(source: ExportSource, request: WireRequest) -> Iterator[str]:
     """What a request does not carry, and what it cannot be sent without, in words."""
     yield from lost(request.problems)
     if request.body.get("model") == "":
-        yield "The request names no model, and no provider takes it so: write model.id."
+        yield "The request names no model, and every provider requires one: write model.id."
     yield from unlisted_tools(source)
     yield from unresolved_references(source)
 

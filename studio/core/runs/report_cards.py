@@ -75,7 +75,11 @@ def cards_of(state: RunState) -> Iterator[ReportCard]:
         if step.observation:
             content = section("The model is told", step.observation)
             yield ReportCard(
-                step.number, "Observation", "Told the model", one_line(step.observation), content
+                step.number,
+                "Observation",
+                "Message to the model",
+                one_line(step.observation),
+                content,
             )
         answer = _answer(state, step)
         if answer is not None:
@@ -140,7 +144,7 @@ def _prompt(state: RunState, step: Step) -> ReportCard:
     marks = (f"edited by a person{when}",) if edited else ()
     marks = (*marks, *_chosen(step, PausePoint.BEFORE_REQUEST))
     if step.model is not None:
-        content = quiet(f"Asked of {step.model.name}.") + content
+        content = quiet(f"Model: {step.model.name}.") + content
     last = one_line(sent[-1].text) if sent else ""
     return ReportCard(step.number, "Prompt", "Prompt", last, content, marks)
 

@@ -267,7 +267,7 @@ class Commands(QObject):
         """Set or clear a breakpoint on the tool or the message at the caret."""
         if not page.editor.toggle_breakpoint():
             self._window.services.messages.info(
-                self.tr("Neither a tool nor a message stands on this line."),
+                self.tr("There is no tool and no message on this line."),
                 self.tr(
                     "A run stops before a tool's call, or with a message in its request: put the "
                     "caret on the tool or the role. Other places are in the Run pane's diagram."

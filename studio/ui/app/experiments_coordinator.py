@@ -130,7 +130,7 @@ class ExperimentsCoordinator(QObject):
         """Write an experiment of a prompt's saved input sets beside it, and open it."""
         path = document.source.path if document is not None else None
         if document is None or not document.is_prompt or path is None:
-            self._run.refuse(self.tr("Open a prompt that is saved: its experiment stands beside."))
+            self._run.refuse(self.tr("Open a saved prompt; its experiment is stored beside it."))
             return
         self._write_new(free_path(path), experiment_of(path, sets))
 

@@ -109,7 +109,7 @@ class PastRuns(QObject):
         words = words.format(name=name, count=rest)
         go_on = NotificationAction(self.tr("Go on with it"), partial(self._go_on_with, last.id))
         show = NotificationAction(self.tr("Show it"), partial(self.request_record.emit, last.id))
-        hint = self.tr("It is kept up to its last event. Going on stands still there first.")
+        hint = self.tr("It is kept up to its last event. If you go on, it pauses there first.")
         self._messages.say(
             Notification("warning", words, hint, offers=(go_on, show), key="interrupted")
         )
@@ -179,7 +179,7 @@ class PastRuns(QObject):
             NotificationAction(run_with.format(model=now.name), partial(self.rerun, "now")),
         )
         words = self.tr("Which model should answer?")
-        hint = self.tr("The run had {model}; the prompt asks for {other} by now.").format(
+        hint = self.tr("The run had {model}; the prompt now asks for {other}.").format(
             model=had.name, other=now.name
         )
         self._messages.say(Notification("warning", words, hint, offers=offers, key="run"))

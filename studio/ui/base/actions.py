@@ -136,7 +136,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("view.wrap", "Word wrap", "Alt+Z", "wrap-text", checkable=True),
     ActionSpec("view.whitespace", "Show whitespace", checkable=True),
     ActionSpec(
-        "view.values", "Show values in the text", "", "", "Grey, behind the lines", checkable=True
+        "view.values", "Show values in the text", "", "", "In gray, after each line", checkable=True
     ),
     ActionSpec("view.next_tab", "Next tab", "Ctrl+Tab Ctrl+PgDown"),
     ActionSpec("view.previous_tab", "Previous tab", "Ctrl+Shift+Tab Ctrl+PgUp"),

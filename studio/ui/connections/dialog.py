@@ -70,9 +70,7 @@ class AllowedEndpoints(QPushButton):
         self.menu_of_origins().popup(self.mapToGlobal(self.rect().topLeft()))
 
 
-_NOT_SAVED = QT_TRANSLATE_NOOP(
-    "Dialog", "Nothing of this is saved until what is marked is put right."
-)
+_NOT_SAVED = QT_TRANSLATE_NOOP("Dialog", "Nothing is saved until the marked fields are correct.")
 
 
 class ConnectionsDialog(QDialog):

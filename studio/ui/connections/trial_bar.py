@@ -139,7 +139,7 @@ class TriedTable(QWidget):
         now = {each.name: each for each in trial.tried}
         kept = {} if trial.asks or now else connection.tried
         model = trial.asks or str(connection.tried.get("model", ""))
-        self.about.setText(self.tr("Asked of {model}").format(model=model) if model else "")
+        self.about.setText(self.tr("Model: {model}").format(model=model) if model else "")
         for name, (verdict, said) in self.rows.items():
             tried = now.get(name)
             word = tried.verdict if tried is not None else kept.get(name)

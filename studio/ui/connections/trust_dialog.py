@@ -74,5 +74,5 @@ def _explained(choice: ModelChoice) -> str:
             "TrustDialog", ", with the key in the variable {variable}"
         ).format(variable=variable)
     return QCoreApplication.translate(
-        "TrustDialog", "{sent}. The address stands in the file; you have not allowed it yet."
+        "TrustDialog", "{sent}. The address comes from the file, and you have not allowed it yet."
     ).format(sent=sent)

@@ -232,7 +232,7 @@ class AboutDialog(QDialog):
             self.tr(
                 "Prompts and agents as files: edit, preview, step, export.<br><br>"
                 "Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and "
-                "JetBrains Mono (SIL Open Font License).<br>Licence: MIT."
+                "JetBrains Mono (SIL Open Font License).<br>License: MIT."
             ).format(qversion=qVersion())
         )
         text.setWordWrap(True)

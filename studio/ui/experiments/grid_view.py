@@ -265,7 +265,7 @@ class NotRunPage(QWidget):
         if plan is None:
             self.empty.say(
                 self.tr("This cannot be run yet"),
-                self.tr("Fix in the file what is said above; it is read again when it is saved."),
+                self.tr("Fix the problem above in the file; it is read again when you save it."),
             )
             return
         self.run_button.setIcon(icon("play", "on_accent"))

@@ -245,7 +245,7 @@ class ExperimentView(QWidget):
         self.results.setAccessibleName(self.tr("Results"))
         self.results.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.blind_button.setToolTip(
-            self.tr("Which of two answers is better? Whose they are is said at the end.")
+            self.tr("Which of two answers is better? The variants are named at the end.")
         )
         menu = QMenu(self)
         for form in FORMS:

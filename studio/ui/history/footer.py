@@ -65,8 +65,8 @@ class RetentionDialog(QDialog):
         grid.setColumnStretch(0, 1)
         said = QLabel(
             self.tr(
-                "It is done now and at every start. Pinned runs and runs that are under way "
-                "always stay. What is deleted cannot be brought back."
+                "Runs are deleted now and at every start. Pinned runs and running ones always "
+                "stay. Deleted runs cannot be restored."
             )
         )
         said.setWordWrap(True)

@@ -54,7 +54,7 @@ class _Turn(QWidget):
         self.role.setAccessibleName(self.tr("Role of the message"))
         self.text = GrowingText()
         self.text.setAccessibleName(self.tr("Text of the message"))
-        self.text.setPlaceholderText(self.tr("What is said; Ctrl+Enter adds the next message"))
+        self.text.setPlaceholderText(self.tr("Text of the message; Ctrl+Enter adds the next one"))
         shown = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
         self.text.setPlainText(shown)
         remove = icon_button("x", self.tr("Remove this message"))

@@ -76,9 +76,9 @@ class OperationsDialog(QDialog):
         self._fill(rows)
         self.meter = QLabel(self)
         self.meter.setWordWrap(True)
-        self.all_button = QPushButton(self.tr("Tick what is listed"), self)
+        self.all_button = QPushButton(self.tr("Select all listed"), self)
         self.all_button.setAutoDefault(False)
-        self.none_button = QPushButton(self.tr("Untick what is listed"), self)
+        self.none_button = QPushButton(self.tr("Clear all listed"), self)
         self.none_button.setAutoDefault(False)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.write_button = self.buttons.addButton(

@@ -124,7 +124,7 @@ def why_no_tools(sources: tuple[SourceStatus, ...]) -> tuple[str, str]:
     if any(source.state == "failed" for source in named):
         return title, translate(
             "SourceBanners",
-            "Nothing that this prompt names offers a tool: see what is wrong above.",
+            "No source of this prompt offers a tool; the problems are listed above.",
         )
     return title, translate(
         "SourceBanners",

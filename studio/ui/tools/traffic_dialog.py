@@ -61,7 +61,7 @@ class TrafficDialog(QDialog):
         self.copy_button = QPushButton(self.tr("Copy"), self)
         self.curl_button = QPushButton(self.tr("Copy as curl"), self)
         self.curl_button.setToolTip(self.tr("The request as a command; keys are masked in it"))
-        self.hint = QLabel(self.tr("Nothing has been said yet. Keys are masked."), self)
+        self.hint = QLabel(self.tr("No messages yet. Keys are masked."), self)
         paint_text(self.hint, "muted")
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK_MS)

@@ -107,7 +107,7 @@ def test_the_bundled_react_agent_lists_its_tools_in_the_prompt_and_sends_none(
     text = "\n".join(message.text for message in preview.messages.messages)
     assert all(name in text for name in names)
     assert "tools" not in preview.requests["openai-chat"].body
-    assert any("stand in the prompt" in note for note in preview.requests["openai-chat"].notes)
+    assert any("are in the prompt" in note for note in preview.requests["openai-chat"].notes)
 
 
 def test_the_native_agent_sends_its_tools(checkout: Path) -> None:

@@ -81,7 +81,7 @@ def _unseen(found: Improvement) -> str:
             "On 1 unseen row: {after} pass ({low} to {high}), {before} before; {won} won, "
             "{lost} lost, {p}: {verdict}"
         )
-    clear, unclear = _tr("unlikely to be chance."), _tr("this can't be told from chance.")
+    clear, unclear = _tr("unlikely to be chance."), _tr("this cannot be distinguished from chance.")
     return told.format(
         rows=comparison.rows, after=comparison.passed, before=comparison.baseline_passed,
         low=percent(low), high=percent(high), won=len(comparison.won), lost=len(comparison.lost),

@@ -144,7 +144,7 @@ def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) 
         cards.append(StepCard(step.number, "final", _tr("Final answer"), summary, badges=badges))
     if step.observation:
         summary = one_line(step.observation)
-        cards.append(StepCard(step.number, "note", _tr("Told the model"), summary))
+        cards.append(StepCard(step.number, "note", _tr("Message to the model"), summary))
     if state is not None:
         cards = _mark_live(cards, state)
     return cards

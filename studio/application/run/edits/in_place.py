@@ -138,7 +138,7 @@ def command_of(spec: EditSpec, result: EditResult) -> Command:  # noqa: C901 - o
         case "observation":
             return EditObservation(spec.call, text, result.is_error)
         case "told":
-            return EditErrorObservation(_needed(text, _tr("what the model is told")))
+            return EditErrorObservation(_needed(text, _tr("the message to the model")))
         case "answer":
             return EditAnswer(text)
         case "treat_as_final":

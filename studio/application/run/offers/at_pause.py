@@ -182,7 +182,7 @@ def _at_call(state: RunState) -> Offers:
     reject = EditSpec(
         "reject",
         _tr("Reject {tool}").format(tool=call.tool),
-        hint=_tr("The model is told why. May be empty."),
+        hint=_tr("The model gets this reason. May be empty."),
         apply=_tr("Reject"),
         call=row,
     )
@@ -220,7 +220,7 @@ def _at_call(state: RunState) -> Offers:
             ),
             Offer(
                 _tr("Skip"),
-                _tr("Do not run it; the model is told so."),
+                _tr("Do not run it, and inform the model."),
                 (SkipCall(row),),
             ),
         ),
@@ -235,11 +235,11 @@ def _at_result(state: RunState) -> Offers:
         "observation",
         _tr("Observation of {tool}").format(tool=call.tool),
         call.observation or "",
-        hint=_tr("What the model is told; the tool's own result stays in the record."),
+        hint=_tr("What the model gets; the tool's own result stays in the record."),
         call=state.call or 0,
         is_error=call.is_error,
     )
-    change = Offer(_tr("Edit observation…"), _tr("Change what the model is told."), edit=spec)
+    change = Offer(_tr("Edit observation…"), _tr("Change what the model gets."), edit=spec)
     offers: tuple[Offer, ...] = (_after_result(state), change)
     if call.is_error and call.outcome is not None:
         tip = _tr("Call the tool with the same arguments once more, as a new branch.")

@@ -88,13 +88,13 @@ def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         offers.insert(0, go_on(_tr("Tell the model"), error.observation))
         spec = EditSpec(
             "told",
-            _tr("What the model is told"),
+            _tr("Message to the model"),
             error.observation,
             hint=_tr("It reads this as the observation of its reply."),
         )
         offers.append(
             Offer(
-                _tr("Edit what it is told…"),
+                _tr("Edit the message to the model…"),
                 _tr("Change the remark."),
                 edit=spec,
             )

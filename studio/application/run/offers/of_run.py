@@ -140,14 +140,14 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
     )
     change = Offer(
         _tr("Change to {model}").format(model=other),
-        _tr("The requests from here on go to it; what was said so far is sent along."),
+        _tr("The requests from here on go to it, with the conversation so far."),
         ask="switch",
         is_primary=not can_keep,
     )
     stop = Offer(_tr("Stop"), _tr("End the run here."), (StopRun(),))
-    words = _tr("The prompt asks for {other} by now; this run has {model}.")
+    words = _tr("The prompt now asks for {other}; this run has {model}.")
     if not can_keep:
-        words = _tr("The prompt asks for {other} by now; {model} is not set up here.")
+        words = _tr("The prompt now asks for {other}; {model} is not set up here.")
     detail = words.format(other=other, model=has.name)
     ways: tuple[Offer, ...] = (keep, change) if can_keep else (change,)
     if state.is_over:
@@ -156,4 +156,4 @@ def _with_model_asked(offers: Offers, state: RunState, now: RunModel, *, can_kee
         )
         ways = tuple(replace(each, is_primary=False) for each in ways)
         return replace(offers, detail=detail, offers=(*ways, *others))
-    return Offers(_tr("Which model goes on?"), detail, offers=(*ways, stop))
+    return Offers(_tr("Which model continues?"), detail, offers=(*ways, stop))

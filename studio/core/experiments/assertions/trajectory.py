@@ -236,7 +236,7 @@ def decide_finish(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdi
     """The last reply ended for the reason."""
     wanted = as_text(value)
     return Verdict(answer.finish_reason == wanted, f"The last reply ended by "
-                   f"{answer.finish_reason or 'no reason that was told'}.")  # fmt: skip
+                   f"{answer.finish_reason or 'no reason given'}.")  # fmt: skip
 
 
 def decide_final_answer(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict:

@@ -222,7 +222,7 @@ class ExportDialog(QDialog):
             said = self.tr("Checked, and read back by this program only: nothing differs")
             self.state.say("info", "muted", said)
         else:
-            said = self.tr("Checked: nothing stands in the way. No program read it back")
+            said = self.tr("Checked: no problems were found. No program read it back")
             self.state.say("info", "muted", said)
 
     def _on_place(self) -> None:

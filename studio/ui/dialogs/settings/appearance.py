@@ -94,7 +94,7 @@ class AppearancePage(SettingsPage):
         self.less_motion.setChecked(value.reduce_motion)
         self.less_motion.toggled.connect(lambda on: self._set(reduce_motion=on))
         self.add(self.tr("Less motion"), "", self.less_motion)
-        self.notify = QCheckBox(self.tr("The desktop is told when an experiment has ended"))
+        self.notify = QCheckBox(self.tr("Notify the desktop when an experiment has ended"))
         self.notify.setChecked(value.notify_ended)
         self.notify.toggled.connect(lambda on: self._set(notify_ended=on))
         self.add(self.tr("Desktop"), self.tr("Only while the window is not in front."), self.notify)
@@ -121,7 +121,7 @@ class EditorSettingsPage(SettingsPage):
         self.add(
             self.tr("Text size"), self.tr("Also Ctrl with the wheel, or Ctrl++."), self.text_size
         )
-        self.wrap = QCheckBox(self.tr("Long lines go on in the next row"))
+        self.wrap = QCheckBox(self.tr("Wrap long lines"))
         self.wrap.setChecked(value.word_wrap)
         self.wrap.toggled.connect(lambda on: self._set(word_wrap=on))
         self.add(self.tr("Word wrap"), "", self.wrap)

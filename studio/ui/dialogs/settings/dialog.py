@@ -91,7 +91,7 @@ class SettingsDialog(QDialog):
         self.sections.setIconSize(QSize(16, 16))
         self.sections.setFixedWidth(180)
         self._pages = QStackedWidget()
-        self._nothing = QLabel(self.tr("No setting holds these words."))
+        self._nothing = QLabel(self.tr("No setting matches."))
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._nothing.setProperty("tone", "muted")
         keys = KeysPage(self._store)

@@ -256,7 +256,7 @@ class MessageCard(FollowsTheme, QWidget):
             return
         label = QLabel(self.tr("Empty: the model gets a message without text."))
         if data.is_open_thread:
-            label.setText(self.tr("The conversation so far stands here; the run puts it in."))
+            label.setText(self.tr("The conversation so far goes here; the run inserts it."))
         label.setWordWrap(True)
         paint_text(label, "muted")
         self._content.addWidget(label)

@@ -63,7 +63,7 @@ class CardHeader(QWidget):
             origins["thread"] = self.tr("filled by the run")
         if origin in origins:
             word = origins[origin]
-            tip = self.tr("Click to see where it stands")
+            tip = self.tr("Click to go to its place")
             self._chips.addWidget(self._chip(word, "muted", tip))
         for key, value in data.message.attributes.items():
             tip = self.tr("Attribute {key!r}").format(key=key)

@@ -38,9 +38,7 @@ _TIPS: dict[Node, str] = {
         "Diagram", "The tool call that the model asked for, before it runs."
     ),
     "tool": QT_TRANSLATE_NOOP("Diagram", "The tool runs."),
-    "observation": QT_TRANSLATE_NOOP(
-        "Diagram", "What the model will be told of the tool's result."
-    ),
+    "observation": QT_TRANSLATE_NOOP("Diagram", "What the model will get as the tool's result."),
     "final": QT_TRANSLATE_NOOP("Diagram", "The answer, before the run ends."),
     "done": QT_TRANSLATE_NOOP("Diagram", "The run has ended with an answer."),
 }

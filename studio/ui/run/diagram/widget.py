@@ -122,7 +122,7 @@ class LoopDiagram(QWidget):
             if node not in places.nodes:
                 continue
             said = [label_of(node), notes.get(node, "")]
-            said += [self.tr("the run stands here")] if node == state.live else []
+            said += [self.tr("the run is here")] if node == state.live else []
             said += [self.tr("breakpoint")] if node in state.breakpoints else []
             name = ", ".join(filter(None, said))
             parts.append(PaintedPart(name, places.nodes[node].toAlignedRect()))

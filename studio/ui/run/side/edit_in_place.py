@@ -76,7 +76,7 @@ class EditInPlace(FollowsTheme, QWidget):
         self._text.document().setDocumentMargin(12)
         self._highlighter: JsonHighlighter | None = None
         self._messages = MessagesEditor()
-        self._is_error = QCheckBox(self.tr("It tells of a failure"))
+        self._is_error = QCheckBox(self.tr("It reports a failure"))
         self.also_file = QCheckBox()
         self._only_here = QLabel(self.tr("This run only"))
         self._hint = QLabel()

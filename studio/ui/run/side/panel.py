@@ -52,7 +52,9 @@ class RunningCall(FollowsTheme, QWidget):
         self.clock = QLabel(self)
         self.output_label = ElidedLabel(self)
         self.stop_button = QPushButton(self.tr("Stop this call"), self)
-        self.stop_button.setToolTip(self.tr("The model is told; the other calls and the run go on"))
+        self.stop_button.setToolTip(
+            self.tr("The model is informed; the other calls and the run continue")
+        )
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)

@@ -116,7 +116,7 @@ class FrontLine:
 
 
 class GhostValues(QObject):
-    """Values in grey behind the lines that put them in, and the fix of the caret's line.
+    """Values in gray behind the lines that put them in, and the fix of the caret's line.
 
     Painted only where it fits whole: never wrapped, never copied.
 
