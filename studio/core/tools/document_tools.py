@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import TypeAlias
 from weakref import WeakSet
 
 from studio.core.masking.masker import Masker
@@ -31,22 +29,11 @@ from studio.core.tools.document import (
 from studio.core.tools.limits import ToolLimits
 from studio.core.tools.mcp.asking import AskForInput
 from studio.core.tools.mcp.server_config import WorkspaceServers, find_own_servers
-from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.openapi.named_connection import FindConnection, no_connection
-from studio.core.tools.openapi.overview import OperationRow
-from studio.core.tools.openapi.progress import ReadingProgress
-from studio.core.tools.openapi.source import OpenApiSource
 from studio.core.tools.output_rule import USUAL_RULE
-from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import (
-    OfferContent,
-    ServerOffer,
-    ToolOutcome,
-    ToolSource,
-    ToolSourceError,
-)
+from studio.core.tools.source import ToolOutcome
 from studio.core.tools.sources.admission import (
     available,
     broken_files,
@@ -56,16 +43,13 @@ from studio.core.tools.sources.admission import (
 )
 from studio.core.tools.sources.consent import GIVEN, Consent, consent_of
 from studio.core.tools.sources.listing import list_source
-from studio.core.tools.sources.opening import open_source, source_key, source_label, source_path
+from studio.core.tools.sources.opening import source_key, source_label, source_path
+from studio.core.tools.sources.running import RunningSources, TellReading
 from studio.core.tools.toolbox import AskPerson, Toolbox
-from studio.core.tools.traffic import TrafficMessage
 from studio.core.tools.trust.definitions import ToolChange
 from studio.core.tools.trust.review import ToolReview
 from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
 from studio.core.tools.trust.wants import Approval
-
-TellReading: TypeAlias = Callable[[str, ReadingProgress | None], None]
-"""Is told how far a source's description is read, from any thread; None at the end."""
 
 
 class DocumentTools:
@@ -96,20 +80,18 @@ class DocumentTools:
             ask_input: asks the user for what an MCP server wants to know.
             tell: is told how far the reading of a large description is, from any thread.
         """
-        self._tell = tell
-        self._ask_input = ask_input
         self._tried: Toolbox | None = None
         self._masker = masker if masker is not None else Masker()
         self._secrets = ToolSecrets(self._masker)
         self._folder = path.parent if path is not None else None
         self._trust = trust
         self._own_servers = own_servers
-        self._on_change = on_change
         self._find = find
         self._base_limits = limits
         self._rule = USUAL_RULE
         self._limits = limits
-        self._sources: dict[str, ToolSource] = {}
+        self.sources = RunningSources(self._secrets, self._masker, on_change, find, ask_input, tell)
+        """Those that run."""
         self._declarations: dict[str, SourceDeclaration] = {}
         self._consent = Consent()
         self._review = ToolReview(self._folder, trust)
@@ -158,9 +140,9 @@ class DocumentTools:
             limits, before = tool_limits(document, self._base_limits), self._limits
             self._limits = limits
             self._rule = output_rule(document)
-            for key in [*self._sources]:
+            for key in [*self.sources.by_key]:
                 if limits != before or declarations.get(key) != self._declarations.get(key):
-                    await self._sources.pop(key).close()
+                    await self.sources.restart(key)
             self._declarations = declarations
             if self._folder is not None and self._trust.is_trusted(self._folder):
                 self._secrets.masker = self._masker.without(public_variables(document))
@@ -189,7 +171,7 @@ class DocumentTools:
         """The tools for one run; what the user switches meanwhile holds for its next call."""
         box = Toolbox(
             lambda: self.registry,
-            self._sources,
+            self.sources.by_key,
             inputs=inputs,
             ask=ask,
             used=self._note_use,
@@ -210,7 +192,7 @@ class DocumentTools:
         """Call one tool because the user asked for it: enabled or not, and without approval."""
         box = Toolbox(
             lambda: self.registry.change(name, enabled=True),
-            self._sources,
+            self.sources.by_key,
             inputs=inputs,
             ask=ask,
             used=self._note_use,
@@ -273,9 +255,7 @@ class DocumentTools:
     async def read_logs(self) -> ToolRegistry:
         """The registry with what the servers wrote to their logs by now."""
         sources = tuple(
-            replace(status, log=self._secrets.masked(source.log))
-            if isinstance(source := self._sources.get(status.key), McpSource)
-            else status
+            status if (log := self.sources.log(status.key)) is None else replace(status, log=log)
             for status in self.registry.sources
         )
         if sources != self.registry.sources:
@@ -293,78 +273,13 @@ class DocumentTools:
         entry = self.registry.entry(name)
         if entry is None or entry.mock is not None:
             return ""
-        source = self._sources.get(entry.runner)
-        if not isinstance(source, OpenApiSource):
-            return ""
         whole = inject_bindings(entry.spec, arguments, inputs)
-        return await source.request_text(entry.source_name, whole)
-
-    async def open_offer(
-        self, key: str, offer: ServerOffer, given: Mapping[str, str]
-    ) -> OfferContent:
-        """Open a prompt or resource of a server that runs.
-
-        Raises:
-            ToolSourceError: it does not run, cannot be reached, or refuses.
-        """
-        content = await self._server(key).open_offer(offer, given)
-        parts = tuple((role, self._secrets.masked(text)) for role, text in content.parts)
-        return replace(content, parts=parts)
-
-    async def complete_offer(
-        self, key: str, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
-    ) -> tuple[str, ...]:
-        """What a server proposes for an argument of a prompt or template."""
-        return await self._server(key).complete(offer, argument, text, given)
-
-    async def operations(self, key: str) -> tuple[OperationRow, ...]:
-        """Every operation of a service's description, wanted or not.
-
-        Raises:
-            ToolSourceError: the description cannot be read.
-        """
-        source = self._sources.get(key)
-        if not isinstance(source, OpenApiSource):
-            raise ToolSourceError("the description is not read")
-        return await source.overview()
-
-    async def stop_reading(self, key: str) -> None:
-        """Stop the reading of a service's description, which is then not read by itself."""
-        source = self._sources.get(key)
-        if isinstance(source, OpenApiSource):
-            source.stop_reading()
-
-    async def read_again(self) -> None:
-        """Let the next load read the descriptions whose reading the user stopped."""
-        for key, source in [*self._sources.items()]:
-            if isinstance(source, OpenApiSource) and source.is_stopped:
-                await self.restart(key)
-
-    async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:
-        """What went to a source and came from it, without secrets."""
-        source = self._sources.get(key)
-        if isinstance(source, McpSource | PythonFileSource | OpenApiSource):
-            return self._secrets.masked(source.traffic.messages)
-        return ()
-
-    def _server(self, key: str) -> McpSource:
-        source = self._sources.get(key)
-        if not isinstance(source, McpSource):
-            raise ToolSourceError("the server does not run any more")
-        return source
-
-    async def restart(self, key: str) -> None:
-        """End a source's processes; the next question starts them again."""
-        source = self._sources.pop(key, None)
-        if source is not None:
-            await source.close()
+        return await self.sources.request_text(entry.runner, entry.source_name, whole)
 
     async def close(self) -> None:
         """End all sources."""
         async with self._loading:
-            sources = [*self._sources.values()]
-            self._sources.clear()  # a run's toolbox has the same mapping
-            await asyncio.gather(*(source.close() for source in sources))
+            await self.sources.close()
 
     async def _ask(
         self, key: str, declaration: SourceDeclaration
@@ -376,23 +291,9 @@ class DocumentTools:
             return replace(fault, key=key, label=label, path=path), None
         doubt = self._consent.doubts.get(key)
         if doubt is not None:
-            await self.restart(key)
+            await self.sources.restart(key)
             return replace(waiting(doubt), path=path), None
-        source = self._sources.get(key)
-        if source is None:
-            self._secrets.note_written(declaration)
-            environment = self._secrets.environment(key)
-            source = open_source(
-                declaration,
-                self._limits,
-                self._on_change,
-                self._find,
-                environment,
-                self._masker,
-                self._ask_input,
-                partial(self._tell, key),
-            )
-        self._sources[key] = source
+        source = self.sources.opened(key, declaration, self._limits)
         return await list_source(source, declaration, self._review, self._find, self._secrets)
 
     def _with_chosen_approvals(self, registry: ToolRegistry) -> ToolRegistry:

@@ -197,13 +197,13 @@ class ToolSession:
         Raises:
             ToolSourceError: it does not run, cannot be reached, or refuses.
         """
-        return await self._current.open_offer(key, offer, given)
+        return await self._current.sources.open_offer(key, offer, given)
 
     async def complete_offer(
         self, key: str, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
     ) -> tuple[str, ...]:
         """What a server proposes for an argument of a prompt or template."""
-        return await self._current.complete_offer(key, offer, argument, text, given)
+        return await self._current.sources.complete_offer(key, offer, argument, text, given)
 
     async def operations(self, key: str) -> tuple[OperationRow, ...]:
         """Every operation of a service's description, wanted or not.
@@ -211,23 +211,23 @@ class ToolSession:
         Raises:
             ToolSourceError: the description cannot be read.
         """
-        return await self._current.operations(key)
+        return await self._current.sources.operations(key)
 
     async def stop_reading(self, key: str) -> None:
         """Stop the reading of a service's description, which is then not read by itself."""
-        await self._current.stop_reading(key)
+        await self._current.sources.stop_reading(key)
 
     async def read_again(self) -> None:
         """Let the next load read the descriptions whose reading the user stopped."""
-        await self._current.read_again()
+        await self._current.sources.read_again()
 
     async def read_traffic(self, key: str) -> tuple[TrafficMessage, ...]:
         """What went to a source and came from it, without secrets; the newest part."""
-        return await self._current.read_traffic(key)
+        return await self._current.sources.read_traffic(key)
 
     async def restart(self, key: str) -> None:
         """End a source's processes; the next question starts them again."""
-        await self._current.restart(key)
+        await self._current.sources.restart(key)
 
     async def close(self) -> None:
         """End all sources of all documents."""
