@@ -23,6 +23,7 @@ MCP = (
     "mcp.client.streamable_http",
     "mcp.client.subscriptions",
     "httpx2",
+    "studio.core.tools.mcp.http_streams",
     "studio.core.tools.mcp.tasks",
 )
 """What a connection to an MCP server uses."""

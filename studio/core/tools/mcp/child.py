@@ -14,12 +14,11 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from studio.core.tools.mcp.child_bounds import DEFAULT_BOUNDS, ChildBounds, family_resident
 from studio.core.tools.mcp.launch import LaunchPlan, WindowsJob, job_limits, plan_launch
-from studio.core.tools.mcp.resident import family_resident
 
 LONGEST_LOG = 64 * 1024
 """Bytes of the error stream that are kept, the newest."""
@@ -29,20 +28,6 @@ _MANY_LINES = 256
 _EXIT_SECONDS = 0.3
 _KILL_SECONDS = 2.0
 _LOOK_SECONDS = 0.5  # between two looks at how much memory it holds
-
-
-@dataclass(frozen=True, slots=True)
-class ChildBounds:
-    """What a child may take; what takes more is ended, and why is told."""
-
-    line: int = 32 * 1024 * 1024
-    """Bytes of one protocol line, which is one answer."""
-
-    resident: int = 0
-    """Bytes of memory that it may hold, together with what it started; 0 for no bound."""
-
-
-DEFAULT_BOUNDS = ChildBounds()
 
 
 class _Pipes(asyncio.SubprocessProtocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from studio import __version__
@@ -22,13 +22,11 @@ from studio.core.tools.mcp.values import (
     ListedTool,
     block_pictures,
     block_text,
-    filled,
     is_old_task,
     listed_tool,
-    server_offer,
 )
 from studio.core.tools.mcp.watched_streams import watched
-from studio.core.tools.source import OfferContent, ServerOffer, Tell, ToolSourceError
+from studio.core.tools.source import Tell, ToolSourceError
 from studio.core.tools.traffic import TrafficLog
 
 if TYPE_CHECKING:
@@ -157,7 +155,7 @@ class McpConnection:
         found: list[ListedTool] = []
         meta: JsonObject = {}
         self._left_out.clear()
-        async for page in self._pages(self._live().list_tools):
+        async for page in self.pages(self.client.list_tools):
             for tool in page.tools:
                 if is_old_task(tool, self._version()):
                     self._leave_out(_OLD_TASK.format(name=tool.name[:_LONGEST_NAME]))
@@ -188,8 +186,8 @@ class McpConnection:
 
         mark = TELL.set(tell)
         try:
-            result = await self._request(
-                self._live().call_tool(
+            result = await self.request(
+                self.client.call_tool(
                     name, dict(arguments), progress_callback=progressed if tell else None
                 )
             )
@@ -203,86 +201,11 @@ class McpConnection:
             block_pictures(result.content),
         )
 
-    async def open_offer(self, offer: ServerOffer, given: Mapping[str, str]) -> OfferContent:
-        """Open a prompt or a resource.
-
-        Args:
-            offer: as the server listed it.
-            given: its arguments; empty ones are not sent.
-
-        Raises:
-            ServerRefusal: the server refuses.
-            ConnectionLost: it went away.
-        """
-        values = {name: text for name, text in given.items() if text}
-        if offer.kind == "prompt":
-            prompt = await self._request(self._live().get_prompt(offer.name, values))
-            return OfferContent(
-                tuple((each.role, block_text(each.content)) for each in prompt.messages),
-                block_pictures(each.content for each in prompt.messages),
-            )
-        uri = filled(offer.name, values) if offer.kind == "resource template" else offer.name
-        read = await self._request(self._live().read_resource(uri))
-        return OfferContent(
-            tuple(("", block_text(each)) for each in read.contents), block_pictures(read.contents)
-        )
-
-    async def complete(
-        self, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
-    ) -> tuple[str, ...]:
-        """What the server proposes for an argument; nothing where it has no completion.
-
-        Args:
-            offer: the prompt or template.
-            argument: the argument's name.
-            text: what is written so far.
-            given: the other arguments.
-        """
-        import mcp_types as types
-
-        if not self.is_open or self._live().server_capabilities.completions is None:
-            return ()
-        reference: types.PromptReference | types.ResourceTemplateReference
-        if offer.kind == "prompt":
-            reference = types.PromptReference(type="ref/prompt", name=offer.name)
-        else:
-            reference = types.ResourceTemplateReference(type="ref/resource", uri=offer.name)
-        others = {name: value for name, value in given.items() if value and name != argument}
-        asked = {"name": argument, "value": text}
-        try:
-            answer = await self._request(self._live().complete(reference, asked, others or None))
-        except (ServerRefusal, ConnectionLost):
-            return ()
-        return tuple(answer.completion.values)
-
-    async def list_offers(self) -> tuple[ServerOffer, ...]:
-        """The server's prompts, resources and templates of resources, all pages of each.
-
-        Raises:
-            ServerRefusal: the server refuses.
-            ConnectionLost: it went away.
-        """
-        client = self._live()
-        able = client.server_capabilities
-        found: list[ServerOffer] = []
-        if able.prompts is not None:
-            async for prompts in self._pages(client.list_prompts):
-                found += (server_offer("prompt", item, item.name) for item in prompts.prompts)
-        if able.resources is not None:
-            async for page in self._pages(client.list_resources):
-                found += (server_offer("resource", item, str(item.uri)) for item in page.resources)
-            async for templates in self._pages(client.list_resource_templates):
-                found += (
-                    server_offer("resource template", item, item.uri_template)
-                    for item in templates.resource_templates
-                )
-        return tuple(found)
-
-    async def _pages(self, ask: Callable[..., Awaitable[Page]]) -> AsyncIterator[Page]:
+    async def pages(self, ask: Callable[..., Awaitable[Page]]) -> AsyncIterator[Page]:
         """Every page of a list; a server that never ends is not followed for ever."""
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
-            page = await self._request(ask(cursor=cursor, cache_mode="refresh"))
+            page = await self.request(ask(cursor=cursor, cache_mode="refresh"))
             yield page
             cursor = page.next_cursor
             if not cursor:
@@ -309,12 +232,24 @@ class McpConnection:
             with contextlib.suppress(BaseException):
                 await asyncio.wait({self._task})
 
-    def _live(self) -> Client:
+    @property
+    def client(self) -> Client:
+        """The SDK's client, for requests.
+
+        Raises:
+            ConnectionLost: the connection is closed.
+        """
         if self._client is None or self._closing.is_set():
             raise ConnectionLost("the connection is closed")
         return self._client
 
-    async def _request(self, request: Awaitable[Result]) -> Result:
+    async def request(self, request: Awaitable[Result]) -> Result:
+        """What a request of the client comes to.
+
+        Raises:
+            ServerRefusal: the server refuses.
+            ConnectionLost: it went away.
+        """
         from mcp import MCPError
 
         try:

@@ -21,9 +21,11 @@ from studio.core.text.values import JsonObject
 from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.asking import AskForInput, CallTime
-from studio.core.tools.mcp.child import LONGEST_LOG, ChildBounds, ChildProcess
+from studio.core.tools.mcp.child import LONGEST_LOG, ChildProcess
+from studio.core.tools.mcp.child_bounds import ChildBounds
 from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
 from studio.core.tools.mcp.login import LoginRefusedError, ServerLogin
+from studio.core.tools.mcp.offers import complete_offer, list_offers, open_offer
 from studio.core.tools.mcp.server_config import (
     HttpServer,
     ServerAddress,
@@ -32,13 +34,7 @@ from studio.core.tools.mcp.server_config import (
     expand,
     shown_command,
 )
-from studio.core.tools.mcp.streams import (
-    Opener,
-    over_child,
-    over_events,
-    over_http,
-    safe_environment,
-)
+from studio.core.tools.mcp.streams import Opener, over_child, safe_environment
 from studio.core.tools.mcp.values import HttpNotes
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import (
@@ -187,7 +183,7 @@ class McpSource:
             return self._facts
         connection = await self._connected()
         try:
-            offers = await asyncio.wait_for(connection.list_offers(), self._limits.start_seconds)
+            offers = await asyncio.wait_for(list_offers(connection), self._limits.start_seconds)
         except (ServerRefusal, ConnectionLost, TimeoutError):
             offers = ()
         self._facts = ServerFacts(connection.facts, offers)
@@ -201,7 +197,9 @@ class McpSource:
         """
         connection = await self._connected()
         try:
-            return await asyncio.wait_for(connection.open_offer(offer, given), self._limits.seconds)
+            return await asyncio.wait_for(
+                open_offer(connection, offer, given), self._limits.seconds
+            )
         except TimeoutError as error:
             raise ToolSourceError(f"did not answer within {self._limits.seconds:g} s") from error
         except (ServerRefusal, ConnectionLost) as error:
@@ -214,7 +212,7 @@ class McpSource:
         connection = await self._connected()
         try:
             return await asyncio.wait_for(
-                connection.complete(offer, argument, text, given), _SIGN_OF_LIFE_SECONDS
+                complete_offer(connection, offer, argument, text, given), _SIGN_OF_LIFE_SECONDS
             )
         except TimeoutError:
             return ()
@@ -332,6 +330,8 @@ class McpSource:
 
     async def _reach(self, server: HttpServer) -> McpConnection:
         """Connect by streamable HTTP; where a server refuses that, as old ones do, by events."""
+        from studio.core.tools.mcp.http_streams import over_events, over_http
+
         known = self._environment()
         headers = {key: expand(text, known) for key, text in server.headers.items()}
         url = expand(server.url, known)

@@ -1,29 +1,22 @@
-"""The streams of an MCP connection: a child's pipes, streamable HTTP, or HTTP with events.
-
-With `mcp_connection.py` and `server.py` one of the three files that know the `mcp` SDK.
-"""
+"""The streams of an MCP connection over a child's pipes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from studio.core.tools.mcp.child import ChildProcess
-from studio.core.tools.mcp.values import HttpNotes
 
 if TYPE_CHECKING:
-    import httpx2
     from mcp.client._transport import TransportStreams
     from mcp.shared.message import SessionMessage
     from mcp_types import JSONRPCMessage
 
 _LONGEST_UNREAD = 500
 _HEAD = 300
-_CONNECT_SECONDS = 30.0
-_READ_SECONDS = 300.0
 _ANSWER = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,100}")')
 
 Opener = Callable[[], "AbstractAsyncContextManager[TransportStreams]"]
@@ -131,90 +124,6 @@ def _message(line: bytes, unread: Callable[[str], None]) -> JSONRPCMessage | Non
         return types.JSONRPCError(
             jsonrpc="2.0", id=number.strip('"') if '"' in number else int(number), error=refusal
         )
-
-
-def over_http(
-    url: str,
-    headers: Mapping[str, str],
-    most: int,
-    notes: HttpNotes,
-    auth: httpx2.Auth | None = None,
-) -> Opener:
-    """Streams over streamable HTTP.
-
-    Args:
-        url: the endpoint.
-        headers: sent with each request.
-        most: bytes of an answer or of one event, after unpacking.
-        notes: is told what the SDK does not pass on.
-        auth: adds a token to each request.
-    """
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[TransportStreams]:
-        import httpx2
-        from mcp.client.streamable_http import streamable_http_client
-
-        from studio.core.tools.mcp.noted_transport import NotedTransport, transport_to
-        from studio.core.wire.bounded import ReplyBounds
-
-        # A server may hold a response open while a tool works: the call has its own limit.
-        timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
-        bounds = ReplyBounds(body=most, event=most, is_endless=True)
-        transport = NotedTransport(transport_to(url), bounds, notes)
-        async with (
-            httpx2.AsyncClient(
-                headers=dict(headers), timeout=timeout, transport=transport, auth=auth
-            ) as http,
-            streamable_http_client(url, http_client=http, max_sse_event_size=None) as streams,
-        ):
-            yield streams
-
-    return opened
-
-
-def over_events(
-    url: str,
-    headers: Mapping[str, str],
-    most: int,
-    notes: HttpNotes,
-    auth: httpx2.Auth | None = None,
-) -> Opener:
-    """Streams over HTTP with server-sent events, the transport of MCP before 2025-03-26.
-
-    Args:
-        url: the address of the events.
-        headers: sent with each request.
-        most: bytes of one event, after unpacking.
-        notes: is told what the SDK does not pass on.
-        auth: adds a token to each request.
-    """
-
-    @asynccontextmanager
-    async def opened() -> AsyncIterator[TransportStreams]:
-        import httpx2
-        from mcp.client.sse import sse_client
-
-        from studio.core.tools.mcp.noted_transport import NotedTransport, transport_to
-        from studio.core.wire.bounded import ReplyBounds
-
-        def client(
-            headers: dict[str, str] | None = None,
-            timeout: httpx2.Timeout | None = None,
-            auth: httpx2.Auth | None = None,
-        ) -> httpx2.AsyncClient:
-            bounds = ReplyBounds(body=most, event=most, is_endless=True)
-            transport = NotedTransport(transport_to(url), bounds, notes)
-            return httpx2.AsyncClient(
-                headers=headers, timeout=timeout, auth=auth, transport=transport
-            )
-
-        async with sse_client(
-            url, dict(headers), _CONNECT_SECONDS, _READ_SECONDS, client, auth
-        ) as streams:
-            yield streams
-
-    return opened
 
 
 def safe_environment() -> dict[str, str]:

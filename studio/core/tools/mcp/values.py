@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
-from studio.core.tools.source import OfferArgument, ServerOffer, ToolPicture
+from studio.core.tools.source import ToolPicture
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -86,56 +84,6 @@ def listed_tool(tool: types.Tool, source: str) -> ListedTool:
         reads_only=hint is True,
     )
     return ListedTool(spec, tool.meta or {}, hint is not None)
-
-
-def server_offer(
-    kind: Literal["prompt", "resource", "resource template"],
-    item: types.Prompt | types.Resource | types.ResourceTemplate,
-    name: str,
-) -> ServerOffer:
-    """A prompt or resource of the SDK as ours; without a description its title, or its name."""
-    words = item.description or item.title or (item.name if item.name != name else "")
-    return ServerOffer(kind, name, " ".join(words.split()), _arguments(item))
-
-
-_GAP = re.compile(r"\{[+#./;?&]?([^{}]+)\}")
-
-
-def _arguments(
-    item: types.Prompt | types.Resource | types.ResourceTemplate,
-) -> tuple[OfferArgument, ...]:
-    given = getattr(item, "arguments", None) or ()
-    template = getattr(item, "uri_template", "")
-    names = [name.rstrip("*") for gap in _GAP.findall(template) for name in gap.split(",")]
-    return (
-        *(OfferArgument(each.name, each.description or "", bool(each.required)) for each in given),
-        *(OfferArgument(name, required=True) for name in dict.fromkeys(names)),
-    )
-
-
-def filled(template: str, values: Mapping[str, str]) -> str:
-    """An address of its template (RFC 6570, levels 1 and 2), with each value encoded."""
-
-    def value(match: re.Match[str]) -> str:
-        names = [name.rstrip("*") for name in match[1].split(",")]
-        mark = match[0][1]
-        parts = [
-            quote(values.get(name, ""), safe="/:?#[]@!$&'()*+,;=" if mark in "+#" else "")
-            for name in names
-        ]
-        match mark:
-            case "?" | "&":
-                return mark + "&".join(
-                    f"{name}={part}" for name, part in zip(names, parts, strict=True)
-                )
-            case "/" | "." | "#":
-                return mark + (mark if mark != "#" else ",").join(parts)
-            case ";":
-                return "".join(f";{n}={part}" for n, part in zip(names, parts, strict=True))
-            case _:
-                return ",".join(parts)
-
-    return _GAP.sub(value, template)
 
 
 def block_pictures(blocks: Iterable[object]) -> tuple[ToolPicture, ...]:

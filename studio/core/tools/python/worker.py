@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 from studio.core.tools import python_server
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
-from studio.core.tools.mcp.child import ChildBounds, ChildProcess
+from studio.core.tools.mcp.child import ChildProcess
+from studio.core.tools.mcp.child_bounds import ChildBounds
 from studio.core.tools.mcp.connection import McpConnection
 from studio.core.tools.mcp.streams import over_child
 from studio.core.tools.python.environment import tool_environment

@@ -1,4 +1,4 @@
-"""How much memory a process holds together with all that it started.
+"""What a child process may take, and how much memory it holds with all that it started.
 
 Address space says nothing of programs that reserve it (JavaScript engines do), so what counts is
 what is resident. Linux and macOS only: on Windows the job of a process has a bound of its own.
@@ -16,6 +16,20 @@ from pathlib import Path
 _PS = ("/bin/ps", "-A", "-o", "pid=,ppid=,rss=")
 _PS_SECONDS = 5.0
 _RESIDENT_FIELD = 21  # of what follows the name in /proc/PID/stat, from 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChildBounds:
+    """What a child may take; what takes more is ended, and why is told."""
+
+    line: int = 32 * 1024 * 1024
+    """Bytes of one protocol line, which is one answer."""
+
+    resident: int = 0
+    """Bytes of memory that it may hold, together with what it started; 0 for no bound."""
+
+
+DEFAULT_BOUNDS = ChildBounds()
 
 
 @dataclass(frozen=True, slots=True)

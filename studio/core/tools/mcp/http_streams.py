@@ -1,16 +1,30 @@
-"""What a server says by HTTP itself, which the SDK's client does not pass on: its refusals."""
+"""The streams of an MCP connection over HTTP: streamable, or with events.
+
+What a server says by HTTP itself, its refusals, is noted: the SDK's client does not pass it on.
+Imports the SDK: to be imported once `import_packages` has run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx2
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
 
+from studio.core.tools.mcp.streams import Opener
 from studio.core.tools.mcp.values import HttpNotes
 from studio.core.wire.bounded import BoundedTransport, ReplyBounds, TooMuchError
 
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+_CONNECT_SECONDS = 30.0
+_READ_SECONDS = 300.0
 _LONGEST_SAID = 300
 _HINTS = {
     401: "it asks for a login: give a key in the headers of the server's settings",
@@ -21,6 +35,78 @@ _HINTS = {
 }
 
 
+def over_http(
+    url: str,
+    headers: Mapping[str, str],
+    most: int,
+    notes: HttpNotes,
+    auth: httpx2.Auth | None = None,
+) -> Opener:
+    """Streams over streamable HTTP.
+
+    Args:
+        url: the endpoint.
+        headers: sent with each request.
+        most: bytes of an answer or of one event, after unpacking.
+        notes: is told what the SDK does not pass on.
+        auth: adds a token to each request.
+    """
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[TransportStreams]:
+        # A server may hold a response open while a tool works: the call has its own limit.
+        timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
+        bounds = ReplyBounds(body=most, event=most, is_endless=True)
+        transport = _NotedTransport(_transport_to(url), bounds, notes)
+        async with (
+            httpx2.AsyncClient(
+                headers=dict(headers), timeout=timeout, transport=transport, auth=auth
+            ) as http,
+            streamable_http_client(url, http_client=http, max_sse_event_size=None) as streams,
+        ):
+            yield streams
+
+    return opened
+
+
+def over_events(
+    url: str,
+    headers: Mapping[str, str],
+    most: int,
+    notes: HttpNotes,
+    auth: httpx2.Auth | None = None,
+) -> Opener:
+    """Streams over HTTP with server-sent events, the transport of MCP before 2025-03-26.
+
+    Args:
+        url: the address of the events.
+        headers: sent with each request.
+        most: bytes of one event, after unpacking.
+        notes: is told what the SDK does not pass on.
+        auth: adds a token to each request.
+    """
+
+    @asynccontextmanager
+    async def opened() -> AsyncIterator[TransportStreams]:
+        def client(
+            headers: dict[str, str] | None = None,
+            timeout: httpx2.Timeout | None = None,
+            auth: httpx2.Auth | None = None,
+        ) -> httpx2.AsyncClient:
+            bounds = ReplyBounds(body=most, event=most, is_endless=True)
+            transport = _NotedTransport(_transport_to(url), bounds, notes)
+            return httpx2.AsyncClient(
+                headers=headers, timeout=timeout, auth=auth, transport=transport
+            )
+
+        async with sse_client(
+            url, dict(headers), _CONNECT_SECONDS, _READ_SECONDS, client, auth
+        ) as streams:
+            yield streams
+
+    return opened
+
+
 class AnswerTooLargeError(httpx2.StreamError):
     """A bound was passed, as the SDK takes note of it."""
 
@@ -28,7 +114,7 @@ class AnswerTooLargeError(httpx2.StreamError):
         super().__init__(str(error))
 
 
-class NotedTransport(httpx2.AsyncBaseTransport):
+class _NotedTransport(httpx2.AsyncBaseTransport):
     """Carries requests within bounds, and keeps what a refusal says."""
 
     def __init__(
@@ -81,7 +167,7 @@ class _NotedStream(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
 
-def transport_to(url: str) -> httpx2.AsyncHTTPTransport:
+def _transport_to(url: str) -> httpx2.AsyncHTTPTransport:
     """What carries requests to a server: by the system's proxy, where it has one for it."""
     parts = urlsplit(url)
     host = parts.hostname or ""

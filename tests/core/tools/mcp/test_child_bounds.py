@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.tools.limits import ToolLimits
-from studio.core.tools.mcp.resident import (
+from studio.core.tools.mcp.child_bounds import (
     ProcessMemory,
     family_resident,
     family_sum,
