@@ -174,7 +174,7 @@ def _uri(file: CheckedFile) -> str:
 
 
 def _escaped(text: str, further: str = "") -> str:
-    """A text of a workflow command; the rules are those of GitHub's own toolkit."""
+    """A text of a workflow command by the rules of GitHub's own toolkit, whose log is shown."""
     for character in "%\r\n" + further:
         text = text.replace(character, f"%{ord(character):02X}")
-    return text
+    return printable(text)

@@ -182,6 +182,21 @@ def test_github_gets_its_own_lines(folder: Path, capsys: pytest.CaptureFixture[s
     assert line.startswith(f"::warning {place},title=undeclared-variable::")
 
 
+def test_github_gets_nothing_that_its_log_would_act_on(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    front = '---\nname: "a"\n"k\\e[31m\\u202e\\r\\n::error::%": 1\n---\nsystem:\nHi\n'
+    (folder / "x\x1b[31m.prompty").write_text(front, encoding="utf-8")
+    run_command(["check", "--format", "github", "."])
+    out = capsys.readouterr().out
+    assert all(
+        line.startswith(("::warning ", "::error ", "::notice ")) for line in out.splitlines()
+    )
+    assert "file=x\\x1b[31m.prompty," in out
+    assert "k\\x1b[31m\\u202e" in out
+    assert not {"\x1b", "\u202e", "\r"} & {*out}
+
+
 def test_sarif_names_rules_and_places(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "x.prompty").write_text(WARNED, encoding="utf-8")
     run_command(["check", "--format", "sarif", "."])

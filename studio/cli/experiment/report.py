@@ -64,7 +64,7 @@ def write_report(
         return
     text = FORMS[options.format](ledger, report)
     if options.output is None:
-        print(text, end="")
+        print(printable(text) if options.format == "github" else text, end="")  # it is for a log
         return
     try:
         options.output.write_text(text, encoding="utf-8")
