@@ -43,7 +43,6 @@ _SOUNDS = frozenset((
 ))  # fmt: skip
 """Videos too: both become base64."""
 
-_MOST_BYTES = 20_000_000
 _MOST_FILES = 10_000
 
 
@@ -222,15 +221,10 @@ class ValueFiles:
     def _read(self, name: str) -> str:
         if name not in self._known:
             self._check_trust(name)
-            path = self._folder.find(name)
+            content = self._folder.read_bytes(name)
             try:
-                if path.stat().st_size > _MOST_BYTES:
-                    raise ExperimentError(
-                        _tr("{name}: the file is larger than {size} MB.").format(
-                            name=name, size=_MOST_BYTES // 1_000_000)
-                    )  # fmt: skip
-                self._known[name] = _value_of(name, path.read_bytes())
-            except (OSError, ValueError, ImportFailure) as error:
+                self._known[name] = _value_of(name, content)
+            except (ValueError, ImportFailure) as error:
                 raise ExperimentError(f"{name}: {reason_of(error)}") from None
         return self._known[name]
 

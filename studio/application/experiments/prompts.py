@@ -30,6 +30,7 @@ from studio.core.tools.trust.store import TrustStore
 _tr = partial(translate, "ExperimentPrompts")
 
 _GIT_SECONDS = 20
+_MOST_BYTES = 20_000_000
 _MOST_FILES = 200
 _SECTION = re.compile(r"^(?P<role>\w+)(?:#(?P<number>\d+))?$")
 _HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -89,16 +90,36 @@ class Folder:
             raise ExperimentError(f"{pattern}: {reason_of(error)}") from None
 
     def read(self, name: str) -> str:
-        """The text of a file.
+        """The text of a file, its line ends as in any text that Python reads.
 
         Raises:
-            ExperimentError: it cannot be read.
+            ExperimentError: it cannot be read, or is too large.
         """
-        path = self.find(name.removeprefix("file://"))
+        content = self.read_bytes(name.removeprefix("file://"))
         try:
-            return path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
             raise ExperimentError(f"{name}: {reason_of(error)}") from None
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def read_bytes(self, name: str) -> bytes:
+        """What a file holds, within a bound: one of gigabytes is not read.
+
+        Raises:
+            ExperimentError: it cannot be read, or is too large.
+        """
+        try:
+            with self.find(name).open("rb") as file:
+                content = file.read(_MOST_BYTES + 1)
+        except OSError as error:
+            raise ExperimentError(f"{name}: {reason_of(error)}") from None
+        if len(content) > _MOST_BYTES:
+            raise ExperimentError(
+                _tr("{name}: the file is larger than {size} MB.").format(
+                    name=name, size=_MOST_BYTES // 1_000_000
+                )
+            )
+        return content
 
 
 def _outside(name: str) -> ExperimentError:

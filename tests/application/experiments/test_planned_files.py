@@ -114,3 +114,18 @@ def test_a_pattern_is_refused_before_a_folder_is_looked_into(
         values_of(bench, tests, trusted=False)
     assert said in str(told.value)  # the pattern is named, and no file that it would find
     assert "beside" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "[{vars: file://large.yaml}]",
+        "[{vars: {country: 'file://large.yaml'}}]",
+    ],
+)
+def test_a_file_that_is_too_large_is_not_read_whole(bench: Bench, tests: str) -> None:
+    with (bench.folder / "large.yaml").open("wb") as file:
+        file.truncate(3_000_000_000)  # without a byte on the disk
+    with pytest.raises(ExperimentError) as told:
+        values_of(bench, f"tests: {tests}")
+    assert "large.yaml: the file is larger than 20 MB." in str(told.value)
