@@ -176,7 +176,12 @@ def _parts(data: QMimeData, text: str, count: int) -> Iterator[str]:
     """What each caret gets, from top to bottom: its own part where there are as many."""
     parts = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
     if data.hasFormat(_PARTS):
-        import json
+        from studio.core.text.foreign_json import parse_json
 
-        parts = json.loads(bytes(data.data(_PARTS).data()))
+        try:
+            held = parse_json(bytes(data.data(_PARTS).data()))
+        except ValueError:
+            held = None  # another program may have put it there
+        if isinstance(held, list) and all(isinstance(each, str) for each in held):
+            parts = [str(each) for each in held]
     return iter(parts if len(parts) == count else [text] * count)

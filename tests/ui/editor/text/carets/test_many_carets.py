@@ -319,6 +319,19 @@ def test_each_caret_gets_its_own_part(editor: PromptEditor) -> None:
     assert editor.text() == "a\nc\nb"
 
 
+@pytest.mark.parametrize(
+    "held", [b"no JSON", b"\xff", b"[" * 100_000, b'{"a": 1, "b": 2}', b"[1, 2]", b'"12"', b"null"]
+)
+def test_parts_that_another_program_made_up_are_left_out(editor: PromptEditor, held: bytes) -> None:
+    data = QMimeData()
+    data.setText("x\ny")
+    data.setData("application/x-prompt-studio-parts", held)
+    QGuiApplication.clipboard().setMimeData(data)
+    load(editor, "1| 2|")
+    editor.paste()
+    assert marked(editor) == "1x| 2y|"
+
+
 def test_a_picture_is_not_pasted_as_text(editor: PromptEditor) -> None:
     load(editor, "a|")
     data = QMimeData()
