@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from studio.core.prompty.body.sections import find_markers
 from studio.core.prompty.document import Dialect
+from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
 _LEGACY_MODEL_KEYS = ("api", "configuration", "parameters")
 _PROMPTY_MODEL_KEYS = ("id", "apiType", "provider")
-_THREAD = re.compile(r"^[ \t]*!\[thread\][ \t]*\r?$", re.MULTILINE)
-_MEDIA_ATTRIBUTES = re.compile(r"!\[[^\]\[\n=]*=[^\]\[\n]*\]\(")
+_IN_TEXT = {
+    "![thread]": re.compile(r"^[ \t]*!\[thread\][ \t]*\r?$", re.MULTILINE),
+    "media with attributes": re.compile(r"!\[[^\]\[\n=]*=[^\]\[\n]*\]\("),
+    "${params:…}": re.compile(r"\$\{params:"),
+}
+"""Constructs of the section dialect that are no markers, by their words."""
+
 _IMAGE = re.compile(r"!\[[^\]\[\n]*\]\(")
 
 
@@ -77,20 +83,23 @@ def prompty_key(data: JsonObject) -> str | None:
 
 def section_construct(front: str, body: str) -> str | None:
     """The first construct of the section dialect in a body, in words."""
+    found = next(section_constructs(body), None)
+    if found is not None:
+        return found[0]
+    return "${params:…}" if "${params:" in front else None
+
+
+def section_constructs(body: str) -> Iterator[tuple[str, Span]]:
+    """Each construct of the section dialect in a body, in words and with its place, by kinds."""
     for marker in find_markers(body, "section"):
         if marker.role == "tools" and not LIST_BELOW.match(body, marker.span.end):
             continue
         if marker.role in ("tools", "tool", "function", "thread"):
-            return f"a {marker.role}: section"
-        if marker.attribute("type") is not None:
-            return "the attribute type="
-    if _THREAD.search(body):
-        return "![thread]"
-    if _MEDIA_ATTRIBUTES.search(body):
-        return "media with attributes"
-    if "${params:" in body or "${params:" in front:
-        return "${params:…}"
-    return None
+            yield f"a {marker.role}: section", marker.span
+        elif marker.attribute("type") is not None:
+            yield "the attribute type=", marker.span
+    for words, pattern in _IN_TEXT.items():
+        yield from ((words, Span(*found.span())) for found in pattern.finditer(body))
 
 
 def _legacy_key(data: JsonObject) -> str | None:

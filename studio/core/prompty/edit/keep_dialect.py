@@ -7,14 +7,21 @@ key that a fix adds could turn pictures and tool calls of the body into plain te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
-from studio.core.prompty.dialect import decide_dialect, parser_kind, prompty_key
+from studio.core.prompty.dialect import (
+    decide_dialect,
+    parser_kind,
+    prompty_key,
+    section_construct,
+    section_constructs,
+)
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import write_scalar
-from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
+from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits, sort_edits
 from studio.core.text.span import Span
 
 MOST_READ = 20_000_000
@@ -28,6 +35,8 @@ _DECIDES = re.compile(
 )
 """Words of a front matter on which the dialect may hang."""
 
+_BLANK = "\ufeff \t\r\n\f\v"
+_FENCE = re.compile("```|~~~")
 _KIND = ("template", "parser", "kind")
 _UNREADABLE = frozenset(
     {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
@@ -40,7 +49,9 @@ def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tu
     Edits that say the parser kind themselves are meant to change it, and stay as they are. Empty
     where the dialect cannot be kept (Prompty 1 has no parser kind).
     """
-    if not _is_known(document, document.problems) or not _may_change(document, edits):
+    if not _is_known(document, document.problems) or not _may_change(
+        document, edits, _Constructs(document)
+    ):
         return edits
     text = document.source.text
     draft = ConversionDraft(apply_edits(text, edits))
@@ -62,6 +73,7 @@ def kept_fixes(document: PromptDocument, problems: Iterable[Problem]) -> list[Pr
     problems = list(problems)
     if not _is_known(document, problems):
         return problems
+    constructs = _Constructs(document)
     known: dict[tuple[TextEdit, ...], tuple[TextEdit, ...]] = {}
     body = len(document.body)
     cost = max(1, body + 10 * (len(document.source) - body))
@@ -69,7 +81,7 @@ def kept_fixes(document: PromptDocument, problems: Iterable[Problem]) -> list[Pr
     for problem in problems:
         fixes = []
         for fix in problem.fixes:
-            if not _may_change(document, fix.edits):
+            if not _may_change(document, fix.edits, constructs):
                 fixes.append(fix)
                 continue
             if fix.edits not in known and len(known) * cost < MOST_READ:
@@ -113,21 +125,90 @@ def _is_known(document: PromptDocument, problems: Iterable[Problem]) -> bool:
     )
 
 
-def _may_change(document: PromptDocument, edits: tuple[TextEdit, ...]) -> bool:
+def _may_change(
+    document: PromptDocument, edits: tuple[TextEdit, ...], constructs: _Constructs
+) -> bool:
     """Whether the dialect hangs on what the edits touch; most edits cost nothing more."""
     if not edits or parser_kind(document.data) == document.dialect:
         return False
-    in_front = [edit for edit in edits if edit.span.start < document.body.start]
-    if document.front_matter is None:
-        in_front = [*edits]
-    text = document.source.text
+    text, opens = document.source.text, document.body.start - 1
+    if document.front_matter is None:  # only its first line with text can become an opening `---`
+        line = text.find("\n", len(text) - len(text.lstrip(_BLANK)))
+        opens = line if line >= 0 else len(text)
+    in_front = [edit for edit in edits if edit.span.start <= opens]
     if any(_DECIDES.search(f"{text[each.span.start : each.span.end]}\n{each.text}")
            for each in in_front):  # fmt: skip
         return True
     if document.front_matter is None or len(in_front) == len(edits):
         return False
     # In the body only constructs of the section dialect count, and those against keys alone.
-    return document.dialect != "legacy" and prompty_key(document.data) is not None
+    if document.dialect == "legacy" or prompty_key(document.data) is None:
+        return False
+    return constructs.may_change([each for each in edits if each not in in_front])
+
+
+class _Constructs:
+    """The constructs of the section dialect in a body: whether edits bring one or end the last.
+
+    Only the lines that edits touch are read, with the next ones that hold text: a file may have a
+    thousand markers, and each a fix. A fence that they touch counts for all lines after it.
+    """
+
+    def __init__(self, document: PromptDocument) -> None:
+        self._text = document.source.text
+        self._start = document.body.start
+        self._has_some = document.dialect == "section"
+
+    def may_change(self, edits: Iterable[TextEdit]) -> bool:
+        """Whether a body may have constructs and then none, or the other way round."""
+        groups = self._groups(edits)
+        old = [self._text[span.start : span.end] for span, _ in groups]
+        new = [
+            apply_edits(text, [TextEdit(each.span.shift(-span.start), each.text) for each in made])
+            for (span, made), text in zip(groups, old, strict=True)
+        ]
+        if any(map(_FENCE.search, (*old, *new))):
+            return True
+        if not self._has_some:
+            return any(section_construct("", each) for each in new)
+        return not any(
+            all(held.end <= span.start or span.end <= held.start for span, _ in groups)
+            for held in self._ends
+        )
+
+    @cached_property
+    def _ends(self) -> Sequence[Span]:
+        """The first construct and the last: that one of both stays is enough."""
+        places = sorted(span for _, span in section_constructs(self._text[self._start :]))
+        return [each.shift(self._start) for each in (*places[:1], *places[-1:])]
+
+    def _groups(self, edits: Iterable[TextEdit]) -> list[tuple[Span, list[TextEdit]]]:
+        """The edits by the lines that they touch, which do not overlap."""
+        groups: list[tuple[Span, list[TextEdit]]] = []
+        for edit in sort_edits(edits):
+            span, made = self._lines_around(edit.span), [edit]
+            if groups and span.start < groups[-1][0].end:
+                last, made = groups.pop()
+                span = last.cover(span)
+                made.append(edit)
+            groups.append((span, made))
+        return groups
+
+    def _lines_around(self, span: Span) -> Span:
+        """The lines of a place, with those before and after it that hold text."""
+        text, start, end = self._text, self._line_start(span.start), self._line_end(span.end)
+        while start > self._start and text[start - 1].isspace():
+            start -= 1
+        while end < len(text) and text[end].isspace():
+            end += 1
+        return Span(self._line_start(start), self._line_end(end))
+
+    def _line_start(self, at: int) -> int:
+        return max(self._start, self._text.rfind("\n", self._start, at) + 1)
+
+    def _line_end(self, at: int) -> int:
+        found = self._text.find("\n", at)
+        return found + 1 if found >= 0 else len(self._text)
 
 
 def _dialect(draft: ConversionDraft) -> Dialect:

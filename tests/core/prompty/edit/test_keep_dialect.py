@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
+from hypothesis.strategies import DataObject, data, integers, lists, sampled_from
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import declare_input, set_value
@@ -12,9 +13,11 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.resource_files import resource
-from studio.core.text.problem import Fix, apply_edits
+from studio.core.text.problem import Fix, TextEdit, apply_edits
+from studio.core.text.span import Span
 from tests.core.prompty.test_cases import cases
 from tests.core.prompty.test_properties import texts
+from tests.support.soon import soon
 
 MEANT = "Use the section dialect"
 UNREADABLE = {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open",
@@ -115,3 +118,57 @@ def test_a_misspelled_template_gets_no_second_one_beside_it() -> None:
         first = next(each for each in document.problems if each.code == "unknown-key")
         text = apply_edits(text, first.fixes[0].edits)
     assert text == right
+
+
+LINES = ["user:", "tools:", "- a", "tool:", "```", "Hi", "", "![thread]", "![a b=1](c)",
+         "user[type=image]:"]  # fmt: skip
+FRONTS = ["", "---\nmodel: {id: x}\n---\n"]
+BODIES = lists(sampled_from(LINES), max_size=8)
+
+
+@settings(max_examples=150)
+@given(sampled_from(FRONTS), BODIES, BODIES, sampled_from(["\n", "\r\n"]), data())
+def test_no_edit_of_a_body_changes_the_dialect(
+    front: str, lines: list[str], put: list[str], newline: str, drawn: DataObject
+) -> None:
+    text = (front + "\n".join(lines)).replace("\n", newline)
+    document = parse(text)
+    start = drawn.draw(integers(document.body.start, len(text)))
+    end = drawn.draw(integers(start, len(text)))
+    edits = keeping_dialect(document, (TextEdit(Span(start, end), newline.join(put)),))
+    changed = parse(apply_edits(text, edits))
+    if not {each.code for each in (*document.problems, *changed.problems)} & UNREADABLE:
+        assert changed.dialect == document.dialect
+
+
+KEYED = "---\nmodel: {id: x}\n---\nuser:\nHi\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "old", "new"),
+    [
+        ("tools:\n\nOne\n", "One", "- a"),
+        ("tools:\n\nOne\n\n- a\n", "One", ""),
+        ("One\n\n- a\n", "One", "tools:"),
+        ("```\ntool:\nOne\n~~~\n```\n", "~~~\n```", ""),
+        ("One\n\ntool:\nTwo\n```\n", "One", "```"),
+        ("# tool\nOne\n", "# tool", "tool:"),
+        ("One\ntool:\nTwo\n", "tool:", "user:"),
+        ("tool:\nOne\n![a](b)\n", "tool:\nOne\n", ""),
+    ],
+)
+def test_what_an_edit_makes_of_the_lines_beside_it_counts(body: str, old: str, new: str) -> None:
+    text = f"{KEYED}{body}"
+    start = text.index(old)
+    edit = TextEdit(Span(start, start + len(old)), new)
+    document = parse(text)
+    assert parse(apply_edits(text, [edit])).dialect != document.dialect
+    edits = keeping_dialect(document, (edit,))
+    assert parse(apply_edits(text, edits)).dialect == document.dialect
+
+
+def test_many_markers_with_a_fix_are_read_in_linear_time() -> None:
+    text = "---\nmodel: {id: x}\n---\nuser:\nHi\n" + "# User:\nHi\n" * 20_000
+    with soon(8):  # each fix read the whole file again: a minute
+        document = parse(text)
+    assert len([each for each in document.problems if each.fixes]) >= 100
