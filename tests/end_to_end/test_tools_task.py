@@ -240,7 +240,7 @@ def test_the_task_from_the_python_file_on(qtbot: QtBot, prompt: Path, open_workb
     qtbot.waitUntil(lambda: tools.registry.entry("add").state == "bound")
     call(qtbot, workbench)
     assert panel.answer.result.toPlainText() == "42"
-    assert not pane.detail.declare.isEnabled(), "a Python file takes no declaration"
+    assert not pane.detail.head.declare.isEnabled(), "a Python file takes no declaration"
 
 
 def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: Open) -> None:
@@ -284,7 +284,7 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
     # Inserted into the document, as one step.
     page = workbench.window.tabs.current
     assert page is not None
-    qtbot.mouseClick(pane.detail.declare, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pane.detail.head.declare, Qt.MouseButton.LeftButton)
     assert "name: add" in page.editor.text()
     qtbot.waitUntil(lambda: tools.registry.entry("add").declared)
     page.editor.undo()
@@ -296,7 +296,7 @@ def test_trust_try_mock_and_insert(qtbot: QtBot, prompt: Path, open_workbench: O
 
     # Its definition.
     choose(qtbot, workbench, "plus")
-    qtbot.mouseClick(pane.detail.definition, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(pane.detail.head.definition, Qt.MouseButton.LeftButton)
     page = workbench.window.tabs.current
     assert page is not None
     assert page.editor.text().startswith("\ndef plus")

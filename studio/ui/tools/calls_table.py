@@ -14,7 +14,7 @@ from studio.application.tools.saved_calls import SavedCall, difference
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome
 from studio.ui.style.in_use import theme_in_use
-from studio.ui.tools.try_panel import duration_words, status_words
+from studio.ui.tools.tool_answer import duration_words, status_words
 
 _NAME, _TOOL, _ARGUMENTS, _RESULT, _TOOK = range(5)
 _MOST_SHOWN = 200

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -14,34 +13,26 @@ from PySide6.QtWidgets import (
     QLabel,
     QScrollArea,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from studio.application.tools.rows import APPROVAL_WORDS, STATE_WORDS
-from studio.core.text.invisible import reveal
+from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.text.values import JsonObject
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
-from studio.core.tools.trust.suspicion import suspicions
-from studio.ui.parts.chip import Chip
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
 from studio.ui.parts.separator import Separator
 from studio.ui.parts.yielding_tabs import YieldingTabs
 from studio.ui.preview.cards.part_views import pretty_json
 from studio.ui.style.colors import paint_text
-from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
-from studio.ui.tools.change_note import ChangeNote
+from studio.ui.tools.head import ToolHead
 from studio.ui.tools.mock_editor import MockEditor
 from studio.ui.tools.schema_tree import SchemaTree
 from studio.ui.tools.try_panel import TryPanel
 from studio.viewmodels.tools.trial import ToolTrial
-
-_STATE_TONES = {"bound": "success", "mocked": "accent"}
-"""Tones of what a tool is in; the rest is a warning."""
 
 
 class FormsPage(FollowsTheme, QScrollArea):
@@ -95,10 +86,6 @@ class FormsPage(FollowsTheme, QScrollArea):
         column.addWidget(label)
 
 
-_ROOM_FOR_WORDS = 420
-"""Width, in pixels, from which the buttons beside the name have words."""
-
-
 class ToolDetail(QWidget):
     """Head with the switches, tabs below."""
 
@@ -118,8 +105,7 @@ class ToolDetail(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._entry: ToolEntry | None = None
-        self._insertable = True
-        self._make_head()
+        self.head = ToolHead()
         self.approval = QComboBox()
         self.approval.setAccessibleName(self.tr("Approval of calls"))
         for key, each in APPROVAL_WORDS.items():
@@ -151,66 +137,16 @@ class ToolDetail(QWidget):
         self._pages = QStackedWidget()
         self._arrange()
         self._connect()
-        paint_text(self._description, "text")
-        paint_text(self._problem, "warning")
         paint_text(self._approval_label, "muted")
-        self._effects.set_color("warning")
-
-    def _make_head(self) -> None:
-        self._name = QLabel()
-        self._name.setTextFormat(Qt.TextFormat.PlainText)
-        font = self._name.font()
-        font.setPointSizeF(font.pointSizeF() * 1.15)
-        font.setWeight(font.Weight.DemiBold)
-        self._name.setFont(font)
-        self._name.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._state = Chip("")
-        self._state.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._state.setEnabled(False)
-        self._effects = Chip(self.tr("has effects"), self)
-        self._effects.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._effects.setEnabled(False)
-        self._effects.setToolTip(
-            self.tr("It changes something outside; it asks before its first call")
-        )
-        self.declare = QToolButton(self)
-        self.declare.clicked.connect(self._declare)
-        self.definition = QToolButton(self)
-        self.definition.setText(self.tr("Definition"))
-        self.definition.setIcon(icon("arrow-up-right"))
-        self.definition.setAccessibleName(self.tr("Go to where the tool is defined"))
-        self.definition.setToolTip(self.tr("Go to where the tool is defined"))
-        self.definition.clicked.connect(lambda: self.request_definition.emit(self._entry))
-        self._description = QLabel()
-        self._description.setTextFormat(Qt.TextFormat.PlainText)
-        self._description.setWordWrap(True)
-        self._problem = QLabel()
-        self._problem.setTextFormat(Qt.TextFormat.PlainText)
-        self._problem.setWordWrap(True)
-        self.change = ChangeNote(self)
-        self.change.allowed.connect(
-            lambda: self.request_allow.emit(self._entry.name if self._entry else "")
-        )
 
     def _arrange(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(8)
-        head.addWidget(self._name)
-        head.addWidget(self._state)
-        head.addWidget(self._effects)
-        head.addStretch(1)
-        head.addWidget(self.declare)
-        head.addWidget(self.definition)
         switches = FlowLayout(spacing=8)
         switches.addWidget(_pair(self._approval_label, self.approval))
         switches.addWidget(_pair(*self.mock.chooser))
         top = QVBoxLayout()
         top.setContentsMargins(12, 8, 12, 8)
         top.setSpacing(8)
-        top.addLayout(head)
-        top.addWidget(self._description)
-        top.addWidget(self._problem)
-        top.addWidget(self.change)
+        top.addWidget(self.head)
         top.addLayout(switches)
         top.addWidget(self.mock)
         schema = QWidget()
@@ -233,6 +169,10 @@ class ToolDetail(QWidget):
         layout.addWidget(self._pages, 1)
 
     def _connect(self) -> None:
+        self.head.request_definition.connect(self.request_definition)
+        self.head.request_allow.connect(self.request_allow)
+        self.head.request_declare.connect(self.request_declare)
+        self.head.request_declaration.connect(self.request_declaration)
         self.tabs.currentChanged.connect(self._pages.setCurrentIndex)
         self.approval.activated.connect(self._approval_chosen)
         self.mock.mock_changed.connect(self._mock_chosen)
@@ -255,21 +195,8 @@ class ToolDetail(QWidget):
         """Show a tool."""
         redraw = self._entry is None or self._entry.spec != entry.spec
         self._entry = entry
-        self._name.setText(reveal(entry.name, lines=False))
-        self._state.setText(QCoreApplication.translate("ToolsModel", STATE_WORDS[entry.state]))
-        self._state.set_color(_STATE_TONES.get(entry.state, "warning"))
-        self._state.updateGeometry()
-        self._effects.setVisible(entry.spec.has_effects)
-        self._allow_declaring()
-        self._description.setText(reveal(entry.spec.description) or self.tr("No description."))
-        # A document's own words are the user's; a source's may be a stranger's.
-        marks = suspicions(entry.spec) if entry.runner else ()
-        problem = entry.problem if entry.mock is None else ""
-        self._problem.setText(reveal("\n".join(filter(None, (problem, *marks)))))
-        self._problem.setVisible(bool(self._problem.text()))
-        self.change.show_change(entry.change)
+        self.head.show_entry(entry)
         self.approval.setCurrentIndex(self.approval.findData(entry.approval))
-        self.definition.setEnabled(entry.path is not None or entry.spec.span is not None)
         self.mock.show_mock(entry.mock)
         self.try_panel.show_entry(entry)
         if redraw:
@@ -282,50 +209,13 @@ class ToolDetail(QWidget):
             self.options.show_json(json.dumps(entry.spec.options, ensure_ascii=False, indent=2))
             self.tabs.setTabVisible(4, bool(entry.spec.options))
 
-    def set_insertable(self, insertable: bool) -> None:
-        """Whether a prompt is open that a tool could be inserted into."""
-        self._insertable = insertable
-        self._allow_declaring()
-
-    def _allow_declaring(self) -> None:
-        entry = self._entry
-        if entry is None:
-            return
-        self.declare.setText(self.tr("In the prompt") if entry.declared else self.tr("Insert"))
-        self.declare.setIcon(icon("file-text" if entry.declared else "plus"))
-        if entry.declared:
-            tip = self.tr("Show where the prompt declares it")
-        elif self._insertable:
-            tip = self.tr("Declare the tool in the prompt, as one step that can be undone")
-        else:
-            tip = self.tr("Open the prompt that the tool is to be inserted into")
-        self.declare.setToolTip(tip)
-        self.declare.setAccessibleName(tip)
-        able = entry.spec.span is not None if entry.declared else self._insertable
-        self.declare.setEnabled(able)
-
     def show_trial(self, trial: ToolTrial) -> None:
         """Show a call that began or ended."""
         self.try_panel.show_trial(trial)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a narrow dock the buttons are drawings only."""
-        super().resizeEvent(event)
-        is_wide = self.width() >= _ROOM_FOR_WORDS
-        style = Qt.ToolButtonStyle
-        for button in (self.declare, self.definition):
-            button.setToolButtonStyle(
-                style.ToolButtonTextBesideIcon if is_wide else style.ToolButtonIconOnly
-            )
-
     def _approval_chosen(self, _: int) -> None:
         if self._entry is not None:
             self.request_change.emit(self._entry.name, {"approval": self.approval.currentData()})
-
-    def _declare(self) -> None:
-        if self._entry is not None:
-            asked = self.request_declaration if self._entry.declared else self.request_declare
-            asked.emit(self._entry)
 
     def _mock_chosen(self) -> None:
         if self._entry is not None:

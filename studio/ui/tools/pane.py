@@ -193,7 +193,7 @@ class ToolsPane(QWidget):
 
     def set_insertable(self, insertable: bool) -> None:
         """Whether a prompt is open that a tool could be inserted into."""
-        self.detail.set_insertable(insertable)
+        self.detail.head.set_insertable(insertable)
 
     def show_recordings(self, name: str, found: tuple[ToolRecording, ...]) -> None:
         """Offer what a tool answered in former runs."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 
-from PySide6.QtCore import QBuffer, QIODevice, Qt
+from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, Qt
 from PySide6.QtGui import QImageReader, QPixmap
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome, ToolPicture
+from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.json_view import JsonView
 from studio.ui.parts.long_text import LongText
 from studio.ui.preview.cards.part_views import pretty_json
@@ -23,6 +24,27 @@ _MOST_MEGAPIXELS = 40
 
 _LEAST_RESULT = 72
 """Height of the answer, in pixels, that headers and printed text leave to it."""
+
+
+_STATUS_WORDS = {
+    "ok": QT_TRANSLATE_NOOP("ToolAnswer", "Done"),
+    "error": QT_TRANSLATE_NOOP("ToolAnswer", "The tool failed"),
+    "timeout": QT_TRANSLATE_NOOP("ToolAnswer", "Stopped: it took too long"),
+    "cancelled": QT_TRANSLATE_NOOP("ToolAnswer", "Stopped by you"),
+    "crashed": QT_TRANSLATE_NOOP("ToolAnswer", "The tool's process crashed"),
+    "unknown-tool": QT_TRANSLATE_NOOP("ToolAnswer", "Nothing runs this tool"),
+    "bad-arguments": QT_TRANSLATE_NOOP("ToolAnswer", "The arguments do not fit the schema"),
+}
+
+
+def status_words(outcome: ToolOutcome) -> str:
+    """How a call ended, in words."""
+    return QCoreApplication.translate("ToolAnswer", _STATUS_WORDS[outcome.status])
+
+
+def duration_words(seconds: float) -> str:
+    """How long a call took."""
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
 class PicturesView(QScrollArea):

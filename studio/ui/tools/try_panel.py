@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 
-from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMenu,
     QPushButton,
     QScrollArea,
     QSplitter,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -25,32 +28,67 @@ from studio.core.text.invisible import reveal
 from studio.core.text.values import Json
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
-from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.schema_form import SchemaForm
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
-from studio.ui.tools.saved_menu import SavedCallsButton
-from studio.ui.tools.tool_answer import ToolAnswer
+from studio.ui.style.icons import icon
+from studio.ui.tools.tool_answer import ToolAnswer, duration_words, status_words
 from studio.viewmodels.tools.trial import ToolTrial
 
 _MOST_PAST = 30
 _ROOM_BESIDE = 560
 """Width of the panel, in pixels, from which the answer stands beside the form."""
 
-_STATUS_WORDS = {
-    "ok": QT_TRANSLATE_NOOP("TryPanel", "Done"),
-    "error": QT_TRANSLATE_NOOP("TryPanel", "The tool failed"),
-    "timeout": QT_TRANSLATE_NOOP("TryPanel", "Stopped: it took too long"),
-    "cancelled": QT_TRANSLATE_NOOP("TryPanel", "Stopped by you"),
-    "crashed": QT_TRANSLATE_NOOP("TryPanel", "The tool's process crashed"),
-    "unknown-tool": QT_TRANSLATE_NOOP("TryPanel", "Nothing runs this tool"),
-    "bad-arguments": QT_TRANSLATE_NOOP("TryPanel", "The arguments do not fit the schema"),
-}
+_MOST_LISTED = 20
+"""Saved calls of a tool that its menu lists."""
 
 
-def status_words(outcome: ToolOutcome) -> str:
-    """How a call ended, in words."""
-    return QCoreApplication.translate("TryPanel", _STATUS_WORDS[outcome.status])
+class SavedCallsButton(QToolButton):
+    """A menu that is filled when it opens: the calls of a tool, and what is done with them."""
+
+    request_saved = Signal()  # the saved calls are wanted
+    request_save = Signal()  # the call that is looked at is to be saved
+    request_calls = Signal()  # all saved calls are to be shown, and rows of a file
+    chosen = Signal(SavedCall)  # to be called again
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        words = self.tr("Saved calls: call one again, save this one, run all as tests or over rows")
+        self.setIcon(icon("save"))
+        self.setToolTip(words)
+        self.setAccessibleName(words)
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setStyleSheet("QToolButton::menu-indicator { image: none; }")
+        self._can_save = False
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._open)
+        self.setMenu(self._menu)
+        self.show_calls(())
+
+    def allow_saving(self, allowed: bool) -> None:
+        """Whether there is a call that could be saved."""
+        self._can_save = allowed
+
+    def show_calls(self, calls: Sequence[SavedCall]) -> None:
+        """List the saved calls of the tool."""
+        self._menu.clear()
+        for call in calls[:_MOST_LISTED]:
+            words = reveal(call.name, lines=False).replace("&", "&&")
+            action = self._menu.addAction(icon("rotate-ccw"), words)
+            action.triggered.connect(partial(self._choose, call))
+        self._menu.addSeparator()
+        save = self._menu.addAction(self.tr("Save this call"))
+        save.setEnabled(self._can_save)
+        save.triggered.connect(self.request_save)
+        everything = self._menu.addAction(self.tr("Saved calls and rows…"))
+        everything.triggered.connect(self.request_calls)
+
+    def _open(self) -> None:
+        self.show_calls(())
+        self.request_saved.emit()
+
+    def _choose(self, call: SavedCall, _: bool = False) -> None:
+        self.chosen.emit(call)
 
 
 class TryPanel(QWidget):
@@ -329,8 +367,3 @@ class TryPanel(QWidget):
     def _say(self, text: str, tone: str) -> None:
         paint_text(self.status, tone)
         self.status.setText(text)
-
-
-def duration_words(seconds: float) -> str:
-    """How long a call took."""
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

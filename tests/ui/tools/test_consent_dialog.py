@@ -16,8 +16,8 @@ from studio.core.tools.trust.definitions import ToolChange, ToolDefinition
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Doubt, Pin, Want
 from studio.ui.style.theme import DARK
-from studio.ui.tools.change_note import ChangeNote
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
+from studio.ui.tools.head import ChangeNote
 from studio.ui.tools.pane import ToolsPane
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
@@ -122,7 +122,7 @@ def test_a_new_server_is_asked_about_and_so_is_a_changed_one(
     qtbot.waitUntil(lambda: pane.model.row_of("forecast") == 0)
     # The same tool, but of another command: it says so, until the user allows it.
     pane.choose("forecast")
-    note = pane.detail.change
+    note = pane.detail.head.change
     assert note.isVisibleTo(pane)
     assert "--all" in note.difference.toPlainText()
     assert pane.model.index(0, 6).data() == "changed: asks"
