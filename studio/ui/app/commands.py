@@ -13,18 +13,16 @@ from PySide6.QtWidgets import QApplication
 
 from studio.core.resource_files import resource
 from studio.core.settings import Settings
-from studio.core.text.problem import Fix
 from studio.ui.app.editor_commands import EditorCommands
 from studio.ui.app.file_commands import ExchangeCommands, FileCommands
 from studio.ui.base.actions import EnabledMirror
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.window.toolbar import name_step
-from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
-    from studio.core.text.span import Span
     from studio.ui.app.comparisons import Comparisons
     from studio.ui.app.navigation import Chooser, Navigation
+    from studio.ui.app.page_coordinator import PageCoordinator
     from studio.ui.base.actions import ActionSet
     from studio.ui.dialogs.settings.dialog import SettingsDialog
     from studio.ui.run.pane import RunPane
@@ -42,16 +40,20 @@ class Commands(QObject):
     request_experiment = Signal()  # make one of the open prompt and its input sets
     request_row = Signal()  # keep the run that is shown as a row of an experiment
 
-    def __init__(self, window: WindowParts, panes: Callable[[], Panes]) -> None:
+    def __init__(
+        self, window: WindowParts, panes: Callable[[], Panes], page: PageCoordinator
+    ) -> None:
         """Begin.
 
         Args:
             window: the parts that commands work on.
             panes: the panes that stand when it is called; they come after the window.
+            page: the page in front, and its problems.
         """
         super().__init__(window.widget)
         self._window = window
         self._panes = panes
+        self._page = page
         self._mirror = EnabledMirror(self)
         self._editing = EditorCommands(window, self)
         self.files = FileCommands(window, self)
@@ -205,7 +207,7 @@ class Commands(QObject):
             "view.all_sides": window.docks.toggle_all,
             "view.maximize": self._maximize,
             "view.run_window": self._run_window,
-            "prompt.check": self.check,
+            "prompt.check": self._page.check,
             "prompt.compare": self._on_page(self._compare),
             "prompt.compare_saved": self._on_page(self._compare_saved),
             "prompt.compare_sets": self._on_page(self._compare_sets),
@@ -242,15 +244,6 @@ class Commands(QObject):
 
     # -- the prompt -----------------------------------------------------------------------------
 
-    def apply_fix(self, fix: object) -> None:
-        """Make a fix's edits, as one step that can be undone."""
-        page = self._window.tabs.current
-        document = self._window.tabs.document
-        if page is None or document is None or not isinstance(fix, Fix):
-            return
-        if page.assist.apply(fix, document.source.text):
-            page.editor.setFocus()
-
     def declare_input(self, name: str) -> None:
         """Declare an input in the front matter, as one step that can be undone."""
         from studio.core.prompty.edit.edits import declare_input
@@ -273,20 +266,6 @@ class Commands(QObject):
                     "caret on the tool or the role. Other places are in the Run pane's diagram."
                 ),
             )
-
-    def check(self) -> None:
-        """Show all problems, and go to the first one."""
-        page, document = self._window.tabs.current, self._window.tabs.document
-        self._window.docks.show("problems")
-        if page is None or document is None:
-            return
-        if not page.editor.problems:
-            self._window.services.messages.say(
-                Notification("success", self.tr("No problems found."), key="check")
-            )
-            return
-        first: Span = page.editor.problems[0].span
-        page.editor.reveal(first)
 
     def settings(self) -> None:
         """Open the settings."""

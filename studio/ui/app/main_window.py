@@ -20,7 +20,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QMenuBar, QWidget
 
 from studio.ui.app.commands import Commands
-from studio.ui.base.actions import CLOSING, EDITING, ActionSet
+from studio.ui.app.page_coordinator import PageCoordinator
+from studio.ui.base.actions import ActionSet
 from studio.ui.base.menus import BESIDE_PANES, add_actions, own_menu
 from studio.ui.editor.tabs.tabs import EditorTabs
 from studio.ui.files.pane import FilesPane
@@ -39,14 +40,10 @@ from studio.ui.window.welcome import WelcomePage
 from studio.viewmodels.app.notifications import Notification
 
 if TYPE_CHECKING:
-    from studio.core.prompty.document import PromptDocument
     from studio.core.settings import Settings
-    from studio.core.text.problem import Problem
     from studio.ui.app.files_coordinator import FilesCoordinator
     from studio.ui.base.services import Services
-    from studio.ui.editor.page.page import EditorPage
     from studio.ui.files.tree import FilesTree
-    from studio.ui.problems.pane import ProblemsPane
 
 _RECOVERY_MS = 500
 """After the first paint: looking for what a crash left must not hold the window up."""
@@ -59,8 +56,6 @@ _TITLE_BAR = 40
 class MainWindow(QMainWindow):
     """The studio's window. Its owner hands in ready panes and listens to its signals."""
 
-    document_changed = Signal(object)  # PromptDocument of the shown text, or None
-    caret_moved = Signal(int)  # offset in that text
     request_closing = Signal()  # the window is asked to close; the user may still stay
     closing = Signal()  # the user agreed to close; let go of everything
 
@@ -81,7 +76,6 @@ class MainWindow(QMainWindow):
         # Before any widget is made: fonts and metrics are taken when widgets are laid out.
         self._fonts = fonts_of(services.settings.value)
         apply_theme(_application(), theme_for(services.settings.value.theme), self._fonts)
-        self._extra: tuple[Problem, ...] = ()
         self._escaped_at: int | None = None
         """When the Esc was pressed that may be the first of two, by the keyboard's clock."""
         self._recovery = QTimer(self)
@@ -106,7 +100,8 @@ class MainWindow(QMainWindow):
             self.docks, self.status, self.toolbar, self.run_choices, self.recent_menu,
         )  # fmt: skip
         """What is handed to all that works with the window."""
-        self.commands = Commands(self.parts, lambda: self.panes)
+        self.page_coordinator = PageCoordinator(self.parts)
+        self.commands = Commands(self.parts, lambda: self.panes, self.page_coordinator)
         self._wire()
         self._begin()
         if not keep_places:
@@ -139,9 +134,9 @@ class MainWindow(QMainWindow):
     def _wire(self) -> None:
         """Every connection between the parts, on one page."""
         tabs, messages = self.tabs, self.services.messages
-        tabs.current_changed.connect(self._on_page)
-        tabs.parsed.connect(self._on_parsed)
-        tabs.caret_moved.connect(self._on_caret)
+        tabs.current_changed.connect(self.page_coordinator.show_page)
+        tabs.parsed.connect(self.page_coordinator.show_document)
+        tabs.caret_moved.connect(self.page_coordinator.show_caret)
         tabs.title_changed.connect(self._on_title)
         tabs.opened.connect(self._on_opened)
         tabs.request_zoom.connect(self.commands.zoom)
@@ -178,7 +173,7 @@ class MainWindow(QMainWindow):
         if self.panes.preview is not None:
             self.panes.preview.request_reveal.connect(self.tabs.reveal)
             self.panes.preview.request_reveal.connect(lambda _: self.docks.show_center())
-            self.caret_moved.connect(self.panes.preview.show_caret)
+            self.page_coordinator.caret_moved.connect(self.panes.preview.show_caret)
         if self.panes.run is not None:
             self.commands.connect_run(self.panes.run)
 
@@ -192,24 +187,12 @@ class MainWindow(QMainWindow):
     def _begin(self) -> None:
         settings = self.services.settings.value
         self._on_settings(settings)
-        self._on_page(None)
+        self.page_coordinator.show_page(None)
         self._on_title("")
         self._arranged = not self.services.is_safe and self.docks.restore()
         if settings.folders:
             self.files.set_roots(settings.folders)
         self._recovery.start(_RECOVERY_MS)
-
-    @cached_property
-    def problems(self) -> ProblemsPane:
-        """The list of problems, made with the first document that was read."""
-        from studio.ui.problems.pane import ProblemsPane
-
-        pane = ProblemsPane()
-        pane.request_reveal.connect(self.tabs.reveal)
-        pane.request_go.connect(self.tabs.go_to)
-        pane.request_fix.connect(self.commands.apply_fix)
-        self.docks.fill({"problems": pane})
-        return pane
 
     @cached_property
     def _files_coordinator(self) -> FilesCoordinator:
@@ -232,8 +215,7 @@ class MainWindow(QMainWindow):
 
     def take_panes(self, panes: Panes) -> None:
         """Put panes into the places that were kept for them."""
-        if "problems" not in self.__dict__:
-            self.problems.clear()
+        self.page_coordinator.list_problems()
         self.panes = panes
         named = {
             "tools": panes.tools,
@@ -244,11 +226,6 @@ class MainWindow(QMainWindow):
         }
         self.docks.fill({name: pane for name, pane in named.items() if pane is not None})
         self._wire_panes()
-
-    def show_more_problems(self, problems: tuple[Problem, ...]) -> None:
-        """Add problems that later stages found (rendering, reading) to the document's own."""
-        self._extra = problems
-        self._show_problems()
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colors everywhere."""
@@ -262,59 +239,6 @@ class MainWindow(QMainWindow):
 
     def _on_tree(self, tree: FilesTree) -> None:
         self._files_coordinator.take(tree)
-
-    def _on_page(self, page: EditorPage | None) -> None:
-        self._extra = ()
-        self.actions_by_id.enable(EDITING, enabled=page is not None)
-        self.actions_by_id.enable(CLOSING, enabled=self.tabs.sides.has_tabs)
-        self.docks.set_prompt(page is not None or not self.tabs.sides.has_tabs)
-        if page is None:
-            self.outline.set_document(None)
-            if "problems" in self.__dict__:
-                self.problems.clear()
-            self.status.clear_document()
-            self.document_changed.emit(None)
-            return
-        self._on_caret(page.editor.caret())
-        if page.document is not None:
-            self._on_parsed(page.document)
-
-    def _on_parsed(self, document: PromptDocument) -> None:
-        page = self.tabs.current
-        self._extra = ()
-        self.outline.set_document(document)
-        self.status.set_document(document)
-        if page is not None:
-            file = page.controller.file
-            self.status.set_file(file.encoding, file.newline, bom=bool(file.bom))
-        self._show_problems()
-        self.document_changed.emit(document)
-
-    def _show_problems(self) -> None:
-        from studio.core.prompty.checks.echoes import without_echoes
-
-        page, document = self.tabs.current, self.tabs.document
-        if page is None or document is None:
-            return
-        known = {(problem.code, problem.span) for problem in document.problems}
-        extra = dict.fromkeys(self._extra)
-        more = tuple(each for each in extra if (each.code, each.span) not in known)
-        told = tuple(without_echoes(document, (*document.problems, *more)))
-        problems = page.controller.findings(told)
-        if problems != page.editor.problems:
-            page.editor.set_problems(problems)
-        self.problems.set_problems(problems, document.source)
-        self.status.set_problems(problems)
-
-    def _on_caret(self, offset: int) -> None:
-        page = self.tabs.current
-        if page is None:
-            return
-        self.status.set_place(
-            page.editor.source(), offset, len(page.editor.textCursor().selectedText())
-        )
-        self.outline.show_caret(offset)
-        self.caret_moved.emit(offset)
 
     def _on_title(self, title: str) -> None:
         shown = title or "Prompt Studio"

@@ -175,12 +175,12 @@ class Workbench(QObject):
     def _wire(self) -> None:  # noqa: PLR0915 - a list, to be read on one page
         """Every connection between panes, on one page."""
         window, choices, document = self.window, self.window.run_choices, self.document
-        window.document_changed.connect(document.show_document)
-        window.document_changed.connect(self._on_prompt)
+        window.page_coordinator.document_changed.connect(document.show_document)
+        window.page_coordinator.document_changed.connect(self._on_prompt)
         window.commands.trust_changed.connect(self.tools.reload)
         window.commands.trust_changed.connect(document.show_trust)
         window.closing.connect(self.close)
-        document.problems_found.connect(window.show_more_problems)
+        document.problems_found.connect(window.page_coordinator.show_more_problems)
         document.trust_changed.connect(self._tell_exchange_trust)
         document.target_changed.connect(self._tell_exchange_target)
         document.refused.connect(self.run_coordinator.refuse)
@@ -202,7 +202,7 @@ class Workbench(QObject):
         self.preview.probed.connect(self.preview_pane.show_probe)
         self.preview_pane.request_probe.connect(self.preview.probe)
         self.preview_pane.request_input.connect(document.focus_input)
-        self.preview_pane.request_fix.connect(window.commands.apply_fix)
+        self.preview_pane.request_fix.connect(window.page_coordinator.apply_fix)
         # tools
         self.tools.registry_changed.connect(self.tools_pane.show_registry)
         self.tools.registry_changed.connect(document.show_registry)
@@ -262,7 +262,7 @@ class Workbench(QObject):
         self.run.state_changed.connect(self.run_marks.show_view)
         self.run.state_changed.connect(self.run_pane.show_view)
         views.moved.connect(self.run_marks.show_cursor)
-        window.document_changed.connect(self.run_marks.light)
+        window.page_coordinator.document_changed.connect(self.run_marks.light)
         window.docks.changed.connect(self.run_marks.light)
         self.run.state_changed.connect(self._on_run)
         self.run.state_changed.connect(self.coordinator.show_speed)

@@ -33,7 +33,9 @@ def prompt(tmp_path: Path) -> Path:
 
 
 def open_and_parse(window: MainWindow, path: Path, qtbot: QtBot) -> EditorPage:
-    with qtbot.waitSignal(window.document_changed, check_params_cb=lambda doc: doc is not None):
+    with qtbot.waitSignal(
+        window.page_coordinator.document_changed, check_params_cb=lambda doc: doc is not None
+    ):
         page = window.tabs.open(path)
     assert page is not None
     return page
@@ -69,10 +71,10 @@ def test_typing_shows_problems_outline_status_and_dirty_mark(
     window: MainWindow, prompt: Path, qtbot: QtBot
 ) -> None:
     page = open_and_parse(window, prompt, qtbot)
-    assert "town" in window.problems._list.topLevelItem(0).text(0)
+    assert "town" in window.page_coordinator.problems._list.topLevelItem(0).text(0)
     assert window.status._problems.text().strip() == "1 warning"
     page.editor.moveCursor(QTextCursor.MoveOperation.End)
-    with qtbot.waitSignal(window.document_changed):
+    with qtbot.waitSignal(window.page_coordinator.document_changed):
         qtbot.keyClicks(page.editor, "user:")
         qtbot.keyClick(page.editor, Qt.Key.Key_Return)
         qtbot.keyClicks(page.editor, "Hello")
@@ -93,12 +95,14 @@ def test_a_project_says_which_problems_are_shown(
     prompt.write_text("---\nname: a\n---\nsystem:\nHi {{ town | title }}\n", encoding="utf-8")
     page = open_and_parse(window, prompt, qtbot)
     assert [item.code for item in page.editor.problems] == ["portable-filter"]
-    assert window.problems._list.topLevelItemCount() == 1
+    assert window.page_coordinator.problems._list.topLevelItemCount() == 1
 
 
 def test_a_problem_leads_to_its_place(window: MainWindow, prompt: Path, qtbot: QtBot) -> None:
     open_and_parse(window, prompt, qtbot)
-    window.problems._list.itemActivated.emit(window.problems._list.topLevelItem(0), 0)
+    window.page_coordinator.problems._list.itemActivated.emit(
+        window.page_coordinator.problems._list.topLevelItem(0), 0
+    )
     page = window.tabs.current
     assert page is not None
     assert "town" in page.editor.marks.flashed

@@ -65,7 +65,7 @@ def test_a_fix_offered_in_problems_is_made_and_undone(window: MainWindow, qtbot:
     page = window.tabs.new(text)
     qtbot.waitUntil(lambda: bool(page.editor.problems))
     fixes = [fix for problem in page.editor.problems for fix in problem.fixes]
-    window.problems.request_fix.emit(fixes[0])
+    window.page_coordinator.problems.request_fix.emit(fixes[0])
     assert page.editor.text() != text
     window.actions_by_id["edit.undo"].trigger()
     assert page.editor.text() == text
@@ -102,11 +102,13 @@ def test_more_problems_of_later_stages_join_and_leave(window: MainWindow, qtbot:
     page = window.tabs.new("system:\nHello\n")
     qtbot.waitUntil(lambda: window.tabs.document is not None)
     late = Problem("late", Severity.WARNING, "Found while rendering.", Span(8, 13))
-    window.show_more_problems((late, late))
-    assert window.problems._list.topLevelItem(0).text(0) == "Found while rendering."
+    window.page_coordinator.show_more_problems((late, late))
+    assert (
+        window.page_coordinator.problems._list.topLevelItem(0).text(0) == "Found while rendering."
+    )
     assert late in page.editor.problems
-    window.show_more_problems(())
-    assert window.problems._list.topLevelItemCount() == 0
+    window.page_coordinator.show_more_problems(())
+    assert window.page_coordinator.problems._list.topLevelItemCount() == 0
     assert page.editor.problems == ()
 
 

@@ -162,9 +162,9 @@ def test_a_list_without_a_menu_has_its_rows_and_the_windows_actions(
 def test_a_problem_has_its_fixes_and_the_windows_actions(window: MainWindow, qtbot: QtBot) -> None:
     page = window.tabs.new("---\nname: [\n---\nuser:\nHi\n")
     qtbot.waitUntil(lambda: page.document is not None)
-    tree = window.problems.findChild(QTreeWidget)
+    tree = window.page_coordinator.problems.findChild(QTreeWidget)
     assert tree is not None
     qtbot.waitUntil(lambda: tree.topLevelItemCount() > 0)
-    offered = said(window.problems.menu_for(tree.topLevelItem(0)))
+    offered = said(window.page_coordinator.problems.menu_for(tree.topLevelItem(0)))
     assert "Go to its text\tReturn" in [each.replace("Enter", "Return") for each in offered]
     assert "Next problem\tF8" in offered

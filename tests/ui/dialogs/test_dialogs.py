@@ -198,7 +198,9 @@ def test_export_shows_checks_and_writes_what_it_shows(
 ) -> None:
     path = tmp_path / "a.prompty"
     path.write_text("system:\nHi {{ town }}\n", encoding="utf-8")
-    with qtbot.waitSignal(window.document_changed, check_params_cb=lambda doc: doc is not None):
+    with qtbot.waitSignal(
+        window.page_coordinator.document_changed, check_params_cb=lambda doc: doc is not None
+    ):
         window.tabs.open(path)
     window.actions_by_id["file.export"].trigger()
     dialog = shown(window, ExportDialog)

@@ -54,7 +54,9 @@ def shown(window: MainWindow, kind: type[QDialog]) -> QDialog:
 
 def open_prompt(window: MainWindow, qtbot: QtBot, path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-    with qtbot.waitSignal(window.document_changed, check_params_cb=lambda doc: doc is not None):
+    with qtbot.waitSignal(
+        window.page_coordinator.document_changed, check_params_cb=lambda doc: doc is not None
+    ):
         window.tabs.open(path)
 
 

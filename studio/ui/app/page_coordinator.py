@@ -1,0 +1,137 @@
+"""Stands between the page that is shown and what tells of it: outline, problems, status bar.
+
+These stand from the first paint on; the panes that come later follow by `DocumentCoordinator`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from studio.core.text.problem import Fix, Problem
+from studio.ui.base.actions import CLOSING, EDITING
+from studio.ui.window.parts import WindowParts
+from studio.viewmodels.app.notifications import Notification
+
+if TYPE_CHECKING:
+    from studio.core.prompty.document import PromptDocument
+    from studio.ui.editor.page.page import EditorPage
+    from studio.ui.problems.pane import ProblemsPane
+
+
+class PageCoordinator(QObject):
+    """Hands the text in front, its problems and its caret to whatever shows them."""
+
+    document_changed = Signal(object)  # PromptDocument of the shown text, or None
+    caret_moved = Signal(int)  # offset in that text
+
+    def __init__(self, window: WindowParts) -> None:
+        """Make it; nothing is shown before `show_page`."""
+        super().__init__(window.widget)
+        self._window = window
+        self._extra: tuple[Problem, ...] = ()
+        """What later stages found."""
+
+    def show_page(self, page: EditorPage | None) -> None:
+        """Show what is known of a page; nothing where none is in front."""
+        self._extra = ()
+        self._window.actions.enable(EDITING, enabled=page is not None)
+        self._window.actions.enable(CLOSING, enabled=self._window.tabs.sides.has_tabs)
+        self._window.docks.set_prompt(page is not None or not self._window.tabs.sides.has_tabs)
+        if page is None:
+            self._window.outline.set_document(None)
+            if "problems" in self.__dict__:
+                self.problems.clear()
+            self._window.status.clear_document()
+            self.document_changed.emit(None)
+            return
+        self.show_caret(page.editor.caret())
+        if page.document is not None:
+            self.show_document(page.document)
+
+    def show_document(self, document: PromptDocument) -> None:
+        """Show a text that was read."""
+        page = self._window.tabs.current
+        self._extra = ()
+        self._window.outline.set_document(document)
+        self._window.status.set_document(document)
+        if page is not None:
+            file = page.controller.file
+            self._window.status.set_file(file.encoding, file.newline, bom=bool(file.bom))
+        self._show_problems()
+        self.document_changed.emit(document)
+
+    def show_caret(self, offset: int) -> None:
+        """Show where the caret is."""
+        page = self._window.tabs.current
+        if page is None:
+            return
+        self._window.status.set_place(
+            page.editor.source(), offset, len(page.editor.textCursor().selectedText())
+        )
+        self._window.outline.show_caret(offset)
+        self.caret_moved.emit(offset)
+
+    # -- problems -------------------------------------------------------------------------------
+
+    @cached_property
+    def problems(self) -> ProblemsPane:
+        """The list of problems, made with the first document that was read."""
+        from studio.ui.problems.pane import ProblemsPane
+
+        pane = ProblemsPane()
+        pane.request_reveal.connect(self._window.tabs.reveal)
+        pane.request_go.connect(self._window.tabs.go_to)
+        pane.request_fix.connect(self.apply_fix)
+        self._window.docks.fill({"problems": pane})
+        return pane
+
+    def list_problems(self) -> None:
+        """Make the list of problems, empty, where no document has asked for it."""
+        if "problems" not in self.__dict__:
+            self.problems.clear()
+
+    def show_more_problems(self, problems: tuple[Problem, ...]) -> None:
+        """Add problems that later stages found (rendering, reading) to the document's own."""
+        self._extra = problems
+        self._show_problems()
+
+    def apply_fix(self, fix: Fix) -> None:
+        """Make a fix's edits, as one step that can be undone."""
+        page = self._window.tabs.current
+        document = self._window.tabs.document
+        if page is None or document is None:
+            return
+        if page.assist.apply(fix, document.source.text):
+            page.editor.setFocus()
+
+    def check(self) -> None:
+        """Show all problems, and go to the first one."""
+        page, document = self._window.tabs.current, self._window.tabs.document
+        self._window.docks.show("problems")
+        if page is None or document is None:
+            return
+        if not page.editor.problems:
+            self._window.services.messages.say(
+                Notification("success", self.tr("No problems found."), key="check")
+            )
+            return
+        page.editor.reveal(page.editor.problems[0].span)
+
+    def _show_problems(self) -> None:
+        from studio.core.prompty.checks.echoes import without_echoes
+
+        page, document = self._window.tabs.current, self._window.tabs.document
+        if page is None or document is None:
+            return
+        known = {(problem.code, problem.span) for problem in document.problems}
+        extra = dict.fromkeys(self._extra)
+        more = tuple(each for each in extra if (each.code, each.span) not in known)
+        told = tuple(without_echoes(document, (*document.problems, *more)))
+        problems = page.controller.findings(told)
+        if problems != page.editor.problems:
+            page.editor.set_problems(problems)
+        self.problems.set_problems(problems, document.source)
+        self._window.status.set_problems(problems)
