@@ -7,35 +7,21 @@ own notification; a server that then answers nothing any more is ended and start
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Literal, assert_never
+from dataclasses import dataclass, field
+from typing import Literal
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
-from studio.core.tools.imports import MCP, import_packages
 from studio.core.tools.limits import DEFAULT_LIMITS, ToolLimits
 from studio.core.tools.mcp.asking import AskForInput, CallTime
-from studio.core.tools.mcp.child import LONGEST_LOG, ChildProcess
-from studio.core.tools.mcp.child_bounds import ChildBounds
 from studio.core.tools.mcp.connection import ConnectionLost, McpConnection, ServerRefusal
-from studio.core.tools.mcp.login import LoginRefusedError, ServerLogin
+from studio.core.tools.mcp.connector import Connector
 from studio.core.tools.mcp.offers import complete_offer, list_offers, open_offer
-from studio.core.tools.mcp.server_config import (
-    HttpServer,
-    ServerAddress,
-    StdioServer,
-    address_pin,
-    expand,
-    shown_command,
-)
-from studio.core.tools.mcp.streams import Opener, over_child, safe_environment
-from studio.core.tools.mcp.values import HttpNotes
+from studio.core.tools.mcp.server_config import ServerAddress, address_pin
 from studio.core.tools.python_server.cutting import cut
 from studio.core.tools.source import (
     OfferContent,
@@ -52,13 +38,8 @@ _HOW_TO_BE_ASKED = (
     '\n(This server asks in the way of older protocols: write "protocol": "2025-11-25" beside its '
     "command or address in the file that names it.)"
 )
-_ERROR_LINE = re.compile(r"[\w.]*(?:Error|Exception|error|fatal|panic)\b.{0,9}:")
-_LEAVING_SECONDS = 2.0
 _SIGN_OF_LIFE_SECONDS = 2.0
 _FRESH_SECONDS = 30.0  # asked at every pause in typing; a list is asked for again after this time
-_MOST_UNREAD = 20  # lines on a server's output that are no messages; further ones are not told
-_NOT_STREAMABLE = (400, 404, 405, 406, 415, 501)  # how servers for events alone refuse
-_LOGIN_SECONDS = 300.0  # the user reads, types, and looks for a password
 _PATIENCE_SECONDS = 5.0  # and a server that could not be started is not tried again before
 
 
@@ -102,19 +83,16 @@ class McpSource:
         self.traffic = TrafficLog()
         """What went to it and came from it."""
         self._time = CallTime(limits.seconds, ask, name)
-        self._login = ServerLogin(self._time.ask)
+        self._connector = Connector(
+            address, limits, environment, self._time.ask, self._changed, self.traffic
+        )
         self._name = name
         self._address = address
         self._allowed = allowed
         self._limits = limits
-        self._environment = environment
-        self._child: ChildProcess | None = None
         self._connection: McpConnection | None = None
         self._opening = asyncio.Lock()
         self._calls = 0
-        self._log = ""
-        self._unread = 0
-        self._notes = HttpNotes()
         self._listed: tuple[float, tuple[ToolSpec, ...]] | None = None
         self._facts: ServerFacts | None = None
         self._failure: tuple[float, ToolSourceError] | None = None
@@ -133,15 +111,8 @@ class McpSource:
     @property
     def log(self) -> str:
         """The newest of what the server wrote on its error stream and logged by the protocol."""
-        if self._child is not None:
-            self._log += self._child.take_log()
-            ending = self._ending
-            if ending and ending not in self._log:
-                self._log += f"{ending}\n"
-        if self._connection is not None:
-            self._log += self._connection.take_messages()
-        self._log = self._log[-LONGEST_LOG:]
-        return self._log
+        messages = self._connection.take_messages() if self._connection is not None else ""
+        return self._connector.read_log(messages)
 
     async def list_tools(self) -> tuple[ToolSpec, ...]:
         """Every tool that the document allows.
@@ -162,7 +133,7 @@ class McpSource:
                 f"{self.label} did not list its tools within {self._limits.start_seconds:g} s"
             ) from error
         except (ServerRefusal, ConnectionLost) as error:
-            reason = self._reason(error)
+            reason = self._connector.reason(error)
             await self.restart()
             raise ToolSourceError(f"{self.label} does not list its tools: {reason}") from error
         specs = tuple(
@@ -203,7 +174,7 @@ class McpSource:
         except TimeoutError as error:
             raise ToolSourceError(f"did not answer within {self._limits.seconds:g} s") from error
         except (ServerRefusal, ConnectionLost) as error:
-            raise ToolSourceError(self._reason(error)) from error
+            raise ToolSourceError(self._connector.reason(error)) from error
 
     async def complete(
         self, offer: ServerOffer, argument: str, text: str, given: Mapping[str, str]
@@ -245,9 +216,9 @@ class McpSource:
             status = "timeout"
             self._check_later(connection)
         except ServerRefusal as error:
-            text, status = self._reason(error), "error"
+            text, status = self._connector.reason(error), "error"
         except ConnectionLost as error:
-            text = f"{self.label} went away while it ran {name}: {self._reason(error)}"
+            text = f"{self.label} went away while it ran {name}: {self._connector.reason(error)}"
             status = "crashed"
             await self.restart()
         except BaseException:
@@ -265,9 +236,9 @@ class McpSource:
 
     async def restart(self) -> None:
         """End the server; the next question starts it again."""
-        connection, child = self._connection, self._child
         _ = self.log
-        self._connection = self._child = self._listed = self._facts = None
+        connection, child = self._connection, self._connector.take_child()
+        self._connection = self._listed = self._facts = None
         if connection is not None:
             await connection.abandon()
         if child is not None:
@@ -277,7 +248,7 @@ class McpSource:
         """Say goodbye; a server that does not leave is ended."""
         for task in tuple(self._endings):
             task.cancel()
-        self._login.close()
+        self._connector.close()
         await self.restart()
 
     async def _connected(self) -> McpConnection:
@@ -288,132 +259,17 @@ class McpSource:
                 raise self._failure[1].with_traceback(None)
             await self.restart()
             try:
-                self._connection = await self._open()
+                self._connection = await self._connector.connect()
             except ToolSourceError as error:
-                reason = await self._ended_by(error) or self._reason(error)
-                log = self.log.strip()
+                reason = await self._connector.failure(error)
                 await self.restart()
-                last = f" ({_telling_line(log)})" if log else ""
-                failure = ToolSourceError(f"{self.label} {reason}{last}")
+                failure = ToolSourceError(f"{self.label} {reason}")
                 self._failure = (time.monotonic(), failure)
                 raise failure from error
             except BaseException:
                 await self.restart()
                 raise
             return self._connection
-
-    async def _open(self) -> McpConnection:
-        await import_packages(MCP)
-        try:
-            match self._address:
-                case HttpServer():
-                    return await self._reach(self._address)
-                case StdioServer():
-                    opener = over_child(await self._start(self._address), self._note_unread)
-                case _:
-                    assert_never(self._address)
-        except LookupError as error:
-            raise ToolSourceError(f"cannot be reached: {error.args[0]}") from error
-        return await self._connect(opener)
-
-    async def _connect(self, opener: Opener, *, is_old: bool = False) -> McpConnection:
-        login = self._address.login if isinstance(self._address, HttpServer) else None
-        is_by_user = login is not None and login.in_browser
-        return await McpConnection.open(
-            opener,
-            _LOGIN_SECONDS if is_by_user else self._limits.start_seconds,
-            self._changed,
-            self._time.ask,
-            is_old=is_old or self._address.is_old,
-            traffic=self.traffic,
-        )
-
-    async def _reach(self, server: HttpServer) -> McpConnection:
-        """Connect by streamable HTTP; where a server refuses that, as old ones do, by events."""
-        from studio.core.tools.mcp.http_streams import over_events, over_http
-
-        known = self._environment()
-        headers = {key: expand(text, known) for key, text in server.headers.items()}
-        url = expand(server.url, known)
-        most = int(self._limits.answer_megabytes * 1024**2)
-        self._notes = HttpNotes()
-        auth = None
-        if server.login is not None:
-            login = replace(
-                server.login,
-                client_id=expand(server.login.client_id, known),
-                client_secret=expand(server.login.client_secret, known),
-                issuer=expand(server.login.issuer, known),
-            )
-            try:
-                auth = await self._login.auth(url, login)
-            except LoginRefusedError as error:
-                raise ToolSourceError(str(error)) from error
-        if server.transport != "sse":
-            try:
-                return await self._connect(over_http(url, headers, most, self._notes, auth))
-            except ToolSourceError:
-                if self._notes.status not in _NOT_STREAMABLE:
-                    raise
-        notes = HttpNotes()
-        try:
-            connection = await self._connect(
-                over_events(url, headers, most, notes, auth), is_old=True
-            )
-        except ToolSourceError:
-            if server.transport == "sse":
-                self._notes = notes
-            raise
-        self._notes = notes
-        return connection
-
-    async def _start(self, server: StdioServer) -> ChildProcess:
-        known = self._environment()
-        command = expand(server.command, known)
-        arguments = [expand(text, known) for text in server.arguments]
-        given = {key: expand(text, known) for key, text in server.environment.items()}
-        self._unread = 0
-        try:
-            self._child = await ChildProcess.start(
-                [command, *arguments],
-                cwd=server.folder or Path.cwd(),
-                env={**safe_environment(), **given},
-                bounds=ChildBounds(
-                    int(self._limits.answer_megabytes * 1024**2),
-                    self._limits.resident_megabytes * 1024**2,
-                ),
-            )
-        except OSError as error:
-            shown = shown_command(server.command, server.arguments)
-            raise ToolSourceError(f"cannot be started: {error.strerror}: {shown}") from error
-        return self._child
-
-    @property
-    def _ending(self) -> str:
-        """Why the studio ended the process; empty where it did not."""
-        passed = self._child.ended_for if self._child is not None else ""
-        return f"the studio ended it, because {passed}" if passed else ""
-
-    async def _ended_by(self, error: Exception) -> str:
-        """How a program ended that closed its output before it was connected; empty for others."""
-        if self._child is None or self._ending or "onnection closed" not in str(error):
-            return ""
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._child.wait(), _LEAVING_SECONDS)
-        code = self._child.exit_code
-        if code is None:
-            return "closed its output before it answered"
-        return f"ended before it answered (exit code {code})"
-
-    def _reason(self, error: Exception) -> str:
-        """Why it failed: a bound that it passed, what it said by HTTP, or the error's own text."""
-        return self._ending or self._login.refused or self._notes.failure or str(error)
-
-    def _note_unread(self, text: str) -> None:
-        self._unread += 1
-        if self._unread > _MOST_UNREAD:
-            return
-        self._log += f"on its output, where only messages may stand: {text}\n"
 
     def _changed(self) -> None:
         self._listed = self._facts = None
@@ -422,7 +278,7 @@ class McpSource:
 
     def _check_later(self, connection: McpConnection) -> None:
         """See whether the server still answers; one that hangs in a call does not, and is ended."""
-        if self._child is None:
+        if self._connector.child is None:
             return
         task = asyncio.create_task(self._check(connection))
         self._endings.add(task)
@@ -436,9 +292,3 @@ class McpSource:
         except (TimeoutError, ServerRefusal, ConnectionLost):
             if connection is self._connection:
                 await self.restart()
-
-
-def _telling_line(log: str) -> str:
-    """The line that says why a program ended: its last error; Node writes more after it."""
-    lines = log.splitlines()
-    return next((line for line in reversed(lines) if _ERROR_LINE.match(line)), lines[-1])
