@@ -18,9 +18,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from studio.core.text.problem import Problem, Severity
-from studio.ui.editor.text.painting.caret_line import CaretLine
 from studio.ui.editor.text.painting.gutter import Breakpoints, Gutter
-from studio.ui.editor.text.painting.rows import FrontLine, GhostValues, RunLines
+from studio.ui.editor.text.painting.rows import CaretLine, FrontLine, GhostValues, RunLines
 from studio.ui.editor.text.painting.scrolling import MarkBar, StickyHeader
 from studio.ui.editor.text.parse_tracker import ParseTracker
 from studio.ui.editor.text.prompt_text import PromptText

@@ -14,7 +14,7 @@ from studio.core.text.span import Span
 from studio.ui.editor.completion.assist import EditorAssist
 from studio.ui.editor.page.find_bar import FindBar
 from studio.ui.editor.page.naming import Naming
-from studio.ui.editor.text.painting.caret_line import CaretLine
+from studio.ui.editor.text.painting.rows import CaretLine
 from studio.ui.editor.text.view import PromptEditor
 from studio.ui.style.theme import DARK, LIGHT
 from tests.support.themes import wear
