@@ -37,8 +37,8 @@ def as_text(found: Sequence[CheckedFile], *, color: bool = False) -> str:
         if color:
             word = f"\x1b[{_COLORS[problem.severity]}m{word}\x1b[0m"
         where = f"{shown_path(file.source.path)}:{place.line}:{place.column}"
-        said = printable(f"{problem.code} {problem.message}")
-        lines.append(f"{printable(where)}: {word} {said}\n")
+        words = printable(f"{problem.code} {problem.message}")
+        lines.append(f"{printable(where)}: {word} {words}\n")
     return "".join(lines)
 
 

@@ -109,7 +109,7 @@ def offers(words: Sequence[str]) -> list[CompletionWord]:
     *before, begun = words
     if not before:
         window = [] if begun.startswith("-") else [CompletionWord(FILES)]
-        named = [CompletionWord(name, told) for name, (told, _) in COMMANDS.items()]
+        named = [CompletionWord(name, reported) for name, (reported, _) in COMMANDS.items()]
         return [*_fitting([*named, *_window_options()], begun), *window]
     if before[0] not in COMMANDS:
         return [
@@ -168,9 +168,9 @@ def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> list[Comp
 
 def _values(action: argparse.Action, begun: str) -> list[CompletionWord]:
     if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-        told = {each.dest: _told(each) for each in action._choices_actions}  # noqa: SLF001
+        descriptions = {each.dest: _told(each) for each in action._choices_actions}  # noqa: SLF001
         return _fitting(
-            [CompletionWord(name, told.get(name, "")) for name in action.choices], begun
+            [CompletionWord(name, descriptions.get(name, "")) for name in action.choices], begun
         )
     if action.choices is not None:
         return _fitting([CompletionWord(str(each)) for each in action.choices], begun)

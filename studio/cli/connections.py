@@ -148,8 +148,8 @@ def _list(options: argparse.Namespace) -> int:
         tell(f"prompt-studio: {problem}")
     if options.json:
         rows = [asdict(each) for each in connections.connections]
-        told = {"default": connections.default, "connections": rows}
-        print(json.dumps(told, ensure_ascii=False, indent=2))
+        values = {"default": connections.default, "connections": rows}
+        print(json.dumps(values, ensure_ascii=False, indent=2))
     else:
         for each in connections.connections:
             mark = "*" if each.name == connections.default else " "
@@ -176,8 +176,8 @@ def _add(options: argparse.Namespace) -> int:
     others = [each.name for each in connections.connections]
     wrong = problems_of(made, others)
     if wrong:
-        told = (f"{_OPTIONS.get(field, field)}: {problem}" for field, problem in wrong.items())
-        raise UsageError(" ".join(told))
+        lines = (f"{_OPTIONS.get(field, field)}: {problem}" for field, problem in wrong.items())
+        raise UsageError(" ".join(lines))
     if made.is_remote and not address_of(made):
         raise UsageError("the connection needs an address: --url")
     default = made.name if options.default else connections.default

@@ -98,8 +98,8 @@ def _export(options: argparse.Namespace) -> int:
         state = "same messages and tools" if each.is_same else each.difference
         tell(f"prompt-studio: round trip, {each.name}: {state}")
     if made.round_trips:
-        told = f"by the rules of {made.judge}" if made.judge else "by this program only"
-        tell(f"prompt-studio: read back {told}")
+        words = f"by the rules of {made.judge}" if made.judge else "by this program only"
+        tell(f"prompt-studio: read back {words}")
     for loss in made.losses:
         tell(f"{options.file}: lost or changed: {loss}")
     if options.run_in is not None and not _judged(options, source, made):
@@ -111,8 +111,8 @@ def _export(options: argparse.Namespace) -> int:
         tell(f"prompt-studio: nothing was written: {_way_out(made, options)}")
         return PROBLEMS
     if options.out is not None and not options.force and _is_other(options.out, made):
-        told = "the prompt itself" if _is_same_file(options.out, options.file) else "there already"
-        raise UsageError(f"{options.out} is {told}; use --force to overwrite it")
+        words = "the prompt itself" if _is_same_file(options.out, options.file) else "there already"
+        raise UsageError(f"{options.out} is {words}; use --force to overwrite it")
     _put(options.out, made)
     return FINE
 
@@ -204,8 +204,8 @@ def _import(options: argparse.Namespace) -> int:
     if options.out is None:
         sys.stdout.write(made.text)
         if made.input_sets:
-            told = "input sets are only written with -o"
-            tell(f"prompt-studio: {told}: {', '.join(made.input_sets)}")
+            words = "input sets are only written with -o"
+            tell(f"prompt-studio: {words}: {', '.join(made.input_sets)}")
         if made.experiment:
             tell("prompt-studio: the experiment is only written with -o")
         return FINE

@@ -151,8 +151,8 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
             words += f", {used.cached_tokens:,} from the cache"
         cost = f"${used.cost:.6f}" if used.cost is not None else "cost unknown" if price else ""
         source = f" ({price})" if price and used.cost is not None else ""
-        told = "; ".join(filter(None, (words, cost + source, _pace(state))))
-        tell(f"({told})")
+        text = "; ".join(filter(None, (words, cost + source, _pace(state))))
+        tell(f"({text})")
     made = Counter(name for step in steps_of(state) for name in step.repairs)
     if made:
         names = ", ".join(f"{name} ({count})" for name, count in made.items())

@@ -123,9 +123,9 @@ def renamed(path: Path, name: str) -> Path:
         FileError: it is not a name.
     """
     if name in ("", ".", "..") or not _NAME.fullmatch(name):
-        said = translate("Files", "{name!r} is not a name for a file.").format(name=name)
+        words = translate("Files", "{name!r} is not a name for a file.").format(name=name)
         hint = translate("Files", "A name has no / and no \\; folders are made in the tree.")
-        raise FileError(said, hint)
+        raise FileError(words, hint)
     return path.with_name(name)
 
 
@@ -204,8 +204,8 @@ def rewrite(names: NamedIn) -> None:
     """
     file = read_file(names.path)
     if any(file.text[each.span.start : each.span.end] != names.old for each in names.edits):
-        said = translate("Files", "{name!r} was changed meanwhile.").format(name=names.path.name)
-        raise FileError(said, translate("Files", "Nothing was changed."))
+        words = translate("Files", "{name!r} was changed meanwhile.").format(name=names.path.name)
+        raise FileError(words, translate("Files", "Nothing was changed."))
     write_file(names.path, replace(file, text=apply_edits(file.text, names.edits)))
 
 
@@ -239,21 +239,21 @@ def _inside(folder: Path, name: str) -> Path:
     """The place of a name that may have folders in it, and never leads out of its folder."""
     parts = name.replace("\\", "/").split("/")
     if any(part in ("", ".", "..") or not _NAME.fullmatch(part) for part in parts):
-        said = translate("Files", "{name!r} is not a name for a file.").format(name=name)
+        words = translate("Files", "{name!r} is not a name for a file.").format(name=name)
         hint = translate("Files", "Write a name, or folders and a name: drafts/first.prompty.")
-        raise FileError(said, hint)
+        raise FileError(words, hint)
     return folder.joinpath(*parts)
 
 
 def _refuse_taken(path: Path) -> None:
     if os.path.lexists(path):
-        said = translate("Files", "There is something named {name!r} already.")
-        raise FileError(said.format(name=path.name), translate("Files", "Choose another name."))
+        words = translate("Files", "There is something named {name!r} already.")
+        raise FileError(words.format(name=path.name), translate("Files", "Choose another name."))
 
 
 def _failed(path: Path, error: OSError) -> FileError:
-    said = translate("Files", "{name!r}: {reason}.")
+    words = translate("Files", "{name!r}: {reason}.")
     return FileError(
-        said.format(name=path.name, reason=error.strerror or error),
+        words.format(name=path.name, reason=error.strerror or error),
         translate("Files", "Nothing was changed."),
     )

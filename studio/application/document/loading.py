@@ -61,10 +61,10 @@ def loaded_parts(document: PromptDocument) -> tuple[LoadedPart, ...]:
 
 def loading_summary(document: PromptDocument) -> str:
     """When its parts are loaded, in a line."""
-    told = (
+    lines = (
         f"{part.when}: about {counted(part.tokens, 'token')}" for part in loaded_parts(document)
     )
-    return "; ".join((document.dialect_reason, *told))
+    return "; ".join((document.dialect_reason, *lines))
 
 
 def _named_files(document: PromptDocument, body: str) -> list[Path]:

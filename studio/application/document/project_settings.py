@@ -84,8 +84,8 @@ class ProjectFindings:
         """
         unique = dict.fromkeys((*found, *self.problems))
         in_order = sorted(unique, key=lambda problem: problem.span)
-        told = without_echoes(document, in_order)
-        return tuple(problem for problem in told if self.settings.shows(problem))
+        problems = without_echoes(document, in_order)
+        return tuple(problem for problem in problems if self.settings.shows(problem))
 
 
 def project_findings(

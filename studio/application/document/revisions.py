@@ -64,12 +64,12 @@ def revisions(path: Path) -> tuple[Revision, ...]:
     Empty where there is no repository.
     """
     form = "--format=%x01%H%x00%ct%x00%s"
-    said = run_git(
+    output = run_git(
         path.parent, "log", "--follow", "--name-only", "-z", form,
         f"--max-count={_MOST_REVISIONS}", "--", f"./{path.name}",
     )  # fmt: skip
     found = []
-    for entry in (said or b"").decode("utf-8", "replace").split("\1"):
+    for entry in (output or b"").decode("utf-8", "replace").split("\1"):
         name, when, title, *named = (*entry.split("\0"), "", "", "")
         if name and when.isdigit():
             moment = datetime.fromtimestamp(int(when), tz=UTC)

@@ -91,8 +91,8 @@ def _models(offered: Sequence[str]) -> list[CompletionItem]:
         for name in offered
     }
     for name, window in known_models():
-        told = translate("Completion", "{number}k tokens of context").format(number=window // 1000)
-        found.setdefault(name, CompletionItem(name, name, told if window else "", "value"))
+        words = translate("Completion", "{number}k tokens of context").format(number=window // 1000)
+        found.setdefault(name, CompletionItem(name, name, words if window else "", "value"))
     return list(found.values())
 
 

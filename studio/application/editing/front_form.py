@@ -136,8 +136,8 @@ def read_value(field: FrontField, typed: str) -> Json:
         try:
             number = int(text) if field.kind == "integer" else float(text)
         except ValueError as error:
-            said = translate("FrontForm", "{text!r} is not a number.")
-            raise FrontFormError(said.format(text=text)) from error
+            words = translate("FrontForm", "{text!r} is not a number.")
+            raise FrontFormError(words.format(text=text)) from error
         return int(text) if text.lstrip("+-").isdigit() else number
     if field.kind == "json":
         try:
@@ -164,11 +164,11 @@ def add_input(document: PromptDocument, name: str) -> tuple[TextEdit, ...]:
         FrontFormError: the name is taken, or is none.
     """
     if not name.isidentifier():
-        said = translate("FrontForm", "{name!r} is not a name: letters, digits and _ only.")
-        raise FrontFormError(said.format(name=name))
+        words = translate("FrontForm", "{name!r} is not a name: letters, digits and _ only.")
+        raise FrontFormError(words.format(name=name))
     if document.input(name) is not None:
-        said = translate("FrontForm", "There is an input {name!r} already.")
-        raise FrontFormError(said.format(name=name))
+        words = translate("FrontForm", "There is an input {name!r} already.")
+        raise FrontFormError(words.format(name=name))
     return adds_only(document, declare_input(document, name), ("inputs",))
 
 
@@ -266,8 +266,8 @@ def _field(document: PromptDocument, path: KeyPath, key: Key | None) -> FrontFie
     if kind != "json" and isinstance(value, Mapping | list):
         kind = "json"
     choices = key.values if key is not None else ()
-    said = key.help if key is not None else ""
-    return FrontField(path, kind, said, value, tuple(choices), label=str(path[-1]))
+    help_text = key.help if key is not None else ""
+    return FrontField(path, kind, help_text, value, tuple(choices), label=str(path[-1]))
 
 
 def _key(parent: KeyPath, name: str) -> Key | None:

@@ -42,16 +42,18 @@ def add_tool(
             own.
     """
     if not re.fullmatch(r"[\w-]+", name):
-        said = translate("FrontForm", "{name!r} is not a name of a tool: letters, digits, _ and -.")
-        raise FrontFormError(said.format(name=name))
+        words = translate(
+            "FrontForm", "{name!r} is not a name of a tool: letters, digits, _ and -."
+        )
+        raise FrontFormError(words.format(name=name))
     if document.dialect == "legacy":
         raise FrontFormError(
             translate("FrontForm", "Prompty 1 declares tools under model: write it in the text.")
         )
     tools = document.data.get("tools")
     if name in _names(tools):
-        said = translate("FrontForm", "There is a tool {name!r} already.")
-        raise FrontFormError(said.format(name=name))
+        words = translate("FrontForm", "There is a tool {name!r} already.")
+        raise FrontFormError(words.format(name=name))
     given = {"kind": kind, **_first_keys(name, kind)}
     written = write_scalar(name)
     pairs = [f"{key}: {write_scalar(value)}" for key, value in given.items()]
@@ -170,8 +172,8 @@ def adds_only(
 
 
 def _of_its_own(path: KeyPath) -> FrontFormError:
-    said = translate("FrontForm", "{key} is written in a form of its own: change it in the text.")
-    return FrontFormError(said.format(key=".".join(map(str, path))))
+    words = translate("FrontForm", "{key} is written in a form of its own: change it in the text.")
+    return FrontFormError(words.format(key=".".join(map(str, path))))
 
 
 def _leaves(value: Json, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Json]]:

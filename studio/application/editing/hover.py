@@ -68,14 +68,14 @@ def _variable(document: PromptDocument, offset: int, editor_context: EditorConte
     name, default = found
     known = editor_context.environment()
     if known is None:
-        said = translate("Hover", "not looked up: this folder is not trusted")
+        words = translate("Hover", "not looked up: this folder is not trusted")
     elif name in known:
-        said = translate("Hover", "set in the environment; its value is not shown")
+        words = translate("Hover", "set in the environment; its value is not shown")
     elif default is not None:
-        said = translate("Hover", "not set; the default is used")
+        words = translate("Hover", "not set; the default is used")
     else:
-        said = translate("Hover", "not set, and there is no default")
-    return f"<b>{escape(name)}</b>: {escape(said)}"
+        words = translate("Hover", "not set, and there is no default")
+    return f"<b>{escape(name)}</b>: {escape(words)}"
 
 
 def _file(document: PromptDocument, offset: int) -> str:
@@ -85,10 +85,10 @@ def _file(document: PromptDocument, offset: int) -> str:
     own = document.source.path
     path = own.parent / name if own is not None else Path(name)
     try:
-        said = translate("Hover", "{size:,} bytes; F12 opens it").format(size=path.stat().st_size)
+        words = translate("Hover", "{size:,} bytes; F12 opens it").format(size=path.stat().st_size)
     except OSError:
-        said = translate("Hover", "there is no such file beside the prompt")
-    return f"<b>{escape(name)}</b>: {escape(said)}"
+        words = translate("Hover", "there is no such file beside the prompt")
+    return f"<b>{escape(name)}</b>: {escape(words)}"
 
 
 def _field(document: PromptDocument, offset: int, editor_context: EditorContext) -> str:
@@ -97,8 +97,8 @@ def _field(document: PromptDocument, offset: int, editor_context: EditorContext)
     if use is None:
         return ""
     if use.path[0] == LOOP:
-        said = LOOP_FIELDS.get(use.path[-1], "") if len(use.path) == 2 else ""
-        return f"<b>loop.{escape(use.path[-1])}</b><br>{escape(said)}" if said else ""
+        words = LOOP_FIELDS.get(use.path[-1], "") if len(use.path) == 2 else ""
+        return f"<b>loop.{escape(use.path[-1])}</b><br>{escape(words)}" if words else ""
     known = known_at(document, use.path, editor_context.given)
     if not known.declared and not known.values:
         return ""
@@ -108,8 +108,8 @@ def _field(document: PromptDocument, offset: int, editor_context: EditorContext)
     lines += [escape(declared.description) for declared in known.declared if declared.description]
     values = list(dict.fromkeys(_masked(use.path[-1], value) for value in known.values))
     if values:
-        said = translate("Hover", "Values: <code>{values}</code>")
-        lines.append(said.format(values="</code>, <code>".join(values[:_MOST_VALUES])))
+        words = translate("Hover", "Values: <code>{values}</code>")
+        lines.append(words.format(values="</code>, <code>".join(values[:_MOST_VALUES])))
     return "<br>".join(lines)
 
 
@@ -133,8 +133,8 @@ def _of_template(document: PromptDocument, offset: int) -> str:
         return f"<b>{escape(word)}</b><br>{escape(table[word])}"
     for names, source in reversed(loops_at(text, offset)):
         if word in names:
-            said = translate("Completion", "each of {source}").format(source=source)
-            return f"<b>{escape(word)}</b>: {escape(said)}"
+            words = translate("Completion", "each of {source}").format(source=source)
+            return f"<b>{escape(word)}</b>: {escape(words)}"
     return ""
 
 
@@ -156,8 +156,8 @@ def _parameter(name: str, editor_context: EditorContext) -> str:
     lines = [translate("Hover", "<b>{name}</b>: a parameter of the run").format(name=escape(name))]
     if name in editor_context.values:
         shown = mask_secrets({name: editor_context.values[name]})
-        said = translate("Hover", "Value now: <code>{value}</code>")
-        lines.append(said.format(value=_value(shown[name])))
+        words = translate("Hover", "Value now: <code>{value}</code>")
+        lines.append(words.format(value=_value(shown[name])))
     return "<br>".join(lines)
 
 

@@ -243,10 +243,10 @@ def _fields(
     if path == (LOOP,):
         return _words(known_words.LOOP_FIELDS, "word")
     known = known_at(document or PromptDocument(SourceText("")), path, given)
-    said = known_words.ITEM_FIELDS.get(path[-2], {}) if path[-1] == EACH and len(path) > 1 else {}
+    fields = known_words.ITEM_FIELDS.get(path[-2], {}) if path[-1] == EACH and len(path) > 1 else {}
     return [
-        CompletionItem(name, name, _told(known.at(name), said.get(name, "")), "input")
-        for name in (known.fields if known.fields else said)
+        CompletionItem(name, name, _told(known.at(name), fields.get(name, "")), "input")
+        for name in (known.fields if known.fields else fields)
     ]
 
 

@@ -121,12 +121,12 @@ def difference(result: ExportResult, path: Path | None) -> Difference:
     if path is not None and path.is_file():
         if result.data is not None:
             same = _bytes(path) == result.data
-            told = (
+            words = (
                 _tr("the same bytes are there already")
                 if same
                 else _tr("other bytes are there now")
             )
-            return Difference(f"{path.name}: {told}")
+            return Difference(f"{path.name}: {words}")
         content = _bytes(path)
         old = content.decode("utf-8", "replace") if content is not None else None
         name = _tr("{name} as it is now").format(name=path.name)

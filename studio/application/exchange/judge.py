@@ -198,8 +198,8 @@ def _ask(
     try:
         answer: Json = json.loads(last)
     except ValueError as error:
-        told = done.stderr.strip().rpartition("\n")[2] or "nothing"
-        raise NoJudgeError(f"{python} gave no answer: {told}") from error
+        words = done.stderr.strip().rpartition("\n")[2] or "nothing"
+        raise NoJudgeError(f"{python} gave no answer: {words}") from error
     return answer if isinstance(answer, Mapping) else {}
 
 

@@ -95,8 +95,8 @@ def asked_cell(state: RunState, journal: bytes, waited: float, *, is_timed: bool
     refused = sum(call.status == "rejected" for step in steps for call in step.calls)
     if state.status in ("failed", "stopped", "interrupted"):
         error = state.error
-        said = error.message if error is not None else f"The run ended as {state.status}."
-        return AskedCell(None, said, journal, refused)
+        words = error.message if error is not None else f"The run ended as {state.status}."
+        return AskedCell(None, words, journal, refused)
     last = steps[-1].reply if steps else None
     calls = tuple(
         MadeCall(call.tool, dict(call.arguments or {}), is_error=call.is_error,

@@ -163,8 +163,8 @@ async def generate_rows(
             spent = state.usage.cost
             cost = cost + spent if cost is not None and spent is not None else None
             if state.answer is None:
-                said = state.error.message if state.error is not None else state.status
-                left_out.append(_tr("{kind}: no answer ({said})").format(kind=kind, said=said))
+                words = state.error.message if state.error is not None else state.status
+                left_out.append(_tr("{kind}: no answer ({said})").format(kind=kind, said=words))
                 continue
             found += _rows(kind, state.answer, schema, seen, left_out)
     finally:
@@ -190,9 +190,9 @@ def _rows(
         values = {name: value for name, value in item.items() if name in properties}
         error = next(iter(validator.iter_errors(values)), None)
         if error is not None or not values:
-            said = error.message if error is not None else _tr("it has none of the inputs")
+            words = error.message if error is not None else _tr("it has none of the inputs")
             left_out.append(_tr("{kind}, row {number}: {said}").format(
-                kind=kind, number=number, said=said))  # fmt: skip
+                kind=kind, number=number, said=words))  # fmt: skip
             continue
         likeness = _likeness(values)
         if likeness in seen:

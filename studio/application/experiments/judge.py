@@ -103,8 +103,8 @@ class PromptJudge:
         state = await begin_run(plan, NoTools()).go()
         cost = state.usage.cost or 0.0
         if state.answer is None:
-            said = state.error.message if state.error is not None else state.status
-            raise UndecidedError(_tr("The judge did not answer: {said}").format(said=said))
+            words = state.error.message if state.error is not None else state.status
+            raise UndecidedError(_tr("The judge did not answer: {said}").format(said=words))
         verdict = verdict_of_reply(spec, state.answer)
         return replace(verdict, cost=cost)
 

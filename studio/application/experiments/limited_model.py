@@ -66,11 +66,11 @@ class LimitedModel(WrappingModel[ChatModel]):
             started = time.monotonic()
             began = await self._limiter.take()
             self.waited += began - started
-            said, failed = False, None
+            has_replied, failed = False, None
             try:
                 async with _closing(self._inner.stream(request)) as deltas:
                     async for delta in deltas:
-                        said = said or not isinstance(delta, ReplyNotice)
+                        has_replied = has_replied or not isinstance(delta, ReplyNotice)
                         yield delta
             except ModelError as error:
                 failed = error
@@ -81,7 +81,7 @@ class LimitedModel(WrappingModel[ChatModel]):
             if failed is None:
                 return
             spent = refusals >= _REFUSALS if refused else attempt >= self._retries
-            if said or not failed.retryable or spent:
+            if has_replied or not failed.retryable or spent:
                 failed.is_exhausted = True
                 raise failed
             if refused:

@@ -77,10 +77,10 @@ def _default(
     place = reference.span
     for each in findings.problems:
         line = source.position(each.span.start).line
-        told = message_at(file, place.start, f"{reference.path}:{line}: {each.message}")
+        problem = message_at(file, place.start, f"{reference.path}:{line}: {each.message}")
         if each.severity is Severity.ERROR:
-            raise ExperimentError(told)
-        warnings.append(told)
+            raise ExperimentError(problem)
+        warnings.append(problem)
     return named_at(case, place)
 
 

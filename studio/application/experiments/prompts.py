@@ -184,8 +184,8 @@ def _at_revision(entry: PromptEntry, folder: Folder) -> str:
     except subprocess.TimeoutExpired:
         raise ExperimentError(_tr("git does not answer.")) from None
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise ExperimentError(f"{entry.id}@{entry.revision}: {' '.join(said)}")
+        lines = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+        raise ExperimentError(f"{entry.id}@{entry.revision}: {' '.join(lines)}")
     return done.stdout.decode("utf-8-sig", errors="replace")
 
 

@@ -93,12 +93,12 @@ def report_of(
         )  # fmt: skip
     found = tuple(reports)
     agreements = _agreements(ledger, result)
-    said = [
+    lines = [
         *sentences_of(found, title, len(rows), is_whole=is_whole), *map(_agreed, agreements),
         *_preferred(ledger, result, names),
     ]  # fmt: skip
     return ExperimentReport(
-        head, found, title, len(rows), is_whole, tuple(said), slices.get("tags", {}), agreements
+        head, found, title, len(rows), is_whole, tuple(lines), slices.get("tags", {}), agreements
     )
 
 

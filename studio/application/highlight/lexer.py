@@ -82,9 +82,9 @@ def _front(text: str, state: State) -> tuple[tuple[Token, ...], State]:
     if text.rstrip() == state.delimiter:
         done = replace(state, zone="body", scalar=-1, stack=())
         return (Token(0, len(text), "fence"),), done
-    said = _TEMPLATE.match(text)
-    if said:
-        state = replace(state, template=cast("Template", said[1]))
+    template = _TEMPLATE.match(text)
+    if template:
+        state = replace(state, template=cast("Template", template[1]))
     return _yaml(text, state, "front")
 
 

@@ -85,7 +85,7 @@ def _head_row(head: GroupHead, rows: Sequence[HistoryRow]) -> HistoryRow:
     done = sum(run.status == "done" for run in runs)
     words = _tr("1 run") if head.count == 1 else _tr("{count:,} runs").format(count=head.count)
     costs = [run.cost for run in runs if run.cost is not None]
-    told = {
+    sums = {
         "Prompt": f"{'▾' if head.is_open else '▸'} {head.key}",
         "Question": words,
         "End": _tr("{count:,} done").format(count=done),
@@ -95,5 +95,5 @@ def _head_row(head: GroupHead, rows: Sequence[HistoryRow]) -> HistoryRow:
         "Model calls": f"{sum(run.calls_model for run in runs):,}",
         "Tool calls": f"{sum(run.calls_tool for run in runs):,}",
     }
-    cells = tuple(told.get(name, "") for name in HEADS)
+    cells = tuple(sums.get(name, "") for name in HEADS)
     return HistoryRow(runs[0], cells, "plain", group=head.key)

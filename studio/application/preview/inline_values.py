@@ -75,9 +75,9 @@ def inline_values(
     for span in sorted(paths)[:_MOST_SHOWN]:
         written = text[span.start : span.end]
         if paths[span][0] in shown and _ONE_VALUE.fullmatch(written):
-            said = _said(paths[span], shown, is_loop=written.startswith("{%"))
-            if said:
-                found.append(InlineValue(span, said))
+            words = _said(paths[span], shown, is_loop=written.startswith("{%"))
+            if words:
+                found.append(InlineValue(span, words))
     return tuple(found)
 
 
@@ -97,5 +97,5 @@ def _said(path: tuple[str, ...], values: Mapping[str, Json], *, is_loop: bool) -
 
 def _distinct(known: Known, *, each: bool) -> list[str]:
     values = known.values[: _MOST_ITEMS + 1] if each else known.values[:1]
-    said = [short_value(value, 24 if each else _LONGEST) for value in values if value != ""]
-    return [*said[:_MOST_ITEMS], "…"] if len(said) > _MOST_ITEMS else said
+    lines = [short_value(value, 24 if each else _LONGEST) for value in values if value != ""]
+    return [*lines[:_MOST_ITEMS], "…"] if len(lines) > _MOST_ITEMS else lines

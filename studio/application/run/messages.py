@@ -191,8 +191,8 @@ class _Writer:
             changes.append(_tr("{plural} new").format(plural=plural(self._added, "line")))
         if self._removed:
             changes.append(_tr("{plural} gone").format(plural=plural(self._removed, "line")))
-        said = ", ".join(changes) or _tr("nothing new")
-        return f"{plural(len(sent), 'message')} · {said}"
+        words = ", ".join(changes) or _tr("nothing new")
+        return f"{plural(len(sent), 'message')} · {words}"
 
     def _fold_or_show(self, lines: list[str], keep_start: int, keep_end: int) -> None:
         hidden = len(lines) - keep_start - keep_end

@@ -119,12 +119,12 @@ def _words(step: Step) -> str:
         (_tr("{count} done"), "done"), (_tr("{count} running"), "running"),
         (_tr("{count} waiting"), "waits"), (_tr("{count} failed"), "failed"),
     )  # fmt: skip
-    told = [
+    lines = [
         words.format(count=found)
         for words, phase in counted
         if (found := sum(lane.phase == phase for lane in lanes))
     ]
-    return " · ".join([plural(count, "call"), *told])
+    return " · ".join([plural(count, "call"), *lines])
 
 
 def _reply_row(step: Step, began: float, *, is_now: bool) -> WaterfallRow:

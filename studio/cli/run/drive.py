@@ -180,8 +180,8 @@ async def _go(
         stream=None if options.json else streamed,
         kept=lambda reply: journal[0].keep_reply(reply) if journal else None,
     )
-    if past is None and (told := choice_words(run.state.setup.tools, toolbox.specs, scores)):
-        tell(f"prompt-studio: {told}")
+    if past is None and (words := choice_words(run.state.setup.tools, toolbox.specs, scores)):
+        tell(f"prompt-studio: {words}")
     if store is not None:
         journal.append(store.journal(run.state.setup.run))
     if plan.options.headless:

@@ -55,8 +55,8 @@ async def step_through(
             if run.state.pause is None or run.is_working or run.state.place is None:
                 await _either(going, changed)
                 continue
-            said = {each.id: describe(each) for each in run.gate.options.breakpoints}
-            tell(standing(run.state, said))
+            descriptions = {each.id: describe(each) for each in run.gate.options.breakpoints}
+            tell(standing(run.state, descriptions))
             if not await _ask(run, going, open_other):
                 return await going
     finally:

@@ -294,10 +294,10 @@ def _jsonl(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
             try:
                 value = parse_json(line.rstrip())
             except ValueError as error:
-                said = getattr(error, "msg", str(error))
+                words = getattr(error, "msg", str(error))
                 column = getattr(error, "colno", 1)
                 raise DatasetError(
-                    f"{path.name}, line {number}, column {column}: no JSON ({said})"
+                    f"{path.name}, line {number}, column {column}: no JSON ({words})"
                 ) from None
             yield _record(value, reference, path, number)
 

@@ -117,8 +117,8 @@ def _tools(tools: Sequence[ToolSpec]) -> Iterator[str]:
     yield "## Tools"
     yield ""
     for tool in tools:
-        told = f": {' '.join(tool.description.split())}" if tool.description else ""
-        yield f"- **{tool.name}**{told}"
+        words = f": {' '.join(tool.description.split())}" if tool.description else ""
+        yield f"- **{tool.name}**{words}"
         for item in argument_items(tool.parameters):
             need = "required" if item["required"] else "optional"
             what = f": {item['description']}" if item["description"] else ""

@@ -221,8 +221,8 @@ def _without_own(value: Json, losses: list[str]) -> Json:
             kind = item.get("type") if isinstance(item, Mapping) else None
             word = kind.removeprefix("not-") if isinstance(kind, str) else ""
             if word in _OWN_TYPES:
-                told = f"promptfoo knows no assertion {kind!r}; it is left out."
-                losses += [told] if told not in losses else []
+                words = f"promptfoo knows no assertion {kind!r}; it is left out."
+                losses += [words] if words not in losses else []
             else:
                 found.append(_without_own(item, losses))
         return found

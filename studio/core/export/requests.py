@@ -174,8 +174,8 @@ def request_round_trips(
         found = [str(tool.get("name", "")) for tool in again[1]]
         made.append(compare(name, Meaning(expected), Meaning(_plain(again[0], provider))))
         if names != found and made[-1].is_same:
-            told = f"the tools are {', '.join(found) or 'none'} instead of {', '.join(names)}."
-            made[-1] = replace(made[-1], difference=told)
+            words = f"the tools are {', '.join(found) or 'none'} instead of {', '.join(names)}."
+            made[-1] = replace(made[-1], difference=words)
         made[-1] = replace(made[-1], tools=len(found))
     return tuple(made)
 

@@ -141,12 +141,12 @@ def runtime_rounds(
         try:
             got = prepare_as_runtime(replace(again, inputs=values))
         except RuntimeRefusal as error:
-            told = f"{name} does not take it: {error}."
+            difference = f"{name} does not take it: {error}."
         else:
             loose = dialect == "legacy"
-            told = first_difference(
+            difference = first_difference(
                 comparable(prepared.messages.messages, loose=loose), comparable(got, loose=loose)
             )
-            told = f"in {name}, {told}" if told else ""
-        found.append(replace(each, difference=each.difference or told))
+            difference = f"in {name}, {difference}" if difference else ""
+        found.append(replace(each, difference=each.difference or difference))
     return tuple(found)

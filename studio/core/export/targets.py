@@ -102,6 +102,8 @@ class PluginTarget:
             if not isinstance(made, ExportResult):
                 raise TypeError(f"make() gave {type(made).__name__}, no ExportResult")
         except Exception as error:  # noqa: BLE001 - foreign code; nothing is written, the error is told
-            told = Problem("plugin-failed", Severity.ERROR, fault(self.plugin, error), Span(0, 0))
-            return ExportResult("", (told,), blocked=True)
+            problem = Problem(
+                "plugin-failed", Severity.ERROR, fault(self.plugin, error), Span(0, 0)
+            )
+            return ExportResult("", (problem,), blocked=True)
         return made

@@ -50,7 +50,7 @@ def settled_for_code(source: ExportSource) -> tuple[PromptDocument, tuple[str, .
     Code holds the parameters of messages as inputs of its own; model and options are constants.
     Variables stay references: they are looked up when the code runs.
     """
-    document, told = _with_fixed_parameters(source)
+    document, reported = _with_fixed_parameters(source)
     front = document.front_matter
     names = [
         reference.argument
@@ -58,16 +58,16 @@ def settled_for_code(source: ExportSource) -> tuple[PromptDocument, tuple[str, .
         if reference.protocol == "file"
     ]
     if not names:
-        return document, told
+        return document, reported
     context = source.references
     if context is None or not context.trusted:
         return document, (
-            *told,
+            *reported,
             *(f"The file {each} is not read, and is left out." for each in names),
         )
     only: tuple[Protocol, ...] = ("file",)
     filled, problems = resolve_document(document, context, only=only)
-    return filled, (*told, *(problem.message for problem in problems))
+    return filled, (*reported, *(problem.message for problem in problems))
 
 
 def _with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[str, ...]]:
@@ -89,10 +89,10 @@ def _with_fixed_parameters(source: ExportSource) -> tuple[PromptDocument, tuple[
         for item in document.parameters
         if any(front.start <= span.start < front.end for span in item.uses)
     ]
-    told = tuple(
+    lines = tuple(
         f"The parameter {name!r} of the settings is fixed to its value of now."
         if name in given
         else f"The parameter {name!r} of the settings has no value; its reference stays as written."
         for name in names
     )
-    return filled, told
+    return filled, lines

@@ -19,13 +19,13 @@ def make_checked(target: ExportTarget, source: ExportSource) -> ExportResult:
     made = _with_errors(target.make(source), source)
     document = source.document
     written = made.text.encode("utf-8", "replace") + (made.data or b"")
-    told = [
+    lines = [
         f"A key goes along that is written in line {document.source.position(place.start).line}: "
         "whoever gets the file can use it. Write ${env:NAME} there instead."
         for place, value in written_secrets(document)
         if any(form in written for form in _forms(value))
     ]
-    return replace(made, losses=tuple(dict.fromkeys((*told, *made.losses)))) if told else made
+    return replace(made, losses=tuple(dict.fromkeys((*lines, *made.losses)))) if lines else made
 
 
 def _with_errors(made: ExportResult, source: ExportSource) -> ExportResult:

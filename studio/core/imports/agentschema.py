@@ -48,8 +48,8 @@ def import_agent_schema(text: str) -> Imported:
     reading = read_yaml(text)
     data = reading.value
     if reading.broken or not isinstance(data, Mapping):
-        told = reading.problems[0].message if reading.problems else "it is not a mapping of keys."
-        raise ImportFailure(f"The YAML cannot be read: {told}")
+        words = reading.problems[0].message if reading.problems else "it is not a mapping of keys."
+        raise ImportFailure(f"The YAML cannot be read: {words}")
     kind = data.get("kind", "prompt")
     if str(kind).lower() != "prompt":
         raise ImportFailure(f"This is an agent of kind {kind!r}; only prompt agents are prompts.")

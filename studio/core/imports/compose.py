@@ -179,9 +179,9 @@ def _marker(work: Composition, message: Message) -> str:
     pairs = []
     for key, value in message.attributes.items():
         if re.fullmatch(r"\w+", key) and isinstance(value, str | int | float | bool):
-            told = f'"{value}"' if isinstance(value, str) else write_scalar(value)
+            words = f'"{value}"' if isinstance(value, str) else write_scalar(value)
             if not (isinstance(value, str) and ('"' in value or "\n" in value)):
-                pairs.append(f"{key}={told}")
+                pairs.append(f"{key}={words}")
                 continue
         work.notes.append(f"{message.role}: the attribute {key} has no place in a role marker.")
     return f"{message.role}[{', '.join(pairs)}]:" if pairs else f"{message.role}:"

@@ -66,8 +66,8 @@ def import_promptfoo(
     reading = read_yaml(text)
     data = reading.value
     if not isinstance(data, Mapping) or reading.broken:
-        told = reading.problems[0].message.removeprefix("Invalid frontmatter: ")
-        raise ImportFailure(f"The YAML cannot be read: {told}")
+        words = reading.problems[0].message.removeprefix("Invalid frontmatter: ")
+        raise ImportFailure(f"The YAML cannot be read: {words}")
     prompts = list(prompts_of(data.get("prompts"), read, find))
     if not prompts:
         raise ImportFailure("The configuration holds no prompts.")

@@ -126,10 +126,10 @@ def asserted_experiment(data: JsonObject) -> tuple[JsonObject, tuple[str, ...]]:
     files = [item for item in tests if isinstance(item, str)]
     if not files and not any(isinstance(item, Mapping) and item.get("assert") for item in tests):
         return {}, ()
-    told = ["tests: what they assert of answers goes into an experiment file beside the prompt."]
+    lines = ["tests: what they assert of answers goes into an experiment file beside the prompt."]
     if files:
-        told.append(f"tests: {', '.join(files)} must lie beside that file.")
-    return {key: data[key] for key in _KEYS if key in data}, tuple(told)
+        lines.append(f"tests: {', '.join(files)} must lie beside that file.")
+    return {key: data[key] for key in _KEYS if key in data}, tuple(lines)
 
 
 def _tests(data: JsonObject) -> Iterator[Json]:

@@ -148,8 +148,8 @@ def checked(made: Imported) -> Imported:
     lacks = any(not (each.has_sample or each.has_default) for each in document.inputs)
     shown = prepare(document, {}, preview=True).problems
     # What fails for want of a value says nothing about the template.
-    said = (each for each in shown if not (lacks and each.code == VALUE))
-    found = (*document.problems, *said)
+    problems = (each for each in shown if not (lacks and each.code == VALUE))
+    found = (*document.problems, *problems)
     error = next((item for item in found if item.severity is Severity.ERROR), None)
     if error is not None:
         line = document.source.position(error.span.start).line

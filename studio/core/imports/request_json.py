@@ -181,8 +181,8 @@ def _with_known_required(name: str, schema: JsonObject, work: Composition) -> Js
     missing = [each for each in required if each not in properties]
     if not missing:
         return schema
-    told = ", ".join(map(repr, missing))
-    work.notes.append(f"tools.{name}: it requires {told}, which it does not describe; left out.")
+    words = ", ".join(map(repr, missing))
+    work.notes.append(f"tools.{name}: it requires {words}, which it does not describe; left out.")
     kept = [each for each in required if each in properties]
     rest = {key: value for key, value in schema.items() if key != "required"}
     return {**rest, "required": kept} if kept else rest

@@ -81,8 +81,10 @@ def facts_of(
     tried = connection.tried if connection is not None else {}
     if tried.get("model") == model_id and (found := _found(tried)):
         facts = replace(facts, capabilities=_with(facts.capabilities, found), source="its test")
-    if listed is not None and (told := _told(listed)):
-        facts = replace(facts, capabilities=_with(facts.capabilities, told), source="the server")
+    if listed is not None and (abilities := _told(listed)):
+        facts = replace(
+            facts, capabilities=_with(facts.capabilities, abilities), source="the server"
+        )
     if listed is not None and facts.price is None:
         facts = replace(facts, price=_listed_price(listed))
     if corrections:
@@ -121,34 +123,34 @@ def _told(listed: JsonObject) -> dict[str, Json]:
     places = (listed, meta if isinstance(meta, Mapping) else {})
     windows = (place.get(key) for place in places for key in (*_WINDOW_KEYS, "n_ctx"))
     window = next((each for each in windows if isinstance(each, int) and each > 0), None)
-    told: dict[str, Json] = {} if window is None else {"context_window": window}
-    told |= _told_by_ollama(listed)
+    abilities: dict[str, Json] = {} if window is None else {"context_window": window}
+    abilities |= _told_by_ollama(listed)
     taken = listed.get("supported_parameters")
     if isinstance(taken, list) and taken:
-        told["tools"] = "tools" in taken
-        told["stop"] = "stop" in taken
-        told["json_schema"] = "structured_outputs" in taken or "response_format" in taken
+        abilities["tools"] = "tools" in taken
+        abilities["stop"] = "stop" in taken
+        abilities["json_schema"] = "structured_outputs" in taken or "response_format" in taken
     shape = listed.get("architecture")
     modalities = shape.get("input_modalities") if isinstance(shape, Mapping) else None
     if isinstance(modalities, list) and modalities:
-        told["vision"] = "image" in modalities
-    return told
+        abilities["vision"] = "image" in modalities
+    return abilities
 
 
 def _told_by_ollama(listed: JsonObject) -> dict[str, Json]:
     """What Ollama's `/api/show` says: the window that the model has, or that its file sets."""
-    told: dict[str, Json] = {}
+    abilities: dict[str, Json] = {}
     about = listed.get("model_info")
     for key, value in about.items() if isinstance(about, Mapping) else ():
         if key.endswith(".context_length") and isinstance(value, int) and value > 0:
-            told["context_window"] = value
+            abilities["context_window"] = value
     parameters = re.search(r"(?m)^num_ctx\s+(\d{1,9})\s*$", str(listed.get("parameters", "")))
     if parameters is not None:
-        told["context_window"] = int(parameters[1])
+        abilities["context_window"] = int(parameters[1])
     able = listed.get("capabilities")
     if isinstance(able, list) and "completion" in able:
-        told["tools"], told["vision"] = "tools" in able, "vision" in able
-    return told
+        abilities["tools"], abilities["vision"] = "tools" in able, "vision" in able
+    return abilities
 
 
 def _listed_price(listed: JsonObject) -> EnteredPrice | None:

@@ -87,8 +87,8 @@ def grammar_level(connection: Connection) -> GrammarLevel:
     gets what a syntax needs.
     """
     default: GrammarLevel = "syntax" if connection.settings.get("weights") else DEFAULT_LEVEL
-    said = connection.settings.get("grammar")
-    return next((level for level in LEVELS if level == said), default)
+    setting = connection.settings.get("grammar")
+    return next((level for level in LEVELS if level == setting), default)
 
 
 def embedded_settings(connection: Connection) -> EmbeddedSettings:

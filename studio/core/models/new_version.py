@@ -73,10 +73,10 @@ async def find_new_version(
 def own_origin() -> str:
     """The folder or file that this studio was installed from; empty where an index gave it."""
     try:
-        said = distribution(PROJECT).read_text("direct_url.json")
+        text = distribution(PROJECT).read_text("direct_url.json")
     except PackageNotFoundError:
         return "a folder"
-    return str(json.loads(said)["url"]) if said else ""
+    return str(json.loads(text)["url"]) if text else ""
 
 
 def newest_of(files: Iterable[IndexFile]) -> str:
@@ -123,8 +123,8 @@ async def _apt_policy() -> str:
             "apt-cache", "policy", PROJECT, env=environment,
             stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
-        said, _ = await asyncio.wait_for(asked.communicate(), _APT_SECONDS)
+        words, _ = await asyncio.wait_for(asked.communicate(), _APT_SECONDS)
     except (OSError, TimeoutError):
         message = "This system's apt cannot be asked for newer versions."
         raise ModelError("unreachable", message) from None
-    return said.decode("utf-8", "replace")
+    return words.decode("utf-8", "replace")

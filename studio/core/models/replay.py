@@ -99,8 +99,8 @@ class RecordingModel(WrappingModel[ChatModel]):
                 yield delta
         except ModelError as error:
             deltas += mask.close()
-            said = (self._masker.mask(text) for text in (error.message, error.hint))
-            self._write(request, deltas, (error.kind, *said))
+            texts = (self._masker.mask(text) for text in (error.message, error.hint))
+            self._write(request, deltas, (error.kind, *texts))
             raise
         deltas += mask.close()
         self._write(request, deltas, None)

@@ -31,12 +31,12 @@ def parallel_calls(document: PromptDocument) -> bool | None:
     `metadata.agent.parallel_tool_calls` says it of the run, and where it is missing the option
     `allowMultipleToolCalls`, which says it of the model.
     """
-    for said in (
+    for named in (
         agent_settings(document).get("parallel_tool_calls"),
         document.model.options.get("allowMultipleToolCalls"),
     ):
-        if isinstance(said, bool):
-            return said
+        if isinstance(named, bool):
+            return named
     return None
 
 

@@ -26,8 +26,8 @@ def tool_difference(expected: Sequence[ToolSpec], got: Sequence[ToolSpec]) -> st
     if tool_meaning(expected) == tool_meaning(got):
         return ""
     names = {tool.name for tool in expected} ^ {tool.name for tool in got}
-    told = ", ".join(sorted(names)) or "their descriptions or parameters"
-    return f"the tools are different: {told}."
+    words = ", ".join(sorted(names)) or "their descriptions or parameters"
+    return f"the tools are different: {words}."
 
 
 def meaning(messages: Sequence[Message]) -> list[object]:

@@ -99,8 +99,8 @@ def prepare(
 def _told_by_checks(document: PromptDocument, rendering: Rendering) -> Rendering:
     """The rendering with its problems as the document tells them: with what fixes them."""
     known = {(problem.code, problem.span): problem for problem in document.problems}
-    told = (known.get((problem.code, problem.span), problem) for problem in rendering.problems)
-    return replace(rendering, problems=tuple(told))
+    problems = (known.get((problem.code, problem.span), problem) for problem in rendering.problems)
+    return replace(rendering, problems=tuple(problems))
 
 
 def _without_echoes(
@@ -124,8 +124,8 @@ def _without_echoes(
             problem.span.start <= span.start < problem.span.end for span in undeclared
         )
 
-    told = tuple(problem for problem in rendering.problems if not is_echo(problem))
-    return replace(rendering, problems=told)
+    problems = tuple(problem for problem in rendering.problems if not is_echo(problem))
+    return replace(rendering, problems=problems)
 
 
 def settled_document(

@@ -138,8 +138,8 @@ def _waiting(connection: sqlite3.Connection, line: RunSummary) -> RunSummary:
         "ORDER BY seq DESC LIMIT 1",
         (line.id,),
     ).fetchone()
-    told = json.loads(last[0]) if last is not None else {}
-    return replace(line, waits=told["reason"]) if told.get("t") == "Paused" else line
+    pause = json.loads(last[0]) if last is not None else {}
+    return replace(line, waits=pause["reason"]) if pause.get("t") == "Paused" else line
 
 
 def _line(row: Sequence[Any]) -> RunSummary:

@@ -134,5 +134,5 @@ def value_texts(messages: Sequence[Message]) -> list[tuple[str, str]]:
 
 def tool_text(tool: ToolSpec) -> str:
     """A tool as compact JSON, of which its cost is estimated."""
-    said = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":"), default=str)
+    fields = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"), default=str)

@@ -97,13 +97,13 @@ def _declared_entry(spec: ToolSpec, offered: tuple[SourceTools, ...], why_not: s
         )
         if found is None:
             continue
-        told = without_properties(found.parameters, tuple(spec.bindings))
+        parameters = without_properties(found.parameters, tuple(spec.bindings))
         merged = replace(
             spec,
             description=spec.description or found.description,
-            parameters=with_constraints(spec.parameters, told)
+            parameters=with_constraints(spec.parameters, parameters)
             if spec.parameters.get("properties")
-            else told,
+            else parameters,
             returns=found.returns,
             has_effects=spec.has_effects or found.has_effects,
             reads_only=spec.reads_only or (found.reads_only and not spec.has_effects),

@@ -122,8 +122,8 @@ def _provider_form(spec: ToolSpec, provider: Provider, title: str) -> ToolForm:
     request = to_request((), (spec,), _NAMELESS, provider=provider)
     sent = request.body.get("tools")
     text = _json(sent[0]) if isinstance(sent, list | tuple) and sent else ""
-    told = (TOOL_NAME, TOOL_NOT_SENT)
-    remarks = [problem.message for problem in request.problems if problem.code in told]
+    names = (TOOL_NAME, TOOL_NOT_SENT)
+    remarks = [problem.message for problem in request.problems if problem.code in names]
     return ToolForm(title, text, "json", " ".join(remarks))
 
 

@@ -108,10 +108,10 @@ def _messages(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
         blocks = _arranged(_blocks(message, draft), message.carried)
         if blocks and isinstance(blocks[-1], dict):
             _cached(blocks[-1], message)
-        said: dict[str, Json] = {"role": message.role, "content": blocks}
-        draft.origins.note_message(said, message)
+        body: dict[str, Json] = {"role": message.role, "content": blocks}
+        draft.origins.note_message(body, message)
         draft.origins.note(made, len(made), message_origin(message))
-        made.append(said)
+        made.append(body)
     if results:
         made.append({"role": "user", "content": results})
     return made
@@ -122,13 +122,13 @@ def _cached(block: dict[str, Json], message: Message) -> dict[str, Json]:
 
     `cache_control` of a message is a word (`ephemeral`), a time (`1h`), or the object itself.
     """
-    said = message.attributes.get("cache_control")
-    if isinstance(said, Mapping):
-        block["cache_control"] = dict(said)
-    elif said is not None and said is not False:
+    cached = message.attributes.get("cache_control")
+    if isinstance(cached, Mapping):
+        block["cache_control"] = dict(cached)
+    elif cached is not None and cached is not False:
         held: dict[str, Json] = {"type": "ephemeral"}
-        if said in ("5m", "1h"):
-            held["ttl"] = said
+        if cached in ("5m", "1h"):
+            held["ttl"] = cached
         block["cache_control"] = held
     return block
 

@@ -81,9 +81,9 @@ def gemini_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, J
         tools.append(described_tool(tool, draft, "parametersJsonSchema"))
     if tools:
         body["tools"] = [{"functionDeclarations": tools}]
-    said = draft.options(OPTIONS, _TAKEN)
-    body |= {name: value for name, value in said.items() if name in _BESIDE}
-    config = {name: value for name, value in said.items() if name not in _BESIDE}
+    settings = draft.options(OPTIONS, _TAKEN)
+    body |= {name: value for name, value in settings.items() if name in _BESIDE}
+    config = {name: value for name, value in settings.items() if name not in _BESIDE}
     if isinstance(effort := config.get("thinkingConfig"), str):
         config["thinkingConfig"] = (
             {"thinkingBudget": 0}
@@ -120,9 +120,9 @@ def _contents(messages: Sequence[Message], draft: RequestDraft) -> list[Json]:
         results = []
         role = "model" if message.role == "assistant" else "user"
         draft.origins.note(made, len(made), message_origin(message))
-        said: dict[str, Json] = {"role": role, "parts": _parts(message, draft)}
-        draft.origins.note_message(said, message)
-        made.append(said)
+        body: dict[str, Json] = {"role": role, "parts": _parts(message, draft)}
+        draft.origins.note_message(body, message)
+        made.append(body)
     return made
 
 

@@ -186,13 +186,13 @@ def _sent_name(value: Json, message: Message, draft: RequestDraft, rules: Messag
 
 def report_calls(messages: Sequence[Message], draft: RequestDraft, rules: MessageRules) -> None:
     """Report ids of calls that the provider refuses, each once."""
-    said: set[str] = set()
+    seen: set[str] = set()
     for message in messages:
         ids = [call.id for call in tool_calls(message)]
         ids += [result_id(message)] if message.role == "tool" else []
         for each in ids:
-            if each and each not in said and not rules.call_id.fullmatch(each):
-                said.add(each)
+            if each and each not in seen and not rules.call_id.fullmatch(each):
+                seen.add(each)
                 draft.report(
                     CALL_ID,
                     f"{rules.who}: the id of a call has {rules.call_id_words}, so {each[:80]!r} "

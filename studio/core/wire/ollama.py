@@ -57,11 +57,11 @@ def ollama_body(messages: Sequence[Message], draft: RequestDraft) -> dict[str, J
         talk.append(_message(message, messages[:index], draft))
         draft.origins.note(talk, index, message_origin(message))
     body["messages"] = talk
-    said = draft.options(OPTIONS, _TAKEN)
-    if "think" in said:
-        said["think"] = _EFFORTS.get(str(said["think"]), said["think"])
-    body |= {name: value for name, value in said.items() if name in _BESIDE}
-    options = {name: value for name, value in said.items() if name not in _BESIDE}
+    settings = draft.options(OPTIONS, _TAKEN)
+    if "think" in settings:
+        settings["think"] = _EFFORTS.get(str(settings["think"]), settings["think"])
+    body |= {name: value for name, value in settings.items() if name in _BESIDE}
+    options = {name: value for name, value in settings.items() if name not in _BESIDE}
     if options:
         body["options"] = options
         draft.note_nested(options, OPTIONS)

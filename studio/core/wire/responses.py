@@ -126,11 +126,11 @@ def _items(message: Message, draft: RequestDraft) -> list[Json]:
     items: list[Json] = []
     if text is None or text or not calls:
         content: Json = text if text is not None else _blocks(message, draft)
-        said: dict[str, Json] = {"role": message.role, "content": content}
-        draft.origins.note_message(said, message)
+        body: dict[str, Json] = {"role": message.role, "content": content}
+        draft.origins.note_message(body, message)
         if text is not None:
-            draft.origins.note(said, "content", text_origin(message))
-        items.append(said)
+            draft.origins.note(body, "content", text_origin(message))
+        items.append(body)
     for call in calls:
         made: dict[str, Json] = {
             "type": "function_call",

@@ -20,13 +20,13 @@ def sent_parameters(tool: ToolSpec) -> JsonObject:
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, Mapping) or not tool.bindings.keys() & properties.keys():
         return schema
-    told: dict[str, Json] = dict(schema)
-    told["properties"] = {
+    sent: dict[str, Json] = dict(schema)
+    sent["properties"] = {
         name: item for name, item in properties.items() if name not in tool.bindings
     }
     if isinstance(required, list | tuple):
-        told["required"] = [name for name in required if name not in tool.bindings]
-    return told
+        sent["required"] = [name for name in required if name not in tool.bindings]
+    return sent
 
 
 def strict_schema(schema: JsonObject) -> dict[str, Json]:

@@ -59,7 +59,7 @@ def read_usage(value: Json) -> Usage | None:
     if into is None and out is None:
         return None
     asked = _details(value, "prompt_tokens_details", "input_tokens_details")
-    said = _details(value, "completion_tokens_details", "output_tokens_details")
+    details = _details(value, "completion_tokens_details", "output_tokens_details")
     # Anthropic counts what it read from or wrote to its cache apart from `input_tokens`.
     read = _number(value, "cache_read_input_tokens") or 0
     written = _number(value, "cache_creation_input_tokens") or 0
@@ -72,9 +72,9 @@ def read_usage(value: Json) -> Usage | None:
         float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
         cache_write_tokens=_number(asked, "cache_write_tokens") or written,
         cache_write_1h_tokens=_number(kept, "ephemeral_1h_input_tokens") or 0,
-        reasoning_tokens=_number(said, "reasoning_tokens", "thinking_tokens") or 0,
+        reasoning_tokens=_number(details, "reasoning_tokens", "thinking_tokens") or 0,
         input_audio_tokens=_number(asked, "audio_tokens") or 0,
-        output_audio_tokens=_number(said, "audio_tokens") or 0,
+        output_audio_tokens=_number(details, "audio_tokens") or 0,
         input_image_tokens=_number(asked, "image_tokens") or 0,
     )
 

@@ -312,8 +312,10 @@ def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> Non
             }
             for row in found.rows
         ]
-        told: Answer = masked({"summary": found.summary, "rows": rows}, folder.secrets.masker.mask)
-        return told
+        answer: Answer = masked(
+            {"summary": found.summary, "rows": rows}, folder.secrets.masker.mask
+        )
+        return answer
 
     @server.tool(name="runs", annotations=READS)
     def list_runs(
@@ -326,15 +328,15 @@ def _add_history(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> Non
             lambda line: bool(line.path and folder.name(folder.root / line.path)),
         )
         lines = [asdict(line) for line in found]
-        told: Answer = masked({"runs": lines}, folder.secrets.masker.mask)
-        return told
+        answer: Answer = masked({"runs": lines}, folder.secrets.masker.mask)
+        return answer
 
 
 def _past_state(folder: ServedFolder, name: str, *, steps: bool) -> Answer:
     line, found = _kept(folder, name)
     shown = state_as_json(line, found, is_working=False, steps=steps)
-    told: Answer = masked(shown, folder.secrets.masker.mask)
-    return told
+    answer: Answer = masked(shown, folder.secrets.masker.mask)
+    return answer
 
 
 def _state_of(folder: ServedFolder, runs: LiveRuns, name: str) -> RunState:

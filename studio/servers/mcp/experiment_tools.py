@@ -199,8 +199,8 @@ def _result(folder: ServedFolder, ledger: ExperimentLedger, result: int, baselin
         if not cell.outcome.passed
     ]
     whole = {**summary_of(report), "failed": failed[:_MOST], "failed_in_all": len(failed)}
-    told: Answer = masked(whole, folder.secrets.masker.mask)
-    return told
+    answer: Answer = masked(whole, folder.secrets.masker.mask)
+    return answer
 
 
 def _services(folder: ServedFolder) -> ExperimentServices:

@@ -113,10 +113,10 @@ def _listed(name: str, document: PromptDocument) -> Prompt:
 
 def _argument(item: InputDeclaration) -> PromptArgument:
     kind = "" if item.kind == "string" else f"({item.kind}, as JSON)"
-    told = " ".join(filter(None, (item.description, kind)))
+    words = " ".join(filter(None, (item.description, kind)))
     return PromptArgument(
         name=item.name,
-        description=told or None,
+        description=words or None,
         required=bool(item.required and not item.has_default),
     )
 
@@ -191,8 +191,8 @@ def _tool(
         **{each.name: each.annotation for each in signature.parameters.values()},
         "return": Answer,
     }
-    told = document.description or f"Runs the prompt {document.name or file}."
-    return PromptTool(name, told, call)
+    words = document.description or f"Runs the prompt {document.name or file}."
+    return PromptTool(name, words, call)
 
 
 def _is_passable(item: InputDeclaration) -> bool:
@@ -203,10 +203,10 @@ def _is_passable(item: InputDeclaration) -> bool:
 def _parameter(item: InputDeclaration) -> inspect.Parameter:
     kind = _KINDS.get(item.kind, Any)
     is_needed = item.required and not item.has_default
-    told = Field(description=item.description or None)
+    about = Field(description=item.description or None)
     return inspect.Parameter(
         item.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if is_needed else None,
-        annotation=Annotated[kind if is_needed else kind | None, told],
+        annotation=Annotated[kind if is_needed else kind | None, about],
     )

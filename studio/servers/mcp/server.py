@@ -88,8 +88,8 @@ class StudioServer(MCPServer[Any]):
         """
         if name not in self._own:  # a prompt: its file is read as it is now
             await self._refresh_prompts()
-        elif told := self._misnamed(name, arguments):
-            raise ToolError(told)
+        elif reported := self._misnamed(name, arguments):
+            raise ToolError(reported)
         return await super().call_tool(name, arguments, context)
 
     def _misnamed(self, name: str, arguments: Mapping[str, Any]) -> str:
@@ -100,9 +100,9 @@ class StudioServer(MCPServer[Any]):
         known = tool.parameters.get("properties", {})
         missing = [each for each in tool.parameters.get("required", ()) if each not in arguments]
         unknown = [each for each in arguments if each not in known]
-        said = [f"it needs {each!r}" for each in missing]
-        said += [f"it has no argument {each!r}" for each in unknown]
-        return f"{name}: {', '.join(said)}. It takes {', '.join(known)}." if said else ""
+        lines = [f"it needs {each!r}" for each in missing]
+        lines += [f"it has no argument {each!r}" for each in unknown]
+        return f"{name}: {', '.join(lines)}. It takes {', '.join(known)}." if lines else ""
 
     async def _refresh_prompts(self) -> None:
         find = partial(prompt_tools, self._folder, self._runs)

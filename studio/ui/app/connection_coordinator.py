@@ -147,18 +147,18 @@ class ConnectionCoordinator(QObject):
     def _show_status(self, choice: ModelChoice) -> None:
         connection, speed = choice.connection, self._speed
         detail = f"{connection.name}: {reason_of(choice)}"
-        said = told = ""
+        words = text = ""
         if connection.kind == "embedded" and speed is not None:
-            said = self.tr("{rate:.0f} tok/s").format(rate=speed.writing)
-            told = self.tr(
+            words = self.tr("{rate:.0f} tok/s").format(rate=speed.writing)
+            text = self.tr(
                 "Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written"
             ).format(reading=speed.reading, writing=speed.writing)
-            detail += ".\n" + told
+            detail += ".\n" + text
         if connection.kind == "embedded":
             detail += ".\n" + QCoreApplication.translate("Desk", _TOY)
         if choice.warning:
             detail += f"\n{choice.warning}"
-        self._window.status.set_speed(said, told)
+        self._window.status.set_speed(words, text)
         model = choice.declaration.id if connection.is_remote else ""
         self._window.run_choices.name_choice(
             model or "", connection.name, detail, ICONS[connection.kind]

@@ -147,20 +147,20 @@ class FilesCoordinator(QObject):
                 continue
             changed.append(each.path.name)
         if changed:
-            told = self.tr("The new name was put into {names}.").format(
+            words = self.tr("The new name was put into {names}.").format(
                 names=", ".join(changed[:5])
             )
-            self._window.services.messages.info(told)
+            self._window.services.messages.info(words)
 
     def move_to_bin(self, path: Path) -> None:
         """Move a file or folder to the system's bin."""
         if not os.path.lexists(path):
-            said = self.tr("{name} is not there any more.").format(name=path.name)
-            self._window.services.messages.error(said, where=str(path))
+            words = self.tr("{name} is not there any more.").format(name=path.name)
+            self._window.services.messages.error(words, where=str(path))
         elif moved_to_bin(path):
             self._close_pages(path)
-            said = self.tr("{name} is in the bin.").format(name=path.name)
-            self._window.services.messages.info(said)
+            words = self.tr("{name} is in the bin.").format(name=path.name)
+            self._window.services.messages.info(words)
         else:
             self._window.services.messages.say(
                 Notification(

@@ -90,17 +90,17 @@ class AbilitiesField(QWidget):
 
     def value(self) -> JsonObject:
         """The corrections alone."""
-        said: dict[str, Json] = {
+        abilities: dict[str, Json] = {
             ability: combo.currentData()
             for ability, combo in self.abilities.items()
             if combo.currentData() is not None
         }
         if self.window_size.value():
-            said["context_window"] = self.window_size.value()
+            abilities["context_window"] = self.window_size.value()
         prices = {way: spin.value() for way, spin in self.prices.items()}
         if max(prices.values()) >= 0:
-            said["price"] = {way: max(0.0, value) for way, value in prices.items()}
-        return said
+            abilities["price"] = {way: max(0.0, value) for way, value in prices.items()}
+        return abilities
 
     def set_value(self, said: JsonObject) -> None:
         """Show corrections."""

@@ -183,10 +183,10 @@ class EmbeddedFields:
 
     def value(self) -> JsonObject:
         """The settings that are not as usual."""
-        said = {
+        values = {
             "weights": self.weights.path.value(),
             "context": self.context.value() if self.context.value() != 4096 else 0,
             "threads": self.threads.value(),
             "grammar": self.grammar.currentData(),
         }
-        return cast("dict[str, Json]", {name: value for name, value in said.items() if value})
+        return cast("dict[str, Json]", {name: value for name, value in values.items() if value})

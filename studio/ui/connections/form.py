@@ -251,14 +251,14 @@ class ConnectionForm(QScrollArea):
 
     def _settings(self) -> JsonObject:
         kind = self._shown.kind
-        said: dict[str, Json] = {}
+        values: dict[str, Json] = {}
         if kind == "embedded":
-            said = dict(self.embedded.value())
+            values = dict(self.embedded.value())
         elif kind == "scripted":
-            said = {"script": self.script.value()}
+            values = {"script": self.script.value()}
         elif kind == "replay":
-            said = {"recording": self.recording.value(), "through": self.through.currentData()}
-        return {name: value for name, value in said.items() if value}
+            values = {"recording": self.recording.value(), "through": self.through.currentData()}
+        return {name: value for name, value in values.items() if value}
 
     def _check(self) -> Connection:
         """Say beside each field what is wrong with it."""

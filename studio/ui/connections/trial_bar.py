@@ -120,13 +120,13 @@ class TriedTable(QWidget):
         grid.setColumnStretch(2, 1)
         grid.addWidget(self.about, 0, 0, 1, 3)
         for row, (name, words) in enumerate(_NAMES.items(), 1):
-            verdict, said = QLabel(), QLabel()
-            said.setWordWrap(True)
-            said.setTextFormat(Qt.TextFormat.PlainText)  # a server's own words
+            verdict, statement = QLabel(), QLabel()
+            statement.setWordWrap(True)
+            statement.setTextFormat(Qt.TextFormat.PlainText)  # a server's own words
             grid.addWidget(QLabel(QCoreApplication.translate("TriedTable", words)), row, 0)
             grid.addWidget(verdict, row, 1)
-            grid.addWidget(said, row, 2)
-            self.rows[name] = (verdict, said)
+            grid.addWidget(statement, row, 2)
+            self.rows[name] = (verdict, statement)
         self._paint()
 
     @property
@@ -140,19 +140,19 @@ class TriedTable(QWidget):
         kept = {} if trial.asks or now else connection.tried
         model = trial.asks or str(connection.tried.get("model", ""))
         self.about.setText(self.tr("Model: {model}").format(model=model) if model else "")
-        for name, (verdict, said) in self.rows.items():
+        for name, (verdict, words) in self.rows.items():
             tried = now.get(name)
             word = tried.verdict if tried is not None else kept.get(name)
             known = next((each for each in get_args(AbilityAnswer) if each == word), None)
             waits = "…" if trial.asks else ""
             shown = QCoreApplication.translate("TriedTable", _VERDICTS[known]) if known else waits
             verdict.setText(shown)
-            said.setText(tried.remark if tried is not None else "")
+            words.setText(tried.remark if tried is not None else "")
         self._paint()
 
     def _paint(self) -> None:
         yes = QCoreApplication.translate("TriedTable", _VERDICTS["yes"])
         paint_text(self.about, "muted")
-        for verdict, said in self.rows.values():
+        for verdict, words in self.rows.values():
             paint_text(verdict, "success" if verdict.text() == yes else "text")
-            paint_text(said, "muted")
+            paint_text(words, "muted")

@@ -144,9 +144,9 @@ class RewriteDialog(QDialog):
         return buttons
 
     def _lay_out(self, now: str) -> None:
-        said = QLabel(now, self)
-        said.setWordWrap(True)
-        said.setProperty("tone", "muted")
+        words = QLabel(now, self)
+        words.setWordWrap(True)
+        words.setProperty("tone", "muted")
         label = QLabel(self.tr("&Rewrite for"), self)
         label.setBuddy(self.target)
         line = QHBoxLayout()
@@ -155,7 +155,7 @@ class RewriteDialog(QDialog):
         line.addStretch(1)
         box = QVBoxLayout(self)
         box.setSpacing(12)
-        box.addWidget(said)
+        box.addWidget(words)
         box.addLayout(line)
         box.addWidget(self.view, 1)
         box.addWidget(self.buttons)

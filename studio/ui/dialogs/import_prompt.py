@@ -140,8 +140,8 @@ class ImportDialog(QDialog):
                 str(path),
             )
             return False
-        said = self.tr("Imported {name}.").format(name=self._path.name)
-        self._messages.say(Notification("success", said, where=str(path)))
+        words = self.tr("Imported {name}.").format(name=self._path.name)
+        self._messages.say(Notification("success", words, where=str(path)))
         self.written.emit(path)
         return True
 
@@ -182,10 +182,10 @@ class ImportDialog(QDialog):
         self._paint_notes()
         self.notes.setVisible(bool(made.notes))
         self.notes.setFixedHeight(min(132, 10 + 26 * len(made.notes)))
-        said = self.tr("Read as: {form}. Everything comes along.")
+        words = self.tr("Read as: {form}. Everything comes along.")
         if made.notes:
-            said = self.tr("Read as: {form}. Not everything comes along as it is:")
-        text = said.format(form=made.form)
+            words = self.tr("Read as: {form}. Not everything comes along as it is:")
+        text = words.format(form=made.form)
         if made.input_sets:
             more = self.tr("{count} input sets come along when it is saved.")
             text = f"{text}\n{more.format(count=len(made.input_sets))}"

@@ -63,15 +63,15 @@ class RetentionDialog(QDialog):
             grid.addWidget(box, row, 0)
             grid.addWidget(field, row, 1)
         grid.setColumnStretch(0, 1)
-        said = QLabel(
+        label = QLabel(
             self.tr(
                 "Runs are deleted now and at every start. Pinned runs and running ones always "
                 "stay. Deleted runs cannot be restored."
             )
         )
-        said.setWordWrap(True)
-        said.setProperty("muted", "true")
-        lay_out_to_save(self, grid, said)
+        label.setWordWrap(True)
+        label.setProperty("muted", "true")
+        lay_out_to_save(self, grid, label)
         self.resize(420, 200)
 
 
@@ -101,11 +101,11 @@ class HistoryFooter(QWidget):
         """Say what a run answered, and the user's note on it."""
         answer = "" if run is None else " ".join(run.answer.split())
         note = "" if run is None else " ".join(run.note.split())
-        said = [
+        lines = [
             self.tr("Note: {note}").format(note=note) if note else "",
             self.tr("Answer: {answer}").format(answer=answer) if answer else "",
         ]
-        self._answer.show_text("   ".join(part for part in said if part))
+        self._answer.show_text("   ".join(part for part in lines if part))
 
     def show_count(self, runs: int) -> None:
         """Say how many runs are listed."""

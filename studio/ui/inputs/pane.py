@@ -258,10 +258,12 @@ class InputsPane(FollowsTheme, QWidget):
     def _describe(self) -> None:
         values, specs = self.values(), [row.spec for row in self.form.rows.values()]
         given, total = own_count(specs, values)
-        said = self.tr("{given} of {total} given").format(given=given, total=total) if total else ""
+        words = (
+            self.tr("{given} of {total} given").format(given=given, total=total) if total else ""
+        )
         if self.fold_button.isChecked() and values:
-            said = " · ".join(f"{name} = {_in_a_line(value)}" for name, value in values.items())
-        self._summary.setText(said)
+            words = " · ".join(f"{name} = {_in_a_line(value)}" for name, value in values.items())
+        self._summary.setText(words)
         self.reset_button.setEnabled(bool(values))
         self.json_button.setEnabled(bool(specs or values))
 

@@ -164,8 +164,8 @@ class FieldRow(QWidget):
         )
         self.reset.setToolTip(back)
         missing = not given and not origin
-        said = QCoreApplication.translate("VariablesTab", origin) if origin else ""
-        self.state.setText("" if given else (said or (self.tr("missing") if missing else "")))
+        words = QCoreApplication.translate("VariablesTab", origin) if origin else ""
+        self.state.setText("" if given else (words or (self.tr("missing") if missing else "")))
         paint_text(
             self.state,
             "warning" if missing and self.spec.required else "muted",

@@ -196,7 +196,7 @@ class OutlinePane(FollowsTheme, QStackedWidget):
     def _list_section(self, document: PromptDocument, section: BodySection, number: int) -> None:
         """Have an item for a section of the body."""
         role, place = section.role or "text", section.marker or section.content
-        said = (role, _summary(document, section.content))
+        row = (role, _summary(document, section.content))
         at = number - len(self._keys)
         if number == len(self._items):
             item = QTreeWidgetItem()
@@ -206,11 +206,11 @@ class OutlinePane(FollowsTheme, QStackedWidget):
             self._spans.append(place)
             self._said.append(("", ""))
         self._spans[number] = place
-        if self._said[at] == said:
+        if self._said[at] == row:
             return
-        self._said[at] = said
+        self._said[at] = row
         item = self._items[number]
-        item.setText(0, f"{role}   {said[1]}")
+        item.setText(0, f"{role}   {row[1]}")
         _color(item, role)
 
     def _on_menu(self, at: QPoint) -> None:

@@ -149,5 +149,5 @@ def _look(color: str, font: QFont | None = None) -> QTextCharFormat:
 def _gap(row: TextRow) -> str:
     if not row.hidden:
         return QCoreApplication.translate("ComparisonView", "The rest is not shown.")
-    said = QCoreApplication.translate("ComparisonView", "{number:,} lines are the same")
-    return said.format(number=row.hidden)
+    words = QCoreApplication.translate("ComparisonView", "{number:,} lines are the same")
+    return words.format(number=row.hidden)

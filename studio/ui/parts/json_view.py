@@ -106,14 +106,14 @@ class JsonView(FollowsTheme, LongText):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click that selects nothing tells its place."""
         super().mouseReleaseEvent(event)
-        told = {
+        labels = {
             Qt.KeyboardModifier.NoModifier: self.place_clicked,
             Qt.KeyboardModifier.ControlModifier: self.request_input,
         }.get(event.modifiers())
         is_click = event.button() == Qt.MouseButton.LeftButton
-        if told is not None and is_click and not self.textCursor().hasSelection():
+        if labels is not None and is_click and not self.textCursor().hasSelection():
             place = self.cursorForPosition(event.position().toPoint()).position()
-            told.emit(place)
+            labels.emit(place)
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Somebody may know what to tell of the place where the mouse rests."""
@@ -128,8 +128,8 @@ class JsonView(FollowsTheme, LongText):
         """Enter does at the caret what a click does."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            told = self.request_input if held else self.place_clicked
-            told.emit(self.textCursor().position())
+            signal = self.request_input if held else self.place_clicked
+            signal.emit(self.textCursor().position())
         else:
             super().keyPressEvent(event)
 

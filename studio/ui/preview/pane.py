@@ -146,9 +146,9 @@ class ProbePanel(QFrame):
         good = not report.holes
         tone = "muted" if self._is_outdated else "success" if good else "error"
         self._picture.draw("shield-check" if good else "triangle-alert", tone)
-        said = self.tr("{summary} The prompt was changed since: probe again.")
+        words = self.tr("{summary} The prompt was changed since: probe again.")
         self.summary.setText(
-            said.format(summary=report.summary) if self._is_outdated else report.summary
+            words.format(summary=report.summary) if self._is_outdated else report.summary
         )
         self.list.clear()
         for hole in report.holes:

@@ -68,12 +68,12 @@ class RequestColumn(QWidget):
         """Show a body."""
         self.view.show_json(request.text)
         self._title.setVisible(is_beside)
-        said = "\n".join(f"• {note}" for note in request.notes)
+        words = "\n".join(f"• {note}" for note in request.notes)
         count = len(request.notes)
         short = self.tr("1 note") if count == 1 else self.tr("{count} notes").format(count=count)
-        self.notes.setText(short if is_beside else said)
-        self.notes.setToolTip(plain_tip(said) if is_beside else "")
-        self.notes.setVisible(bool(said))
+        self.notes.setText(short if is_beside else words)
+        self.notes.setToolTip(plain_tip(words) if is_beside else "")
+        self.notes.setVisible(bool(words))
 
 
 class RequestTab(QWidget):

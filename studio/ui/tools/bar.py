@@ -217,9 +217,9 @@ class ReadingBar(QWidget):
                 assert_never(progress.stage)
         is_counted = progress.stage == "operations"
         shown = [f"{each:,}" if is_counted else _megabytes(each) for each in (done, whole)]
-        said = words.format(name=name, done=shown[0], whole=shown[1])
-        self.words.setText(said)
-        self.progress.setAccessibleName(said)
+        text = words.format(name=name, done=shown[0], whole=shown[1])
+        self.words.setText(text)
+        self.progress.setAccessibleName(text)
 
 
 def _megabytes(letters: int) -> str:

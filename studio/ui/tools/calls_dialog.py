@@ -223,13 +223,13 @@ class CallsDialog(QDialog):
             )
         if not calls:
             words = [self.tr("No call is saved. Save one where a tool is tried, or take rows.")]
-        said, tone = ", ".join(words), "error" if counts.wrong or counts.failed else "muted"
+        statement, tone = ", ".join(words), "error" if counts.wrong or counts.failed else "muted"
         if self._met:
             names = reveal(", ".join(self._met), lines=False)
             met = self.tr("Another program had changed {names}: its version stays in the file.")
-            said, tone = f"{met.format(names=names)} {said}", "warning"
+            statement, tone = f"{met.format(names=names)} {statement}", "warning"
         paint_text(self.status, tone)
-        self.status.setText(said)
+        self.status.setText(statement)
         self._allow()
 
     def _allow(self) -> None:

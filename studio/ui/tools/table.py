@@ -137,9 +137,9 @@ class ToolTable(QTreeView):
             add_own(menu, words, change, keys="" if offers is is_offered else "Space")
         menu.addSeparator()
         for approval, word in APPROVAL_WORDS.items():
-            said = QCoreApplication.translate("ToolsModel", word)
+            text = QCoreApplication.translate("ToolsModel", word)
             change = partial(self._change_selected, {"approval": approval})
-            add_own(menu, self.tr("Calls: {approval}").format(approval=said), change)
+            add_own(menu, self.tr("Calls: {approval}").format(approval=text), change)
         menu.addSeparator()
         every = self.tr("Select all")
         add_own(menu, every, self.selectAll, keys=keys_of(self.window(), "edit.all"))

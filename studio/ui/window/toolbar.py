@@ -151,10 +151,10 @@ class RunChoices(QWidget):
             tip: why this one.
             drawing: icon of its kind.
         """
-        said = " · ".join(part for part in (model, connection) if part) or self.tr("No model")
-        self.button.setText(f" {said}")
+        words = " · ".join(part for part in (model, connection) if part) or self.tr("No model")
+        self.button.setText(f" {words}")
         self.button.setIcon(icon(drawing))
-        self.button.setToolTip(tip or said)
+        self.button.setToolTip(tip or words)
 
     def open(self) -> None:
         """Show what can be chosen, below the button."""

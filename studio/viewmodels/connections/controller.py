@@ -318,8 +318,8 @@ class ConnectionsController(QObject):
         if future.cancelled():
             return
         error = future.exception()
-        told = f"{error.message} {error.hint}".strip() if isinstance(error, ModelError) else ""
-        self.prices_changed.emit(told if error is None or told else type(error).__name__)
+        words = f"{error.message} {error.hint}".strip() if isinstance(error, ModelError) else ""
+        self.prices_changed.emit(words if error is None or words else type(error).__name__)
 
     def remove(self, name: str) -> None:
         """Take a connection out, with its key.

@@ -219,11 +219,11 @@ class ExperimentController(QObject):
             return
         ledger = self._ledger
         assert ledger is not None
-        told = self.reported if self.in_batches else self.workers_changed
+        signal = self.reported if self.in_batches else self.workers_changed
         run = self._run = StartedRun(
             self.path, self._services(), ledger,
             lambda *begun: self._background.post(partial(self._on_begun, *begun)), self.workers,
-            lambda text: self._background.post(partial(told.emit, text)),
+            lambda text: self._background.post(partial(signal.emit, text)),
             in_batches=self.in_batches,
         )  # fmt: skip
         self._begin(run.go(only, self._result, by_itself=by_itself))
@@ -276,7 +276,7 @@ class ExperimentController(QObject):
         self._drawing.stop()
         self._counting.stop()
         try:
-            said = ended.result()
+            result = ended.result()
         except CancelledError:
             return
         except (
@@ -284,14 +284,14 @@ class ExperimentController(QObject):
             DetachedRunError,
         ) as error:  # fmt: skip
             self.failed.emit(failure_words(error))
-            said = ""
+            result = ""
         self._has_ended = True
         while self._run is not None and self._run.arrived:
             self._draw()
         self._run = None
         self.running_changed.emit(False)
-        if said:
-            self.reported.emit(said)
+        if result:
+            self.reported.emit(result)
         self.load(self._result)
 
     def _draw(self) -> None:

@@ -207,8 +207,8 @@ def _about_file(document: PromptDocument, offset: int) -> str:
     for name, span in files_named(document):
         if span.touches(offset) and path is not None:
             size = (path.parent / name).stat().st_size
-            said = translate("Hover", "{size:,} bytes; F12 opens it").format(size=size)
-            return f"<b>{escape(name)}</b><br>{escape(said)}"
+            words = translate("Hover", "{size:,} bytes; F12 opens it").format(size=size)
+            return f"<b>{escape(name)}</b><br>{escape(words)}"
     return ""
 
 

@@ -345,11 +345,11 @@ def _missing(name: str, line: BatchLine, remote: RemoteBatch) -> BatchReply:
         case "expired" | "cancelled":
             return BatchReply(name, unanswered=remote.status)
         case "failed":
-            said = remote.failure or _tr("it does not say why")
+            words = remote.failure or _tr("it does not say why")
             fault = ModelError(
                 "bad-request",
                 _tr("{connection} did not take the batch: {said}").format(
-                    connection=line.connection, said=said
+                    connection=line.connection, said=words
                 ),
                 _tr("Ask without batches to see which request is wrong."),
             )

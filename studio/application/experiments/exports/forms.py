@@ -206,14 +206,14 @@ def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
 
 
 def _annotations(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[str]:
-    told = 0
+    reported = 0
     for cell in cells_of(ledger, report):
         reasons = [f"{each.label}: {each.reason}" for each in lost(cell.outcome.results)]
         if cell.outcome.state is CellState.ERROR:
             reasons = [cell.outcome.error]
-        if not reasons or told >= _MOST_NOTES or cell.variant == report.baseline:
+        if not reasons or reported >= _MOST_NOTES or cell.variant == report.baseline:
             continue
-        told += 1
+        reported += 1
         file = cell.row.facts.get("file") or report.head.file.replace("\\", "/").rpartition("/")[2]
         kind = "warning" if cell.outcome.state is CellState.ERROR else "error"
         text = _command(f"{cell.variant}: {'; '.join(reasons)}")
@@ -258,11 +258,11 @@ def as_html(ledger: ExperimentLedger, report: ExperimentReport) -> str:
         f"<td>${each.total.cost:.4f}</td><td>{each.p95_ms:.0f} ms</td></tr>"
         for each in report.variants
     )
-    said = "".join(f"<p>{html.escape(each)}</p>" for each in report.sentences)
+    words = "".join(f"<p>{html.escape(each)}</p>" for each in report.sentences)
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>"
         f"{html.escape(report.head.name)}</title><style>{_STYLE}</style><body>"
-        f"<h1>{html.escape(report.head.name)}</h1>{said}<table><tr>{heads}</tr>{rows}</table>"
+        f"<h1>{html.escape(report.head.name)}</h1>{words}<table><tr>{heads}</tr>{rows}</table>"
         f"<p>{passed} cells pass and are not shown.</p>{''.join(shown)}</body></html>\n"
     )
 

@@ -123,12 +123,12 @@ def _plain(text: str) -> str:
 def _difference(was: Counter[str], now: Counter[str]) -> str:
     """What is too much and what is missing, a sentence; empty for the same."""
     added, lost = list((now - was).elements()), list((was - now).elements())
-    said = []
+    lines = []
     if added:
-        said.append(_tr("It adds expressions: {names}.").format(names=", ".join(added[:5])))
+        lines.append(_tr("It adds expressions: {names}.").format(names=", ".join(added[:5])))
     if lost:
-        said.append(_tr("It lacks expressions: {names}.").format(names=", ".join(lost[:5])))
-    return " ".join(said)
+        lines.append(_tr("It lacks expressions: {names}.").format(names=", ".join(lost[:5])))
+    return " ".join(lines)
 
 
 def _roles(document: PromptDocument) -> list[tuple[str, str]]:

@@ -142,8 +142,8 @@ class SectionProposer:
         spent = usage.cost if self._is_remote else 0.0
         self.cost = self.cost + spent if self.cost is not None and spent is not None else None
         if state.answer is None:
-            said = state.error.message if state.error is not None else state.status
-            return "", _tr("There is no answer: {said}").format(said=said)
+            words = state.error.message if state.error is not None else state.status
+            return "", _tr("There is no answer: {said}").format(said=words)
         text = _between(state.answer)
         if text is None:
             return "", _tr("The reply holds no text between <section> and </section>.")

@@ -72,17 +72,17 @@ def _unseen(found: Improvement) -> str:
     comparison = compared.comparison
     assert comparison is not None
     low, high = wilson(comparison.passed, comparison.rows)
-    told = _tr(
+    words = _tr(
         "On {rows} unseen rows: {after} pass ({low} to {high}), {before} before; {won} won, "
         "{lost} lost, {p}: {verdict}"
     )
     if comparison.rows == 1:
-        told = _tr(
+        words = _tr(
             "On 1 unseen row: {after} pass ({low} to {high}), {before} before; {won} won, "
             "{lost} lost, {p}: {verdict}"
         )
     clear, unclear = _tr("unlikely to be chance."), _tr("this cannot be distinguished from chance.")
-    return told.format(
+    return words.format(
         rows=comparison.rows, after=comparison.passed, before=comparison.baseline_passed,
         low=percent(low), high=percent(high), won=len(comparison.won), lost=len(comparison.lost),
         p=shown_p(comparison.p_value), verdict=clear if comparison.is_clear else unclear,
@@ -93,17 +93,17 @@ def candidate_words(each: Candidate) -> str:
     """A text of the search in one line."""
     match each.state:
         case "start":
-            said = _tr("as it is")
+            words = _tr("as it is")
         case "kept":
-            said = _tr("scored")
+            words = _tr("scored")
         case "dropped":
-            said = _tr("dropped")
+            words = _tr("dropped")
         case "refused":
-            said = _tr("refused")
+            words = _tr("refused")
     parent = "" if each.parent is None else _tr(" from #{parent}").format(parent=each.parent)
     score = "" if each.score is None else f", {percent(each.score)}"
     reason = f" ({each.reason})" if each.reason else ""
-    return f"#{each.number}{parent}: {said}{score}{reason}"
+    return f"#{each.number}{parent}: {words}{score}{reason}"
 
 
 def lineage_figure(found: Improvement) -> ChartFigure:

@@ -78,8 +78,8 @@ def start_detached(
         process.returncode = 0  # nobody waits for it: it may live longer than this process
         return DetachedRun(process.pid, log)
     ledger.end(result, "cancelled")
-    said = log.read_bytes()[-_TAIL:].decode(errors="replace").strip()
-    raise DetachedRunError(said or _tr("The run ended before it began."))
+    words = log.read_bytes()[-_TAIL:].decode(errors="replace").strip()
+    raise DetachedRunError(words or _tr("The run ended before it began."))
 
 
 def _is_under_way(process: subprocess.Popen[bytes], ledger: ExperimentLedger, result: int) -> bool:

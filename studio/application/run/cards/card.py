@@ -87,9 +87,9 @@ class StepCard:
         """The row for a screen reader."""
         badges = ", ".join(map(badge_word, self.badges))
         parts = (self.title, self.summary, self.facts, badges, self.touched)
-        said = ". ".join(part for part in parts if part)
+        words = ". ".join(part for part in parts if part)
         return (
-            said
+            words
             if self.kind == "prompt"
-            else _tr("Iteration {step}: {said}").format(step=self.step, said=said)
+            else _tr("Iteration {step}: {said}").format(step=self.step, said=words)
         )

@@ -47,9 +47,9 @@ def turns_of(state: RunState) -> tuple[ChatTurn, ...]:
 
 
 def _answered(step: Step) -> str:
-    said = [message.text for message in step.appended if message.role == "assistant"]
-    if said:
-        return said[-1]
+    texts = [message.text for message in step.appended if message.role == "assistant"]
+    if texts:
+        return texts[-1]
     return answer_of(step) or ""
 
 

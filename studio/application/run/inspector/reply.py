@@ -184,8 +184,8 @@ def _ending(step: Step, reply: Reply) -> str:
             parts.append(_tr("cut by the studio at an invented observation"))
         case "user":
             parts.append(_tr("cut off by you"))
-    said = " · ".join(part for part in parts if part)
-    return said[:1].upper() + said[1:]
+    words = " · ".join(part for part in parts if part)
+    return words[:1].upper() + words[1:]
 
 
 def _read_as(reading: Reading) -> str:

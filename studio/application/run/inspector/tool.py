@@ -50,8 +50,8 @@ def tool_blocks(
     blocks: list[Block] = []
     for row, call in enumerate(step.calls):
         if only is None or row == only:
-            said = output.of(step.number, row) if output is not None else ()
-            blocks += _call_blocks(call, row, len(step.calls), setup, said)
+            lines = output.of(step.number, row) if output is not None else ()
+            blocks += _call_blocks(call, row, len(step.calls), setup, lines)
     return tuple(blocks)
 
 

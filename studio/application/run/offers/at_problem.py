@@ -141,12 +141,12 @@ def was_cut(state: RunState) -> bool:
 def _longer_reply(state: RunState) -> Offer:
     """The request once more, with room for twice as much."""
     usage = state.step.reply.usage if state.step.reply is not None else None
-    said = (
+    lines = (
         state.limits.reply,
         state.setup.options.get("maxOutputTokens"),
         usage.output_tokens if usage is not None else None,
     )
-    now = next((each for each in said if isinstance(each, int) and each > 0), _USUAL_REPLY)
+    now = next((each for each in lines if isinstance(each, int) and each > 0), _USUAL_REPLY)
     return Offer(
         _tr("Ask again with {count:,} tokens").format(count=2 * now),
         _tr("Send the request once more, as a new branch; this run keeps the higher limit."),
@@ -167,8 +167,8 @@ def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         tip = _tr("The model goes on where it ended; both pieces are one answer.")
         goes_on = Offer(_tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),))
         return (goes_on, _longer_reply(state))
-    told = _ask_again(error)
-    again = Offer(_tr("Ask again with the errors"), told, (SendBack(told),))
+    reported = _ask_again(error)
+    again = Offer(_tr("Ask again with the errors"), reported, (SendBack(reported),))
     answer = state.answer or ""
     repair = find_repair(answer, 0, len(answer)) if error.code == "output" else None
     if repair is None or repair.span is None:

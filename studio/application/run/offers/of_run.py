@@ -80,9 +80,9 @@ def _without_model_asked(state: RunState, *, is_record: bool) -> Offers:
         made = offers_of(state)
         again = (_rerun(), _replay()) if _is_whole(state, made) else ()
         return replace(made, offers=(*made.offers, *again))
-    told = offers_of(state, can_reply=False) if state.is_over else Offers()
-    title = told.title or _tr("A run of the past.")
-    return replace(told, title=title, offers=(_resume(), _rerun(), _replay()))
+    known = offers_of(state, can_reply=False) if state.is_over else Offers()
+    title = known.title or _tr("A run of the past.")
+    return replace(known, title=title, offers=(_resume(), _rerun(), _replay()))
 
 
 def _while_pausing(state: RunState) -> Offers:

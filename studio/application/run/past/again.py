@@ -100,14 +100,14 @@ def exactly(
     if path and isinstance(path[-1], Stopped):
         path.pop()  # that it was stopped is not part of the way
     setup, wanted = past.setup, options or RunOptions()
-    told = Reenactment(path)
+    reenactment = Reenactment(path)
     # Nothing happens outside, so that no call has to be asked about.
     specs = tuple(replace(spec, has_effects=False) for spec in setup.tools)
     return RunPlan(
         past.document,
         setup.inputs,
-        RecordedModel(told.recording.calls, strict=True),
-        RecordedTools(RecordedSpecs(specs), told.recording, live=False),
+        RecordedModel(reenactment.recording.calls, strict=True),
+        RecordedTools(RecordedSpecs(specs), reenactment.recording, live=False),
         options=replace(
             wanted,
             protocol=wanted.protocol or setup.protocol,
@@ -120,7 +120,7 @@ def exactly(
             context_budget=setup.context_budget,
         ),
         references=references,
-        reenactment=told,
+        reenactment=reenactment,
     )
 
 

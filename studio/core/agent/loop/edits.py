@@ -101,8 +101,8 @@ def edit(state: RunState, event: Edit) -> Move:  # noqa: C901 - one arm per edit
             )
             return settle(_answered(state, text))
         case AnswerReturned(text=text, continues=continues):
-            said = (state.answer or "") if continues else ""
-            return _go_on(replace(state, answer_so_far=said), text)
+            words = (state.answer or "") if continues else ""
+            return _go_on(replace(state, answer_so_far=words), text)
         case OutcomeTold():
             return _outcome(state, event)
         case LimitRaised():
@@ -135,10 +135,10 @@ def _steered(state: RunState, event: Steered) -> Move:
     if not event.joins or state.place != PausePoint.BEFORE_REQUEST:
         state = replace(state, steering=(*state.steering, event.text))
         return state, pending(state)
-    said = user_message(event.text)
+    message = user_message(event.text)
     if state.setup.protocol != "native":
-        state = replace(state, injected=(*state.injected, said))
-    state = extended(state, (said,))
+        state = replace(state, injected=(*state.injected, message))
+    state = extended(state, (message,))
     state = with_messages(state, state.conversation)
     return settle(replace(state, step=replace(state.step, said=(*state.step.said, event.text))))
 
@@ -196,13 +196,13 @@ def _call(state: RunState, event: CallEdited) -> RunState:
 def _go_on(state: RunState, text: str) -> Move:
     """The answer joins the conversation, the user says something more, and the loop goes on."""
     answer = assistant_message(state.answer or "")
-    said = user_message(text)
+    message = user_message(text)
     if state.setup.protocol == "native":
         # A checked answer has joined the conversation already.
-        held = (said,) if state.status == "done" else (answer, said)
+        held = (message,) if state.status == "done" else (answer, message)
         state = extended(state, held)
     else:
-        state = replace(state, injected=(*state.injected, answer, said))
+        state = replace(state, injected=(*state.injected, answer, message))
     allowed = state.setup.limits.iterations
     if allowed is not None:
         state = replace(state, limits=replace(state.limits, iterations=state.iteration + allowed))

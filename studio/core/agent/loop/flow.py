@@ -88,8 +88,8 @@ def begin_step(state: RunState) -> Move:
 
 def _native_ready(state: RunState) -> Move:
     """What the user said joins the conversation; one that is too long is trimmed first."""
-    said = tuple(user_message(text) for text in state.steering)
-    state = replace(extended(state, said), steering=())
+    messages = tuple(user_message(text) for text in state.steering)
+    state = replace(extended(state, messages), steering=())
     if is_too_long(state):
         return state, (TrimContext(state.setup.context_budget or 0),)
     return request_ready(state)
@@ -100,8 +100,8 @@ def rendered(state: RunState, messages: tuple[Message, ...]) -> Move:
     if state.setup.protocol == "native":
         # An author's own calls may lack their results; what the loop adds never does.
         return _native_ready(replaced(state, legal(messages)))
-    said = tuple(user_message(text) for text in state.steering)
-    state = replace(state, injected=state.injected + said, steering=())
+    lines = tuple(user_message(text) for text in state.steering)
+    state = replace(state, injected=state.injected + lines, steering=())
     trailing = loop_of(state.setup.protocol).trailing(state)
     return request_ready(replaced(state, messages + trailing))
 

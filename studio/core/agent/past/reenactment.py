@@ -102,8 +102,10 @@ class Reenactment:
                 case ToolEnded(call=row, outcome=outcome):
                     outcomes.append((call_key(state.step.calls[row]), outcome))
                 case OutcomeTold(call=row, fate="ran" | "result" as fate, text=text):
-                    said = text if fate == "result" else RAN_WITHOUT_RESULT
-                    outcomes.append((call_key(state.step.calls[row]), ToolOutcome(said, "ok")))
+                    observation = text if fate == "result" else RAN_WITHOUT_RESULT
+                    outcomes.append(
+                        (call_key(state.step.calls[row]), ToolOutcome(observation, "ok"))
+                    )
                 case _:
                     pass
             approves = isinstance(event, CallDecided) and event.decision == "approve"

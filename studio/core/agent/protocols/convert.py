@@ -135,8 +135,8 @@ def _without_mentions(part: str) -> str:
     """A part without its lines about the format; a part that is mostly such lines goes."""
     lines = part.split("\n")
     kept = [line for line in lines if not _MENTIONS.search(line)]
-    said = [line for line in lines if line.strip() and not line.startswith("#")]
-    is_about_it = len(lines) - len(kept) > len(said) / 2
+    texts = [line for line in lines if line.strip() and not line.startswith("#")]
+    is_about_it = len(lines) - len(kept) > len(texts) / 2
     return "" if is_about_it and not _QUESTION.search(part) else "\n".join(kept)
 
 

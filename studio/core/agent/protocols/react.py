@@ -84,14 +84,16 @@ class _Reader:
         thought = next((label for label in labels if label.kind == "thought"), None)
         if thought is not None:
             self._found.label(thought)
-            said = self._found.mark("thought", thought.end, len(self._text))
+            marked = self._found.mark("thought", thought.end, len(self._text))
             if self._found.reply.finish_reason == "length":
-                return self._found.error("truncated", "The reply was cut off in its thought", said)
+                return self._found.error(
+                    "truncated", "The reply was cut off in its thought", marked
+                )
             if any(label.kind == "args" for label in labels):
                 message = "There are arguments but no 'Action:' before them"
-                return self._found.error("bad_action", message, said)
+                return self._found.error("bad_action", message, marked)
             message = "There is a thought, but neither an action nor a final answer"
-            return self._found.error("thought_only", message, said, answer=said)
+            return self._found.error("thought_only", message, marked, answer=marked)
         if self._found.reply.finish_reason == "length":
             return self._found.error("truncated", "The reply was cut off before any action", text)
         if self._found.rules.plain_is_final:

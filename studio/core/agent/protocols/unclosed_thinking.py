@@ -35,12 +35,12 @@ def open_thinking(
     else:
         paragraphs = [found.end() for found in _BLANK_LINE.finditer(reply.text.rstrip(), inside)]
         place, after = (paragraphs[-1] if paragraphs else inside), "</think>\n\n"
-    said = reply.text[place:end].strip()
+    words = reply.text[place:end].strip()
     message = "The reply never ends its thinking"
-    if not said:
+    if not words:
         return FormatError(code="thought_only", message=message)
     title = "End the thinking before the action" if decision else "End the thinking before the end"
     tag = re.match(r"<(\w+)>", reply.text[start:].lstrip())
     closing = after.replace("think", tag.group(1)) if tag else after
     repair = Repair("unclosed_think", title, "", closing, Span(place, place))
-    return FormatError(code="thought_only", message=message, answer=said, repairs=(repair,))
+    return FormatError(code="thought_only", message=message, answer=words, repairs=(repair,))

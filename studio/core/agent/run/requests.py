@@ -198,8 +198,8 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
             return (_repair(state, command),)
         case TreatAsFinal(text=answer, always=always):
             offered = state.error.answer if state.error is not None else ""
-            said = state.step.reply.text if state.step.reply is not None else ""
-            return (TreatedAsFinal(answer if answer is not None else offered or said, always),)
+            words = state.step.reply.text if state.step.reply is not None else ""
+            return (TreatedAsFinal(answer if answer is not None else offered or words, always),)
         case RaiseLimit(limit=limit, to=to):
             return (LimitRaised(limit, to),)
         case TellOutcome(call=call, fate=fate, text=text):

@@ -176,5 +176,5 @@ def run_secrets(
     known = known if known is not None else Masker()
     if references is None or references.trusted:
         known = known.without(public_variables(document))
-    told = reenactment.released if reenactment is not None else frozenset[str]()
-    return RunSecrets(known, references, told)
+    released = reenactment.released if reenactment is not None else frozenset[str]()
+    return RunSecrets(known, references, released)

@@ -143,8 +143,8 @@ def _by_node(node: str, code: str, values: str) -> Any:  # noqa: ANN401 - any JS
     except subprocess.TimeoutExpired:
         raise TimeoutError(f"the code did not end in {JAVASCRIPT_SECONDS:g} s") from None
     if not done.stdout.strip():
-        said = [line for line in done.stderr.splitlines() if "Error" in line][:1]
-        raise RuntimeError(said[0] if said else f"node ended with {done.returncode}")
+        words = [line for line in done.stderr.splitlines() if "Error" in line][:1]
+        raise RuntimeError(words[0] if words else f"node ended with {done.returncode}")
     answer = json.loads(done.stdout.splitlines()[-1])
     if "error" in answer:
         raise RuntimeError(answer["error"])

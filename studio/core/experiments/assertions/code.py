@@ -64,8 +64,8 @@ def verdict_of_code(spec: AssertionSpec, value: Json) -> Verdict:
             if spec.threshold is not None and number is not None:
                 passed = passed and number >= spec.threshold
             reason = value.get("reason")
-            said = str(reason or "The code gives no reason.")
-            return Verdict(passed, said, number, is_final=True)
+            words = str(reason or "The code gives no reason.")
+            return Verdict(passed, words, number, is_final=True)
     raise UndecidedError(
         "The code must give true or false, a number, or {pass, score, reason}; "
         f"it gave {str(value)[:80]!r}."

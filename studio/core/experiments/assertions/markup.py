@@ -115,8 +115,10 @@ def _whole(text: str, wanted: Sequence[str]) -> Verdict:
     except _OwnDeclarationsError:
         return Verdict(False, "The document type has declarations of its own; they are not read.")
     except expat.ExpatError as error:
-        said = expat.ErrorString(error.code)
-        reason = f"The answer is not XML: {said} (line {error.lineno}, column {error.offset + 1})."
+        statement = expat.ErrorString(error.code)
+        reason = (
+            f"The answer is not XML: {statement} (line {error.lineno}, column {error.offset + 1})."
+        )
         return Verdict(False, reason)
     missing = [each for each in wanted if not root.has(each.split("."))]
     if missing:

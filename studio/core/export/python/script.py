@@ -60,8 +60,8 @@ def script_round_trips(
             continue
         made = compare(name, Meaning(as_sent(prepared.messages.messages)), Meaning(as_sent(got)))
         if made.is_same and names != wanted:
-            told = f"the tools are {', '.join(names) or 'none'} instead of {', '.join(wanted)}."
-            made = replace(made, difference=told)
+            words = f"the tools are {', '.join(names) or 'none'} instead of {', '.join(wanted)}."
+            made = replace(made, difference=words)
         yield replace(made, tools=len(names))
 
 
@@ -217,12 +217,14 @@ class _Script:
         document = self.document
         path = document.source.path
         name = document.name or (path.stem if path else "Prompt")
-        told = " ".join(f"{name}: {document.description}".split()) if document.description else name
+        words = (
+            " ".join(f"{name}: {document.description}".split()) if document.description else name
+        )
         packages = " ".join(
             part for part in ("openai", code.RENDERERS[self.form][0] if self.form else "") if part
         )
         lines = [
-            _safe(told),
+            _safe(words),
             "",
             f"Made by Prompt Studio{f' from {_safe(path.name)}' if path else ''}. It needs: pip "
             f"install {packages}",

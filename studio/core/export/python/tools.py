@@ -83,7 +83,7 @@ def python_tools(
 def stub(tool: ToolSpec) -> str:
     """A stand-in whose answer tells the model, and whose text tells the user."""
     where = "no Python function" if tool.source == "document" else f"{tool.source}, not Python"
-    told = f"{tool.name} has no implementation in this script yet."
+    words = f"{tool.name} has no implementation in this script yet."
     name = (
         tool.name
         if tool.name.isidentifier()
@@ -92,7 +92,7 @@ def stub(tool: ToolSpec) -> str:
     return "\n".join([
         f"def _stub_{name}(**arguments):",
         f'    """Stand-in for {tool.name} ({where}): write what it does here."""',
-        f"    return {python_literal('Error: ' + told)}",
+        f"    return {python_literal('Error: ' + words)}",
     ])  # fmt: skip
 
 

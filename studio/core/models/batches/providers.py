@@ -127,15 +127,15 @@ class OpenAIBatches(RemoteBatches):
         # An id may be there and empty; expired and cancelled batches have answers too.
         files = [batch.get("output_file_id"), batch.get("error_file_id")]
         errors = batch.get("errors")
-        said = objects_of(errors.get("data")) if isinstance(errors, Mapping) else []
+        faults = objects_of(errors.get("data")) if isinstance(errors, Mapping) else []
         return RemoteBatch(
             self._id(batch),
             _STATUS.get(str(batch.get("status")), "going"),
             _number(count.get("completed")) + _number(count.get("failed")),
             _number(count.get("total")),
             tuple(f"/files/{each}/content" for each in files if isinstance(each, str) and each),
-            self._client.mask("; ".join(_words(each) for each in said[:3])),
-            is_full=bool(said) and all(each.get("code") in _FULL for each in said),
+            self._client.mask("; ".join(_words(each) for each in faults[:3])),
+            is_full=bool(faults) and all(each.get("code") in _FULL for each in faults),
         )
 
     def _reply(self, line: JsonObject) -> BatchReply | None:

@@ -145,15 +145,15 @@ class EmbeddedModel:
         if self._server.is_busy:
             yield ReplyNotice("Waiting for the embedded model to end another reply …")
         async with self._server.turn():
-            said = False
+            has_replied = False
             for is_last in (False, True):
                 try:
                     async with aclosing(self._attempt(request)) as deltas:
                         async for delta in deltas:
-                            said = said or not isinstance(delta, ReplyNotice)
+                            has_replied = has_replied or not isinstance(delta, ReplyNotice)
                             yield delta
                 except ModelError as error:
-                    if error.kind != "crashed" or not error.retryable or said or is_last:
+                    if error.kind != "crashed" or not error.retryable or has_replied or is_last:
                         raise
                     yield ReplyNotice("The embedded model's process had ended. Starting it again …")
                 else:

@@ -268,9 +268,9 @@ def _grounded_value(schema: JsonObject, question: str) -> JsonObject:
     """An argument that is no free text: a number of the question where there is one."""
     kind = schema.get("type")
     if kind in ("integer", "number") and not {"const", "enum"} & schema.keys():
-        said = numbers(question, whole=kind == "integer")
-        if said:
-            return {"enum": [json.loads(each) for each in said]}
+        named = numbers(question, whole=kind == "integer")
+        if named:
+            return {"enum": [json.loads(each) for each in named]}
     return bounded(schema)
 
 
@@ -320,11 +320,11 @@ def _findings(request: ModelRequest) -> tuple[Finding, ...]:
     """What the tools said, where it is short enough to be an answer's words."""
     found: dict[str, Finding] = {}
     for (_, arguments), observation in zip(request.past_calls, request.observations, strict=False):
-        said = observation.strip()
-        if said and not is_error(said) and len(said) <= _LONGEST_QUOTE and "\n" not in said:
+        words = observation.strip()
+        if words and not is_error(words) and len(words) <= _LONGEST_QUOTE and "\n" not in words:
             values = [value for value in _object(arguments).values() if isinstance(value, str)]
             asked = values[0] if len(values) == 1 else ""
-            found[asked or said] = Finding(asked, said)
+            found[asked or words] = Finding(asked, words)
     if not found and request.observations and all(map(is_error, request.observations)):
         return (Finding("", ""),)
     return tuple(found.values())

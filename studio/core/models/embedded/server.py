@@ -188,8 +188,8 @@ class EmbeddedServer:
         return Address(answer["port"], key)
 
     def _cannot_start(self, weights: Weights, reason: str) -> ModelError:
-        said = self._last_words()
-        library = missing_library(f"{reason}\n{said}")
+        words = self._last_words()
+        library = missing_library(f"{reason}\n{words}")
         if library is not None:
             return ModelError(
                 "missing-library",
@@ -199,7 +199,7 @@ class EmbeddedServer:
         return ModelError(
             "crashed",
             f"The embedded model {weights.name!r} cannot start: {reason}."
-            + (f" It said: {said}" if said else ""),
+            + (f" It said: {words}" if words else ""),
             "The file may be broken, of an unknown kind, or too big for this machine's memory.",
         )
 

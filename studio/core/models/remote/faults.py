@@ -93,11 +93,11 @@ def status_fault(
     """
     error = body if isinstance(body, Mapping) else {}
     words = card_text(body)
-    said = mask(words.text)[:LONGEST_TEXT]
-    told = status in (408, 409, 425, 429) or status >= 500  # in the sentence before it
-    quoted = _quoted(said, 0 if told else status, mask(request_id(headers)))
+    statement = mask(words.text)[:LONGEST_TEXT]
+    is_temporary = status in (408, 409, 425, 429) or status >= 500  # in the sentence before it
+    quoted = _quoted(statement, 0 if is_temporary else status, mask(request_id(headers)))
     who = target.name
-    if (fault := _of_place(status, said, quoted, error, target)) is not None:
+    if (fault := _of_place(status, statement, quoted, error, target)) is not None:
         return fault
     match status:
         case 401:
@@ -109,7 +109,7 @@ def status_fault(
                 "Check what the key may do, and that its account may use the model.",
             )
         case 404 | 405:
-            return _not_found(said, quoted, error, target)
+            return _not_found(statement, quoted, error, target)
         case 407:
             return proxy_wants_name(target)
         case 408 | 409 | 425:
@@ -129,8 +129,8 @@ def status_fault(
             "Run again in a while.",
             retry_after(headers),
         )
-    return _named_cause(status, said, quoted, error, target) or _refused_request(
-        who, said, quoted, error, words.fields
+    return _named_cause(status, statement, quoted, error, target) or _refused_request(
+        who, statement, quoted, error, words.fields
     )
 
 

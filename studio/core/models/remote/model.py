@@ -183,23 +183,23 @@ class RemoteModel:
         request = as_sent(request)
         attempt = 1
         while True:
-            said = False
+            has_replied = False
             body = self.request_body(request)
             try:
                 async with aclosing(self._attempt(body)) as deltas:
                     async for delta in deltas:
-                        said = said or not isinstance(delta, ReplyNotice | UsageDelta)
+                        has_replied = has_replied or not isinstance(delta, ReplyNotice | UsageDelta)
                         yield delta
             except UnsupportedParameterError as error:
-                notice = None if said else self.do_without(error, body)
+                notice = None if has_replied else self.do_without(error, body)
                 if notice is None:
                     raise
                 yield ReplyNotice(notice)
             except ModelError as error:
                 # `retries` counts for every cause; what was tried here, a loop does not try again.
                 error.retries = self._connection.retries - (attempt - 1)
-                error.is_exhausted = not said or not error.retries
-                if said or not error.retryable:
+                error.is_exhausted = not has_replied or not error.retries
+                if has_replied or not error.retryable:
                     raise
                 asked = error.after if isinstance(error, RetryLaterError) else None
                 wait = wait_before(attempt, self._connection.retries, asked)

@@ -82,13 +82,13 @@ def _proxy_fault(causes: list[BaseException], target: Endpoint) -> ModelError | 
     """What went wrong between here and the proxy; `None` for what lies behind it."""
     refusal = next((each for each in causes if type(each).__name__ == "ProxyError"), None)
     if refusal is not None:
-        said = " ".join(str(refusal).split())[:LONGEST_TEXT].rstrip(".")
-        if said.startswith("407") or "auth" in said.lower() or "password" in said.lower():
+        words = " ".join(str(refusal).split())[:LONGEST_TEXT].rstrip(".")
+        if words.startswith("407") or "auth" in words.lower() or "password" in words.lower():
             return proxy_wants_name(target)
         return ModelError(
             "proxy",
             f"The proxy {target.proxy} does not let through to {target.address}"
-            + (f": {said}." if said else "."),
+            + (f": {words}." if words else "."),
             "Ask who runs the proxy, or name the server in NO_PROXY where it can be reached "
             "without.",
         )

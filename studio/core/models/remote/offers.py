@@ -53,10 +53,10 @@ async def _described(client: OpenAIClient, models: Sequence[JsonObject]) -> tupl
 
     async def described(model: JsonObject) -> JsonObject:
         try:
-            said = await client.ask("post", "/api/show", {"model": model["id"]}, seconds=_SECONDS)
+            answer = await client.ask("post", "/api/show", {"model": model["id"]}, seconds=_SECONDS)
         except ModelError:
             return model
-        return {**model, **said} if isinstance(said, Mapping) else model
+        return {**model, **answer} if isinstance(answer, Mapping) else model
 
     first = await asyncio.gather(*map(described, models[:_MOST_DESCRIBED]))
     return (*first, *models[_MOST_DESCRIBED:])

@@ -100,9 +100,9 @@ class ReplyStream:
         for event in events:
             if not isinstance(event, Mapping):
                 return made, self._client.bad_event("that is not an object")
-            said = chunk_error(event)
-            if said is not None:
-                return made, stream_fault(said, self._target, self._client.mask)
+            error = chunk_error(event)
+            if error is not None:
+                return made, stream_fault(error, self._target, self._client.mask)
             for delta in self._reader.read(event):
                 self._some = self._some or not isinstance(delta, UsageDelta)
                 made.append(self._priced(delta))
@@ -144,9 +144,9 @@ class ReplyStream:
             raise self._client.bad_reply("its reply is not JSON that can be read") from None
         if not isinstance(value, Mapping):
             raise self._client.bad_reply("its reply is not an object")
-        said = chunk_error(value)
-        if said is not None:
-            raise stream_fault(said, self._target, self._client.mask)
+        words = chunk_error(value)
+        if words is not None:
+            raise stream_fault(words, self._target, self._client.mask)
         try:
             reply = read_response(value)
         except BadReplyError as error:

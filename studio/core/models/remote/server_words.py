@@ -97,8 +97,8 @@ def _words(value: object, fields: list[str], depth: int) -> str:
     if depth > _DEEPEST:
         return ""
     if isinstance(value, list | tuple):
-        said = [_words(each, fields, depth + 1) for each in value[:_MOST]]
-        return "; ".join(dict.fromkeys(each for each in said if each))
+        lines = [_words(each, fields, depth + 1) for each in value[:_MOST]]
+        return "; ".join(dict.fromkeys(each for each in lines if each))
     if isinstance(value, Mapping):
         return _of_mapping(value, fields, depth)
     return "" if value is None or isinstance(value, bool) else str(value)
@@ -111,9 +111,9 @@ def _of_mapping(value: Mapping[object, object], fields: list[str], depth: int) -
         fields += named[:1]
         return f"{'.'.join(named)}: {_words(value['msg'], fields, depth + 1)}"
     for word in _WORDS:
-        said = _words(value.get(word), fields, depth + 1) if value.get(word) else ""
-        if said:
-            return said
+        words = _words(value.get(word), fields, depth + 1) if value.get(word) else ""
+        if words:
+            return words
     return ""
 
 

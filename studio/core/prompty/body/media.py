@@ -216,9 +216,9 @@ def _read_token(text: str, start: int, close: int, target: re.Match[str]) -> Med
     if "=" in inside:
         read = read_attributes(text[: close + 1], start + 2, "section")
         if read is not None and read[1] == close and read[0]:
-            said = next((item.value for item in reversed(read[0]) if item.key == "type"), None)
-            kind = _KINDS.get(str(said))
-            word = "" if said is None or kind is not None else str(said)
+            given = next((item.value for item in reversed(read[0]) if item.key == "type"), None)
+            kind = _KINDS.get(str(given))
+            word = "" if given is None or kind is not None else str(given)
             is_said = kind is not None
             return MediaToken(kind or "image", whole, place, read[0], None, word, is_said)
     if "]" in inside:

@@ -63,8 +63,8 @@ def check_document(document: PromptDocument, found: Iterable[Problem] = ()) -> P
     for plugin in installed("checks"):
         problems += _found_by(plugin, document)
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
-    told = without_echoes(document, problems)
-    return replace(document, problems=tuple(kept_fixes(document, told)))
+    findings = without_echoes(document, problems)
+    return replace(document, problems=tuple(kept_fixes(document, findings)))
 
 
 def _of_format_string(document: PromptDocument, found: Iterable[Problem]) -> Iterator[Problem]:

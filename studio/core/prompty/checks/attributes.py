@@ -66,10 +66,10 @@ def _unreadable(document: PromptDocument, role: str, inside: str, place: Span) -
         ("attributes have straight quotes", within.translate(_STRAIGHT)),
         ("an attribute is written key=value, with = and no colon", _COLON.sub(r"\g<key>=", within)),
     )
-    for told, tried in meant:
+    for meaning, tried in meant:
         right = f"{role}[{tried}]:"
         if tried and read_marker(right, document.dialect) is not None:
-            message = f"This marker cannot be read, so the line is text: {told}."
+            message = f"This marker cannot be read, so the line is text: {meaning}."
             fix = Fix(f"Write {right}", (TextEdit(place, right),))
             return Problem("attribute-syntax", Severity.WARNING, message, place, (fix,))
     message = (

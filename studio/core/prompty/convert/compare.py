@@ -33,9 +33,9 @@ class Compared:
 def differences(pair: Compared) -> Iterator[str]:
     """What the converted file says otherwise, a sentence each."""
     before, after = pair.before.document, pair.after.document
-    told = tool_difference(before.tools, after.tools)
-    if told:
-        yield told
+    difference = tool_difference(before.tools, after.tools)
+    if difference:
+        yield difference
     if output_schema(before.outputs) != output_schema(after.outputs):
         yield "the schema of the outputs is different."
     changed = [
@@ -63,15 +63,15 @@ def runtime_difference(pair: Compared, to: Dialect) -> str:
     dialect = pair.before.document.dialect
     old = _as_before(pair) if to == "prompty" and dialect != "prompty" else None
     if old is None or dialect == "section":
-        told = first_difference(own, got)
-        if told and old is not None and _is_undecided(pair.before.document):
-            told = told if first_difference(old, comparable(got, loose=True)) else ""
-        return f"{name} makes other messages of it: {told}" if told else ""
+        difference = first_difference(own, got)
+        if difference and old is not None and _is_undecided(pair.before.document):
+            difference = difference if first_difference(old, comparable(got, loose=True)) else ""
+        return f"{name} makes other messages of it: {difference}" if difference else ""
     plain = _without_addresses(got)
-    told = first_difference(_without_addresses(old), plain)
-    if told:
-        told = f"{name} makes other messages of it than {prompty1.RUNTIME}: {told}"
-        return _left_out(pair, old, got) or told
+    difference = first_difference(_without_addresses(old), plain)
+    if difference:
+        difference = f"{name} makes other messages of it than {prompty1.RUNTIME}: {difference}"
+        return _left_out(pair, old, got) or difference
     if plain != got:
         return "a value is a method of a text there, and both runtimes write its address"
     return ""
@@ -85,8 +85,8 @@ def old_runtime_difference(pair: Compared) -> str:
         return ""
     if document.dialect == "legacy":
         written = document.source.slice(front)
-        told = f"{prompty1.RUNTIME} ended the front matter at the first ---; now it is read whole"
-        return told if _DASHES_INSIDE.search(written) else ""
+        words = f"{prompty1.RUNTIME} ended the front matter at the first ---; now it is read whole"
+        return words if _DASHES_INSIDE.search(written) else ""
     old = _as_before(pair)
     if old is None or not _is_undecided(document):
         return ""

@@ -240,10 +240,10 @@ def _samples(draft: ConversionDraft, files: Files) -> None:
     if not draft.has("sample"):
         return
     if isinstance(sample, str):
-        told = sample
+        given = sample
         sample = files.read(sample)
         if isinstance(sample, Mapping):
-            draft.notes.append(f"sample: the values of {told} are written into inputs")
+            draft.notes.append(f"sample: the values of {given} are written into inputs")
     if not isinstance(sample, Mapping):
         draft.losses.append(
             "sample: only a mapping of samples has a place, or a file with one that can be read"

@@ -187,8 +187,8 @@ def _root(draft: ConversionDraft) -> None:
         for key in block:
             if key not in known:
                 draft.remove(*path, key)
-                told = ".".join((*path, key))
-                draft.notes.append(f"{told}: Prompty 1 loads no file with this key; left out")
+                words = ".".join((*path, key))
+                draft.notes.append(f"{words}: Prompty 1 loads no file with this key; left out")
 
 
 def _declaration(draft: ConversionDraft, path: tuple[str, str], item: JsonObject) -> None:
@@ -208,8 +208,8 @@ def _declaration(draft: ConversionDraft, path: tuple[str, str], item: JsonObject
     for key in lost:
         draft.remove(*path, key)
     if lost:
-        told = ", ".join(lost)
-        draft.notes.append(f"{'.'.join(path)}: Prompty 1 takes no {told}; left out")
+        words = ", ".join(lost)
+        draft.notes.append(f"{'.'.join(path)}: Prompty 1 takes no {words}; left out")
 
 
 def _tools(draft: ConversionDraft) -> None:

@@ -177,9 +177,9 @@ def send_last_only_with_text(draft: ConversionDraft, before: PromptDocument) -> 
             TextEdit(Span(end, end), f"{newline}{closing}"),
         ]
     )
-    told = ", ".join(_names(document, section))
+    words = ", ".join(_names(document, section))
     draft.notes.append(
-        f"the last message ({section.role}) is sent only where {told} has a text: Prompty 1 left "
+        f"the last message ({section.role}) is sent only where {words} has a text: Prompty 1 left "
         "it out, and Prompty 2 would send it empty"
     )
 

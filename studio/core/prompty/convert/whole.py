@@ -157,16 +157,16 @@ def _proven(
         draft.notes += of_messages
     if to != "section":
         draft.losses += differences(pair) if to == "prompty" else ()
-        told = runtime_difference(pair, to)
-        bare = _without_stand_ins(pair, values, context) if not told else None
-        told = runtime_difference(bare, to) if bare is not None else told
-        if told:
-            draft.losses.append(told)
+        difference = runtime_difference(pair, to)
+        bare = _without_stand_ins(pair, values, context) if not difference else None
+        difference = runtime_difference(bare, to) if bare is not None else difference
+        if difference:
+            draft.losses.append(difference)
         old = old_runtime_difference(bare or pair) if to == "prompty" else ""
         if old:
             draft.losses.append(old)
         # What keeps a reader from taking the file is no matter of these values alone.
-        of_messages += [each for each in (told, old) if each and "does not take" not in each]
+        of_messages += [each for each in (difference, old) if each and "does not take" not in each]
     edits = line_edits(before.source.text, draft.text)
     return Conversion(
         edits, draft.text, tuple(draft.notes), same, tuple(draft.losses), tuple(of_messages)

@@ -82,8 +82,8 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
         above = text[:line].rstrip()
         start = above.rfind("\n") + 1
         if ":" not in text[line : place.start] and above and ":" not in above[start:]:
-            told = "this key has no colon behind it; write key: value"
-            return YamlMistake(told, Span(start, len(above)))
+            words = "this key has no colon behind it; write key: value"
+            return YamlMistake(words, Span(start, len(above)))
     inside = _quote_inside(what, place, text)
     if inside is not None:
         return inside
@@ -120,8 +120,8 @@ def _open_quote(what: str, place: Span, text: str) -> YamlMistake | None:
 def _odd_start(place: Span, text: str) -> YamlMistake:
     odd = text[place.start : place.start + 1]
     if odd == "%" and text.startswith("{", place.start - 1):
-        told = "the front matter is not a template: {% … %} means nothing here"
-        return YamlMistake(told, Span(place.start - 1, place.end))
+        words = "the front matter is not a template: {% … %} means nothing here"
+        return YamlMistake(words, Span(place.start - 1, place.end))
     value = text[place.start : place.end].rstrip()
     fix = Fix("Put it in quotes", (TextEdit(Span(place.start, place.start + len(value)),
                                            in_quotes(value)),))  # fmt: skip
@@ -139,8 +139,8 @@ def _quote_inside(what: str, place: Span, text: str) -> YamlMistake | None:
         return None
     quote = line[at]
     value = line[at + 1 :]
-    said = value[: value.rfind(" #")].rstrip() if " #" in value else value
-    last = len(said if said.endswith(quote) else value)
+    words = value[: value.rfind(" #")].rstrip() if " #" in value else value
+    last = len(words if words.endswith(quote) else value)
     last -= value.startswith(quote, last - 1)
     value = value[:last]
     first = _LONE[quote].search(value)
@@ -219,12 +219,12 @@ def _ended_in_flow(text: str, at: int, end: int, depth: int) -> YamlMistake:
 def _ends_early(quote: str, at: int, whole: Span | None = None, value: str = "") -> YamlMistake:
     """A quote ends a text too early; `value` is all that is meant to stand between the quotes."""
     twice = "''" if quote == "'" else '\\"'
-    told = f"the quote {quote} ends this text too early; inside it, write {twice}"
+    words = f"the quote {quote} ends this text too early; inside it, write {twice}"
     fixes: tuple[Fix, ...] = ()
     if whole is not None:
         right = f"{quote}{_LONE[quote].sub(lambda _: twice, value)}{quote}"
         fixes = (Fix(f"Write {twice} for it", (TextEdit(whole, right),)),)
-    return YamlMistake(told, Span(at, at + 1), fixes)
+    return YamlMistake(words, Span(at, at + 1), fixes)
 
 
 def _never_closed(quote: str, at: int, closed: int) -> YamlMistake:

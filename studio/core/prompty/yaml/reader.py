@@ -291,9 +291,9 @@ def _syntax_problem(tree: TreeBuilder, error: yaml.MarkedYAMLError) -> Problem:
     tab = next((tab for tab in _TAB_INDENT.finditer(tree.text) if tab.end() >= at), None)
     if "\\t" in what or (tab is not None and tab.start() <= at <= tab.end()):
         return _tab_problem(tree, tab or _TAB_INDENT.search(tree.text), place)
-    told = explain_yaml(what, place, tree.text)
+    explained = explain_yaml(what, place, tree.text)
     return tree.problem(
-        "yaml-syntax", f"Invalid frontmatter: {told.message}.", told.span, told.fixes
+        "yaml-syntax", f"Invalid frontmatter: {explained.message}.", explained.span, explained.fixes
     )
 
 

@@ -93,8 +93,8 @@ def _odd_depth(what: str, place: Span, text: str) -> YamlMistake | None:
     edit = TextEdit(Span(start, start), " " * (wanted - depth))
     name = _key_word(text[above:])
     fix = Fix(f"Put it below {name!r}", (edit,))
-    told = f"this line stands at {counted(depth, 'space')}, and {name!r} above it at {wanted}"
-    return YamlMistake(told, Span(start + depth, end), (fix,))
+    words = f"this line stands at {counted(depth, 'space')}, and {name!r} above it at {wanted}"
+    return YamlMistake(words, Span(start + depth, end), (fix,))
 
 
 def _block_not_deeper(what: str, place: Span, text: str) -> YamlMistake | None:
@@ -117,9 +117,9 @@ def _block_not_deeper(what: str, place: Span, text: str) -> YamlMistake | None:
                     break
                 moved.append(each)
             edits = tuple(TextEdit(Span(each, each), " " * (indent + 2)) for each in moved)
-            told = f"the text of this block stands deeper than its key {_key_word(found[0])!r}"
+            words = f"the text of this block stands deeper than its key {_key_word(found[0])!r}"
             place = Span(first, _line_end(text, first))
-            return YamlMistake(told, place, (Fix("Indent the text", edits),))
+            return YamlMistake(words, place, (Fix("Indent the text", edits),))
         lines.append(line)
         line = _line_above(text, line)
     return None
@@ -147,12 +147,14 @@ def _too_deep(what: str, place: Span, text: str) -> YamlMistake | None:
         if text[line : _line_end(text, line)].strip():
             edits.append(TextEdit(Span(line, line + deeper - depth), ""))
         line = _line_end(text, line) + 1
-    told = f"this line stands deeper than {_key_word(text[above:])!r} above it, which has its value"
+    words = (
+        f"this line stands deeper than {_key_word(text[above:])!r} above it, which has its value"
+    )
     if _is_moved_out(text, above, deeper):
         edit = TextEdit(Span(above, above), " " * (deeper - depth))
         fix = Fix(f"Put {_key_word(text[above:])!r} at its depth", (edit,))
-        return YamlMistake(told, Span(start + deeper, end), (fix,))
-    return YamlMistake(told, Span(start + deeper, end), (Fix("Move it out", tuple(edits)),))
+        return YamlMistake(words, Span(start + deeper, end), (fix,))
+    return YamlMistake(words, Span(start + deeper, end), (Fix("Move it out", tuple(edits)),))
 
 
 def _is_moved_out(text: str, line: int, deeper: int) -> bool:
@@ -190,8 +192,8 @@ def _beside_list(text: str, place: Span, depth: int, item: str) -> YamlMistake:
     line = place.start - depth
     if _KEY.match(item):
         fix = Fix(f"Put it below {_key_word(item)!r}", (TextEdit(Span(line, line), "  "),))
-        told = "this key stands where the dashes of a list stand, and not below its item"
-        return YamlMistake(told, place, (fix,))
+        words = "this key stands where the dashes of a list stand, and not below its item"
+        return YamlMistake(words, place, (fix,))
     above: int | None = line
     while above is not None and _depth_of(text, above) >= depth:
         above = _line_above(text, above)
@@ -221,8 +223,8 @@ def _unquoted_reference(what: str, place: Span, text: str) -> YamlMistake | None
         if max(depths.values()) > 0 and before.rstrip()[-1:] in (":", ",", "["):
             span = Span(*found.span())
             fix = Fix("Put it in quotes", (TextEdit(span, in_quotes(found[0])),))
-            told = f"between brackets, {found[0]} is put in quotes: its braces are YAML's own"
-            return YamlMistake(told, span, (fix,))
+            words = f"between brackets, {found[0]} is put in quotes: its braces are YAML's own"
+            return YamlMistake(words, span, (fix,))
     return None
 
 
@@ -239,9 +241,9 @@ def _before_bracket(what: str, place: Span, text: str) -> YamlMistake | None:
             return YamlMistake(f"a space belongs behind this {what}", Span(end - 1, end), (fix,))
         case sign:
             fix = Fix("Write a colon", (TextEdit(span, ": "),))
-            told = "a colon stands between key and value" + (", and not =" if "=" in sign else "")
+            words = "a colon stands between key and value" + (", and not =" if "=" in sign else "")
             return YamlMistake(
-                told, Span(found.start() + _depth_of(text, found.start()), span.end), (fix,)
+                words, Span(found.start() + _depth_of(text, found.start()), span.end), (fix,)
             )
 
 

@@ -183,5 +183,5 @@ async def _refusal(answer: httpx2.Response) -> str:
     status = f"HTTP {answer.status_code} {answer.reason_phrase}".strip()
     hint = _HINTS.get(answer.status_code, "")
     is_page = text[:1] == "<"
-    said = text[:_LONGEST_SAID] if text and not is_page else ""
-    return ": ".join(part for part in (status, hint, said) if part)
+    words = text[:_LONGEST_SAID] if text and not is_page else ""
+    return ": ".join(part for part in (status, hint, words) if part)

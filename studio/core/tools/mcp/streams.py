@@ -116,9 +116,9 @@ def _message(line: bytes, unread: Callable[[str], None]) -> JSONRPCMessage | Non
         found = _ANSWER.search(line[:_HEAD]) or _ANSWER.search(line[-_HEAD:])
         if found is None or b'"result"' not in line:
             return None
-        said = str(error).splitlines()[2:3] or [type(error).__name__]
+        lines = str(error).splitlines()[2:3] or [type(error).__name__]
         refusal = types.ErrorData(
-            code=types.PARSE_ERROR, message=f"its answer cannot be read: {said[0].strip()}"
+            code=types.PARSE_ERROR, message=f"its answer cannot be read: {lines[0].strip()}"
         )
         number = found[1].decode()
         return types.JSONRPCError(

@@ -105,21 +105,21 @@ async def _finish(created: _CreatedTask, context: ClaimContext) -> types.CallToo
         raise MCPError.from_error_data(state.error)
     if state.status == "completed" and state.result is not None:
         return types.CallToolResult.model_validate(state.result, by_name=False)
-    said = state.status_message or "it says no more"
-    words = f"the server ended the task without an answer ({state.status}): {said}"
+    text = state.status_message or "it says no more"
+    words = f"the server ended the task without an answer ({state.status}): {text}"
     return types.CallToolResult(content=[types.TextContent(text=words)], is_error=True)
 
 
 async def _ended(created: _TaskState, task: _TaskParams, session: ClientSession) -> _KnownTask:
     """Ask for a task's state until it is its last."""
-    told, answered = "", set[str]()
+    reported, answered = "", set[str]()
     wait = created.poll_interval_ms
     tell = TELL.get()
     while True:
         state = await session.send_request(_GetTask(params=task), _KnownTask)
-        if tell is not None and state.status_message not in ("", told):
-            told = state.status_message
-            tell(f"{told}\n")
+        if tell is not None and state.status_message not in ("", reported):
+            reported = state.status_message
+            tell(f"{reported}\n")
         if state.status in ("completed", "failed", "cancelled"):
             return state
         new = {key: each for key, each in state.wanted.items() if key not in answered}

@@ -288,9 +288,9 @@ async def _ask(login: ClientLogin, seconds: float) -> tuple[str, float]:
         answered = None
     token = answered.get("access_token") if isinstance(answered, Mapping) else None
     if not 200 <= status < 300 or not isinstance(token, str) or not token:
-        said = " ".join(text.split())[:_LONGEST_SAID]
+        words = " ".join(text.split())[:_LONGEST_SAID]
         raise OpenApiError(
-            f"the login at {login.token_url} was refused: HTTP {status} {reason}: {said}"
+            f"the login at {login.token_url} was refused: HTTP {status} {reason}: {words}"
         )
     assert isinstance(answered, Mapping)
     lasts = answered.get("expires_in")

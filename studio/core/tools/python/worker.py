@@ -168,7 +168,7 @@ async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
     Raises:
         UnusableToolFileError: uv cannot make it; its own words say why.
     """
-    said = ""
+    text = ""
     for words in (("sync", "--script", str(path)), ("python", "find", "--script", str(path))):
         child = await ChildProcess.start(["uv", *words], cwd=path.parent, env=environment)
         try:
@@ -186,8 +186,8 @@ async def script_python(path: Path, environment: Mapping[str, str]) -> Path:
             await child.close()
         if code != 0:
             raise UnusableToolFileError(path, f"uv cannot make its environment: {log}")
-        said = "".join(lines).strip()
-    return Path(said)
+        text = "".join(lines).strip()
+    return Path(text)
 
 
 def _bounds(limits: ToolLimits) -> ChildBounds:

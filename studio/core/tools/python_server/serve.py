@@ -184,8 +184,8 @@ class ToolFileServer:
     def _failure(self, error: BaseException) -> dict[str, Any]:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if frame.filename == str(self._path)]
-        said = sendable("".join(traceback.format_list(own)) + describe_error(error))
-        sys.stderr.write(said + "\n")
+        words = sendable("".join(traceback.format_list(own)) + describe_error(error))
+        sys.stderr.write(words + "\n")
         _flush()
         text, _ = cut(sendable(describe_error(error)), self._characters)
         return _result(text, {LINE: line_in(self._path, error)}, is_error=True)

@@ -93,9 +93,9 @@ def wants_of(document: PromptDocument, own: WorkspaceServers | None = None) -> t
     found: dict[Want, None] = {}
     for declaration in named_sources(document, own or WorkspaceServers()):
         found.update(dict.fromkeys(_wants(declaration)))
-    told = {(want.kind, want.text) for want in found}
+    wants = {(want.kind, want.text) for want in found}
     of_prompt = _of_the_prompt(document)
-    found.update(dict.fromkeys(want for want in of_prompt if (want.kind, want.text) not in told))
+    found.update(dict.fromkeys(want for want in of_prompt if (want.kind, want.text) not in wants))
     folder = document.source.path.parent if document.source.path else None
     for name in tool_variables(document):
         found[variable_want(name, folder)] = None

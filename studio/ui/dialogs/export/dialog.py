@@ -86,8 +86,8 @@ class ExportDialog(QDialog):
             )
             self.state.say("circle-x", "error", failure)
             return False
-        said = self.tr("Exported {name}.").format(name=path.name)
-        self._messages.say(Notification("success", said, where=str(path)))
+        words = self.tr("Exported {name}.").format(name=path.name)
+        self._messages.say(Notification("success", words, where=str(path)))
         return True
 
     # -- parts ----------------------------------------------------------------------------------
@@ -207,23 +207,23 @@ class ExportDialog(QDialog):
 
     def _show_state(self, result: ExportResult) -> None:
         if result.is_impossible:
-            said = self.tr("Cannot be exported yet: fix the errors below first")
-            self.state.say("circle-x", "error", said)
+            words = self.tr("Cannot be exported yet: fix the errors below first")
+            self.state.say("circle-x", "error", words)
         elif result.blocked:
-            said = self.tr("Fix the errors below, or agree to each kind of them")
-            self.state.say("circle-x", "error", said)
+            words = self.tr("Fix the errors below, or agree to each kind of them")
+            self.state.say("circle-x", "error", words)
         elif result.needs_consent:
-            said = self.tr("Can be exported, but not everything comes along as it is")
-            self.state.say("triangle-alert", "warning", said)
+            words = self.tr("Can be exported, but not everything comes along as it is")
+            self.state.say("triangle-alert", "warning", words)
         elif result.round_trips and result.judge:
-            said = self.tr("Checked by the rules of {program}: messages and tools are the same")
-            self.state.say("circle-check", "success", said.format(program=result.judge))
+            words = self.tr("Checked by the rules of {program}: messages and tools are the same")
+            self.state.say("circle-check", "success", words.format(program=result.judge))
         elif result.round_trips:
-            said = self.tr("Checked, and read back by this program only: nothing differs")
-            self.state.say("info", "muted", said)
+            words = self.tr("Checked, and read back by this program only: nothing differs")
+            self.state.say("info", "muted", words)
         else:
-            said = self.tr("Checked: no problems were found. No program read it back")
-            self.state.say("info", "muted", said)
+            words = self.tr("Checked: no problems were found. No program read it back")
+            self.state.say("info", "muted", words)
 
     def _on_place(self) -> None:
         """Compare with the file that would be replaced, and name the button after what it does."""
@@ -266,11 +266,11 @@ class ExportDialog(QDialog):
         self.tabs.show_round_trips(found.rounds, is_judged=True)
         self.tabs.setCurrentWidget(self.round_trips)
         if all(each.is_same for each in found.rounds):
-            said = self.tr("{program} read the file: the messages are the same")
-            self.state.say("circle-check", "success", said.format(program=found.program))
+            words = self.tr("{program} read the file: the messages are the same")
+            self.state.say("circle-check", "success", words.format(program=found.program))
         else:
-            said = self.tr("{program} reads something else, as the round trips say")
-            self.state.say("triangle-alert", "warning", said.format(program=found.program))
+            words = self.tr("{program} reads something else, as the round trips say")
+            self.state.say("triangle-alert", "warning", words.format(program=found.program))
 
     def _on_failed(self, sentence: str) -> None:
         self._waiting.stop()

@@ -113,8 +113,8 @@ class CheckList(FollowsTheme, QScrollArea):
             row = CheckRow(picture, color, text, problem.fixes)
             listed.append((_ORDER[problem.severity], row))
         for loss in result.losses:
-            said = QCoreApplication.translate("Export", "Lost or changed: {what}")
-            listed.append((1, CheckRow("minus", theme.warning, said.format(what=loss))))
+            words = QCoreApplication.translate("Export", "Lost or changed: {what}")
+            listed.append((1, CheckRow("minus", theme.warning, words.format(what=loss))))
         body = QWidget()
         self._box = QVBoxLayout(body)
         self._box.setContentsMargins(0, 4, 0, 4)
@@ -153,8 +153,8 @@ def _with_place(problem: Problem, source: SourceText) -> str:
     if problem.span.start == problem.span.end == 0:
         return problem.message
     line = source.position(min(problem.span.start, len(source.text))).line
-    said = QCoreApplication.translate("Export", "Line {line}: {message}")
-    return said.format(line=line, message=problem.message)
+    words = QCoreApplication.translate("Export", "Line {line}: {message}")
+    return words.format(line=line, message=problem.message)
 
 
 class ResultTabs(QTabWidget):
@@ -209,12 +209,12 @@ class ResultTabs(QTabWidget):
         for item in round_trips:
             name = self.tr("Values of now") if item.name == VALUES_OF_NOW else item.name
             tools = self.tr("1 tool") if item.tools == 1 else self.tr("{count} tools")
-            said = self.tr("{name}: the same ({messages}, {tools})").format(
+            words = self.tr("{name}: the same ({messages}, {tools})").format(
                 name=name,
                 messages=plural(item.messages, "message"),
                 tools=tools.format(count=item.tools),
             )
-            row = QListWidgetItem(said if item.is_same else f"{name}: {item.difference}")
+            row = QListWidgetItem(words if item.is_same else f"{name}: {item.difference}")
             row.setData(_IS_SAME, item.is_same)
             self.round_trips.addItem(row)
         if not round_trips:

@@ -29,11 +29,11 @@ class _Row(QWidget):
         box.setSpacing(4)
         box.addWidget(title)
         if sentence:
-            said = QLabel(sentence)
-            said.setWordWrap(True)
-            said.setProperty("tone", "muted")
-            said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            box.addWidget(said)
+            label = QLabel(sentence)
+            label.setWordWrap(True)
+            label.setProperty("tone", "muted")
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            box.addWidget(label)
         if field is not None:
             field.setMinimumHeight(max(28, field.sizeHint().height()))
             if not field.accessibleName():

@@ -84,8 +84,8 @@ def key_label(document: PromptDocument, path: KeyPath) -> str:
     if isinstance(key, str):
         return _short(key)
     named = document.entry(*path, "name") or document.entry(*path, "id")
-    said = document.source.slice(named.value).strip("\"' ") if named is not None else ""
-    return _short(said) if said else f"[{key}]"
+    words = document.source.slice(named.value).strip("\"' ") if named is not None else ""
+    return _short(words) if words else f"[{key}]"
 
 
 def _section(document: PromptDocument, index: int) -> Crumb:

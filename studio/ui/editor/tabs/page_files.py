@@ -156,13 +156,13 @@ def _ask_unsaved(parent: QWidget, titles: Sequence[str]) -> _Unsaved:
     box.setWindowTitle(QCoreApplication.translate("EditorTabs", "Unsaved changes"))
     lost = QCoreApplication.translate("EditorTabs", "Without saving they are lost.")
     if len(titles) == 1:
-        said = QCoreApplication.translate("EditorTabs", "Save the changes to {title}?")
-        box.setText(said.format(title=titles[0]))
+        words = QCoreApplication.translate("EditorTabs", "Save the changes to {title}?")
+        box.setText(words.format(title=titles[0]))
         box.setInformativeText(lost)
         save, discard = button.Save, button.Discard
     else:
-        said = QCoreApplication.translate("EditorTabs", "Save the changes to {count} prompts?")
-        box.setText(said.format(count=len(titles)))
+        words = QCoreApplication.translate("EditorTabs", "Save the changes to {count} prompts?")
+        box.setText(words.format(count=len(titles)))
         more = len(titles) - _NAMED
         names = [*titles[:_NAMED], *([f"… +{more}"] if more > 0 else [])]
         box.setInformativeText("\n".join([*names, "", lost]))

@@ -117,10 +117,10 @@ class MessageCard(FollowsTheme, QWidget):
         data = self._data
         if data is None:
             return
-        said = head_words(data)
-        if said != self._said:
-            self._said = said
-            self._header.say(said[2])
+        words = head_words(data)
+        if words != self._said:
+            self._said = words
+            self._header.say(words[2])
             self.setAccessibleName(
                 self.tr("Message {number}, {role}").format(number=data.number, role=data.role)
             )

@@ -117,10 +117,10 @@ def _figures(data: CardData) -> str:
         if data.tokens == 1
         else QCoreApplication.translate("Card", "{count:,} tokens").format(count=data.tokens)
     )
-    said = words if data.is_exact else f"≈{words}"
+    text = words if data.is_exact else f"≈{words}"
     if data.is_open_thread:
         line = QCoreApplication.translate("Card", "line {line}")
         return "" if data.line is None else line.format(line=data.line)
     if data.line is None:
-        return said
-    return QCoreApplication.translate("Card", "line {line} · ").format(line=data.line) + said
+        return text
+    return QCoreApplication.translate("Card", "line {line} · ").format(line=data.line) + text

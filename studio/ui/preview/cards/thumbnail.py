@@ -129,9 +129,9 @@ class MediaView(QWidget):
         if part.alt:
             details = f"“{part.alt}” {details}"
         if details.strip():
-            told = QLabel(details.strip())
-            told.setTextFormat(Qt.TextFormat.PlainText)
-            words.addWidget(told)
+            reported = QLabel(details.strip())
+            reported.setTextFormat(Qt.TextFormat.PlainText)
+            words.addWidget(reported)
         words.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 4, 0, 4)

@@ -79,8 +79,8 @@ class ToolsCard(FollowsTheme, QWidget):
             choice: which of how many they are, in words; empty where they are all.
         """
         if choice:  # those that were left out stand in the section, and are not told
-            told = {spec.name for spec in specs}
-            hoisted = [tool for tool in hoisted if tool.id in told]
+            names = {spec.name for spec in specs}
+            hoisted = [tool for tool in hoisted if tool.id in names]
         shown = (tuple(specs), tuple(hoisted), choice)
         if shown != (self._specs, self._hoisted, self._choice):
             self._specs, self._hoisted, self._choice = shown
@@ -116,11 +116,11 @@ class ToolsCard(FollowsTheme, QWidget):
             self._add(spec.name, tip, spec.span, dynamic=False)
         for tool in hoisted:
             self._add_hoisted(tool)
-        told = [_options_text(tool) for tool in hoisted if tool.options or tool.reference]
-        self.options.setText("\n".join(told if self._is_open else told[:_MOST_OPTIONS]))
-        self.options.setHidden(not told)
+        lines = [_options_text(tool) for tool in hoisted if tool.options or tool.reference]
+        self.options.setText("\n".join(lines if self._is_open else lines[:_MOST_OPTIONS]))
+        self.options.setHidden(not lines)
         paint_text(self.options, "muted")
-        hidden = max(count - room, 0 if self._is_open else len(told) - _MOST_OPTIONS)
+        hidden = max(count - room, 0 if self._is_open else len(lines) - _MOST_OPTIONS)
         if hidden > 0:
             self._add_more(hidden)
         counted = (

@@ -121,10 +121,10 @@ class LoopDiagram(QWidget):
         for node in state.nodes:
             if node not in places.nodes:
                 continue
-            said = [label_of(node), notes.get(node, "")]
-            said += [self.tr("the run is here")] if node == state.live else []
-            said += [self.tr("breakpoint")] if node in state.breakpoints else []
-            name = ", ".join(filter(None, said))
+            lines = [label_of(node), notes.get(node, "")]
+            lines += [self.tr("the run is here")] if node == state.live else []
+            lines += [self.tr("breakpoint")] if node in state.breakpoints else []
+            name = ", ".join(filter(None, lines))
             parts.append(PaintedPart(name, places.nodes[node].toAlignedRect()))
         for lane in state.lanes:
             if lane.row in places.lanes:

@@ -99,8 +99,8 @@ class UsageTable(QTableView):
         self._model.show_rows(rows)
         for column in range(1, self._model.columnCount()):
             # What no step has (a cache, reasoning) leaves its room to what there is.
-            told = {each.cells[column - 1] for each in rows}
-            self.setColumnHidden(column, column not in _ALWAYS and told <= {"0", "–"})
+            shown = {each.cells[column - 1] for each in rows}
+            self.setColumnHidden(column, column not in _ALWAYS and shown <= {"0", "–"})
         row = next((at for at, each in enumerate(rows) if each.step and each.step == step), -1)
         if row >= 0:
             self.setCurrentIndex(self._model.index(row, 0))

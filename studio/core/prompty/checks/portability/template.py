@@ -281,9 +281,9 @@ def check_filter(found: Found) -> Iterator[RuntimeDifference]:
     if not isinstance(node, nodes.Filter) or node.node is None:
         return
     place = found.word(node.name)
-    told = _unknown(found, node) or _arguments(node) or _of_its_value(found, node)
-    if told is not None:
-        where, message = told
+    difference = _unknown(found, node) or _arguments(node) or _of_its_value(found, node)
+    if difference is not None:
+        where, message = difference
         yield report("portable-filter", place, where, message)
 
 

@@ -72,16 +72,16 @@ def reason(error: Exception) -> str:
     """What is wrong, without a full stop."""
     if isinstance(error, KeyError):
         return f"there is no {error.args[0]!r}" if error.args else "a key is missing"
-    said = " ".join(str(error).split())
+    words = " ".join(str(error).split())
     if isinstance(error, SecurityError):
-        return said  # our own words
-    for form, told in _FORMS:
-        found = form.fullmatch(said)
+        return words  # our own words
+    for form, reported in _FORMS:
+        found = form.fullmatch(words)
         if found is not None:
-            return told(found)
-    if not said or _OF_PYTHON.search(said):
+            return reported(found)
+    if not words or _OF_PYTHON.search(words):
         return "this cannot be worked out with these values: one is of another kind"
-    return said
+    return words
 
 
 def _kind(name: str) -> str:

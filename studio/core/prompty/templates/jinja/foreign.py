@@ -89,11 +89,11 @@ def mustache(source: str, tag: int) -> Mistake | None:
     found = _HANDLEBARS.match(source, tag)
     if found is None:
         return None
-    told = f"{found[0]} is Mustache, and the file is read as Jinja2"
+    words = f"{found[0]} is Mustache, and the file is read as Jinja2"
     written = _WRITTEN.get(
         (found["sign"], found["word"]), "{{ … }}" if found["sign"] == "&" else ""
     )
-    return Mistake(f"{told}, which writes {written}" if written else told, Span(*found.span()))
+    return Mistake(f"{words}, which writes {written}" if written else words, Span(*found.span()))
 
 
 def _other_tag(message: str, source: str, span: Span) -> Mistake | None:
@@ -139,14 +139,14 @@ def _filter_colon(message: str, source: str, tag: int, span: Span) -> Mistake | 
         return None
     end = _tag_end(source, tag)
     value = source[span.end : end].strip("- \t")
-    told = f"the values of a filter stand in parentheses: {name['name']}(…)"
+    words = f"the values of a filter stand in parentheses: {name['name']}(…)"
     if not value or "|" in value or ":" in value:
-        return Mistake(told, span)
+        return Mistake(words, span)
     start = name.end("name")
     at = span.end + source[span.end : end].index(value) + len(value)
     right = f"({value})"
     fix = Fix(f"Write {name['name']}{right}", (TextEdit(Span(start, at), right),))
-    return Mistake(told, span, (fix,))
+    return Mistake(words, span, (fix,))
 
 
 def _arrow(message: str, source: str, span: Span) -> Mistake | None:
@@ -194,13 +194,13 @@ def _sign(message: str, source: str, tag: int, span: Span) -> Mistake | None:
         if source.startswith(sign, span.start):
             place = Span(span.start, span.start + len(sign))
             edit = TextEdit(place, word + " " * (word == "not"))
-            told = (
+            words = (
                 f"a template has no {sign}: write {word}"
                 if word
                 else f"{sign} does not belong here"
             )
             return Mistake(
-                told, place, (Fix(f"Write {word}" if word else "Leave it out", (edit,)),)
+                words, place, (Fix(f"Write {word}" if word else "Leave it out", (edit,)),)
             )
     if here == "?":
         return Mistake("a choice is written `a if condition else b`, not with ?", span)

@@ -112,8 +112,8 @@ def _wrong_end(message: str, source: str, tag: int, span: Span) -> Mistake | Non
         fix = Fix("Write {%", (TextEdit(Span(tag, tag + 2), "{%"),))
         return Mistake(f"the tag {word[1]!r} begins with {{%, not {{{{", Span(tag, tag + 2), (fix,))
     fix = Fix(f"Write {closing}", (TextEdit(Span(start, end), closing),))
-    told = f"a tag that begins with {source[tag : tag + 2]} ends with {closing}, not {found}"
-    return Mistake(told, span, (fix,))
+    words = f"a tag that begins with {source[tag : tag + 2]} ends with {closing}, not {found}"
+    return Mistake(words, span, (fix,))
 
 
 def _open_bracket(message: str, source: str, tag: int, span: Span) -> Mistake | None:
@@ -133,8 +133,8 @@ def _open_bracket(message: str, source: str, tag: int, span: Span) -> Mistake | 
             break
     at = len(source[: span.start].rstrip().removesuffix("%").rstrip())
     fix = Fix(f"Close it with {closing}", (TextEdit(Span(at, at), closing),))
-    told = f"this {opening} is never closed by {closing}"
-    return Mistake(told, Span(start, start + 1), (fix,))
+    words = f"this {opening} is never closed by {closing}"
+    return Mistake(words, Span(start, start + 1), (fix,))
 
 
 def _unknown_tag(
@@ -155,8 +155,8 @@ def _unknown_tag(
         return Mistake(f"{word!r} is one word", place, (fix,))
     if name == "end" and opened:
         word = f"end{opened[-1][1]}"
-        told = f"the {opened[-1][1]!r} is closed by {word!r}, not by 'end'"
-        return Mistake(told, span, (Fix(f"Change to {word!r}", (TextEdit(span, word),)),))
+        words = f"the {opened[-1][1]!r} is closed by {word!r}, not by 'end'"
+        return Mistake(words, span, (Fix(f"Change to {word!r}", (TextEdit(span, word),)),))
     near = difflib.get_close_matches(name, _TAGS, n=1, cutoff=0.6)
     tag, line = source.rfind("{%", 0, span.start), source[span.end :].split("\n", maxsplit=1)[0]
     if tag >= 0 and "}}" in line.split("%}", maxsplit=1)[0]:
@@ -185,14 +185,14 @@ def _wrong_block_end(
     start, inner = opened[-1]
     line = source.count("\n", 0, start) - source.count("\n", 0, span.start)
     where = "in this line" if not line else f"{-line} lines above" if line < -1 else "a line above"
-    told = f"the {inner!r} {where} is closed by 'end{inner}', and here stands {name!r}"
+    words = f"the {inner!r} {where} is closed by 'end{inner}', and here stands {name!r}"
     around = sum(each == name[3:] for _, each in opened[:-1])
     rest = re.findall(rf"\{{%[-+]?[ \t]*(end)?{name[3:]}\b", source[span.end :])
     if around > rest.count("end") - rest.count(""):  # those behind do not close what is open
         at = source.rfind("{%", 0, span.start)
         put = Fix(f"Put end{inner} before it", (TextEdit(Span(at, at), f"{{% end{inner} %}}"),))
-        return Mistake(told, span, (put,))
-    return Mistake(told, span, (Fix(f"Write end{inner}", (TextEdit(span, f"end{inner}"),)),))
+        return Mistake(words, span, (put,))
+    return Mistake(words, span, (Fix(f"Write end{inner}", (TextEdit(span, f"end{inner}"),)),))
 
 
 def _expected(message: str, source: str, span: Span) -> Mistake | None:
@@ -213,10 +213,10 @@ def _expected(message: str, source: str, span: Span) -> Mistake | None:
         fix = Fix("Write elif", (TextEdit(place, "elif"),))
         return Mistake("'else if' is written 'elif'", place, (fix,))
     if wanted in ("}}", "%}") and source[span.start : span.end].isidentifier():
-        told = (
+        words = (
             f"{here!r} is a word too many: the tag should end before it, or an operator is missing"
         )
-        return Mistake(told, span)
+        return Mistake(words, span)
     if wanted == "in" and _ENDS.match(source, span.end):
         fix = Fix("Put in before it", (TextEdit(Span(span.start, span.start), "in "),))
         return Mistake(f"the word 'in' is missing before {here!r}", span, (fix,))

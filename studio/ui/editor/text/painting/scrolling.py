@@ -45,16 +45,16 @@ class MarkBar(QScrollBar):
             self.update()
 
     def _tell(self) -> None:
-        said = [
+        lines = [
             ("error", self.tr("1 error"), self.tr("{count} errors")),
             ("warning", self.tr("1 warning"), self.tr("{count} warnings")),
             ("match", self.tr("1 match"), self.tr("{count} matches")),
             ("change", self.tr("1 changed line"), self.tr("{count} changed lines")),
         ]
-        counts = ((len(self._lines.get(kind, ())), one, many) for kind, one, many in said)
-        told = [(one if count == 1 else many).format(count=count)
+        counts = ((len(self._lines.get(kind, ())), one, many) for kind, one, many in lines)
+        texts = [(one if count == 1 else many).format(count=count)
                 for count, one, many in counts if count]  # fmt: skip
-        self.setAccessibleDescription(", ".join(told))
+        self.setAccessibleDescription(", ".join(texts))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The bar, then the marks over it."""
