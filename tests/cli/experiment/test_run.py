@@ -52,8 +52,12 @@ def test_the_exit_code_says_how_it_went(
     assert run_command(["experiment", "run", FILE, "--fail-under", "0.9"]) == 1
     assert "gate pass_rate of edit: 0.666667, at least 0.9" in capsys.readouterr().err
     assert run_command(["experiment", "run", FILE, "--max-tokens", "1", "--no-cache"]) == 4
-    server.always(failure(400, "no"))
-    assert run_command(["experiment", "run", FILE, "--no-cache"]) == 3
+    server.always(failure(400, "no \x1b[31mred"))
+    assert run_command(["experiment", "run", FILE, "--no-cache", "--format", "github"]) == 3
+    printed = capsys.readouterr().out
+    assert "::warning file=rows.csv,line=2::" in printed
+    assert "no \\x1b[31mred" in printed
+    assert "\x1b" not in printed
     server.always(answering([], lambda text: CAPITALS.get(text, text)))
     assert run_command(["experiment", "run", FILE, "--only", "errors"]) == 0
     assert run_command(["experiment", "run", "no.experiment.yaml"]) == 2
