@@ -178,7 +178,7 @@ def _result_to_run(
 ) -> int:
     """A new result, or the newest one where it is to go on and still fits the file."""
     if options.number is not None:
-        if not runner.resumable(options.number):
+        if not runner.cells.resumable(options.number):
             raise LedgerError(f"#{options.number} is not of the experiment as it is now")
         return int(options.number)
     newest = next(iter(ledger.results(str(options.file.resolve()))), None)
@@ -187,7 +187,7 @@ def _result_to_run(
     if ledger.is_run(newest.id):
         raise LedgerError(f"#{newest.id} is being run by another process; experiment attach watches"
                           " it, experiment stop ends it")  # fmt: skip
-    if not runner.resumable(newest.id):
+    if not runner.cells.resumable(newest.id):
         if ledger.batches.under_way(newest.id):
             raise LedgerError(
                 f"the experiment has changed, and #{newest.id} has batches under way, which would "

@@ -116,7 +116,7 @@ class StartedRun:
         said = ""
         try:
             estimate = await runner.prepare()
-            if shown is not None and self._goes_on(shown, only) and runner.resumable(shown):
+            if shown is not None and self._goes_on(shown, only) and runner.cells.resumable(shown):
                 if only:
                     ledger.reopen(shown, errors=True, failed=only == "failed")
                 result = shown

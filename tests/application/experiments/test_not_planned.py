@@ -74,7 +74,7 @@ async def test_a_result_with_cells_that_are_not_planned_goes_on_where_it_stood(
     try:
         estimate = await runner.prepare()
         assert (estimate.cells, estimate.to_send) == (14, 0)
-        assert runner.resumable(result)
+        assert runner.cells.resumable(result)
     finally:
         await runner.close()
 

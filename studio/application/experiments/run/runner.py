@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
-from studio.application.experiments.asking import Asker, sent_text
+from studio.application.experiments.asking import Asker
 from studio.application.experiments.cell_asker import AskedCell, CellAsker
 from studio.application.experiments.judge import PromptJudge
 from studio.application.experiments.plan import (
@@ -16,7 +15,8 @@ from studio.application.experiments.plan import (
     ExperimentServices,
 )
 from studio.application.experiments.prompts import ExperimentError
-from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
+from studio.application.experiments.run.estimate import ExperimentEstimate
+from studio.application.experiments.run.sent_cells import SentCells, transform_of
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
 from studio.application.experiments.turns import LeasedCell
 from studio.core.experiments.assertions.child import AssertionChild
@@ -25,27 +25,22 @@ from studio.core.experiments.assertions.marking import (
     Markers,
     judged_by,
     mark_answer,
-    reads_prompt,
 )
 from studio.core.experiments.assertions.result import (
     AssertionContext,
     CellAnswer,
     UndecidedError,
 )
-from studio.core.experiments.identity import SentCell, cell_identity
 from studio.core.experiments.results.cells import (
     CellKey,
     CellOutcome,
     CellState,
     answer_of,
     done_outcome,
-    row_facts,
 )
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.experiments.results.result import NewResult, ResultRow
 from studio.core.experiments.values import ExperimentRow
 from studio.core.text.values import Json
-from studio.core.tokens.estimate import estimate_tokens
 
 STOP_SECONDS = 5.0
 """How long what is under way may go on after a stop."""
@@ -54,20 +49,6 @@ _ALL_JOURNALS = 100_000
 _LEASED_AHEAD = 10
 
 OnCell = Callable[[CellKey, CellOutcome], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _AskedText:
-    """What assertions see of a request."""
-
-    text: str
-    tools: tuple[str, ...]
-
-
-def _transform_of(row: ExperimentRow) -> str:
-    options = row.case.options
-    code = options.get("transform", options.get("postprocess"))
-    return code if isinstance(code, str) else ""
 
 
 class ExperimentRunner:
@@ -94,18 +75,15 @@ class ExperimentRunner:
         self.plan = plan
         """What is run."""
         self._ledger = ledger
-        self._services = services
+        self._mask = services.secrets.masker.mask
         self._on_cell = on_cell
         self._asker = asker if asker is not None else Asker(plan, services)
+        self.cells = SentCells(plan, ledger, self._asker)
+        """What the cells would send."""
         self._judge = PromptJudge(plan, services, self._asker.turns, self._asker.limiter)
         self._code = AssertionChild(plan.folder.path, trusted=plan.folder.trusted)
         self._markers = Markers(self._read, self._find, self._code)
         self._rows = {row.number: row for row in plan.rows}
-        self._asked: dict[tuple[int, int], _AskedText] = {}
-        self._tokens: dict[tuple[int, int], int] = {}
-        self._faults: dict[tuple[int, int], str] = {}
-        self._identities: dict[CellKey, bytes] = {}
-        self._known: dict[bytes, tuple[int, CellKey]] = {}
         self._stopping = False
         self._wake = asyncio.Event()
         self._ended: deque[asyncio.Task[None]] = deque()
@@ -125,95 +103,13 @@ class ExperimentRunner:
             ToolSourceError: the tools cannot be started.
         """
         await self._asker.open()
-        columns = len(self.plan.variants)
-        for number, row in enumerate(self.plan.rows):
-            self._spending.work_out(number * columns * self.plan.repeats)
-            await asyncio.sleep(0)  # others on this loop go on while many rows are rendered
-            for at, variant in enumerate(self.plan.variants):
-                if variant.takes(row.case):
-                    await self._identify(at, row)
-        identities = self._identities
-        if self.plan.options.cache:
-            self._known = self._ledger.known(list(dict.fromkeys(identities.values())))
-        to_send = [key for key, identity in identities.items() if identity not in self._known]
-        faults = [
-            f"{self.plan.variants[at].name}, row {number}: {fault}"
-            for (at, number), fault in self._faults.items()
-        ]  # fmt: skip
-        tokens, cost = estimated_spending(
-            self.plan,
-            ((key.variant, tokens) for key in to_send
-             if (tokens := self._tokens.get((key.variant, key.row))) is not None),
-            self._asker.price_share,
-        )  # fmt: skip
-        count = len(to_send)
-        self._spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count), count)
-        return ExperimentEstimate(
-            len(identities), len(identities) - count, count, tokens, cost, tuple(faults)
-        )
-
-    async def _identify(self, at: int, row: ExperimentRow) -> None:
-        """Note what decides about a row of a variant; the request itself would fill the memory."""
-        sent = await self._asker.sent(at, row)
-        if isinstance(sent, str):
-            self._faults[at, row.number] = sent
-            sent = SentCell({"unrendered": sent}, self.plan.variants[at].name, "")
-        else:
-            tools = tuple(sys.intern(str(each.get("name"))) for each in sent.tools)
-            text = sent_text(sent)
-            self._tokens[at, row.number] = estimate_tokens(text)
-            is_read = reads_prompt(row.case.assertions) or bool(_transform_of(row))
-            if tools or is_read:  # else the texts of many rows would fill the memory
-                self._asked[at, row.number] = _AskedText(text if is_read else "", tools)
-        for repeat in range(1, self.plan.repeats + 1):
-            self._identities[CellKey(repeat, row.number, at)] = cell_identity(sent, repeat)
+        return await self.cells.prepare(self._spending)
 
     # Going ----------------------------------------------------------------------------------------
 
     def begin(self) -> int:
         """Begin a result in the ledger; gives its number."""
-        file = self.plan.file
-        masker = self._services.secrets.masker
-        return self._ledger.begin(
-            NewResult(
-                file.name,
-                str(file.path or ""),
-                {
-                    "pass_rule": file.pass_rule, "baseline": self.plan.baseline,
-                    "bases": {each.name: each.base for each in self.plan.variants if each.base},
-                    "gates": asdict(file.gates), "description": file.description,
-                    "connections": [
-                        each.choice.connection.name if each.choice is not None else "echo"
-                        for each in self.plan.variants
-                    ],
-                    "models": [
-                        each.choice.declaration.id if each.choice is not None else "echo"
-                        for each in self.plan.variants
-                    ],
-                    "prompts": [
-                        str(each.document.source.path or "") for each in self.plan.variants
-                    ],
-                },
-                [each.name for each in self.plan.variants],
-                [
-                    ResultRow(row.number, row.key, row_facts(row, masker.mask))
-                    for row in self.plan.rows
-                ],
-                self.plan.repeats,
-                self._identities.items(),
-            )
-        )  # fmt: skip
-
-    def resumable(self, result: int) -> bool:
-        """Whether an earlier result has exactly the cells of this plan."""
-        if self._ledger.variants(result) != [each.name for each in self.plan.variants]:
-            return False
-        kept = [row.key for row in self._ledger.rows(result, with_values=False)]
-        if kept != [row.key for row in self.plan.rows]:
-            return False
-        if self._ledger.result(result).repeats != self.plan.repeats:
-            return False
-        return self._ledger.identities(result) == self._identities
+        return self._ledger.begin(self.cells.new_result(self._mask))
 
     async def run(self, result: int) -> str:
         """Go on until every cell is over; gives how it ended: `done`, `paused` or `cancelled`.
@@ -269,10 +165,7 @@ class ExperimentRunner:
         await self._code.close()
         await self._judge.close()
         await self._asker.close()
-        self._tokens.clear()
-        self._asked.clear()  # a report comes after this, and takes as much memory
-        self._known.clear()
-        self._identities = {}
+        self.cells.clear()  # a report comes after this, and takes as much memory
 
     @property
     def progress(self) -> ExperimentProgress:
@@ -333,19 +226,18 @@ class ExperimentRunner:
             if not is_over:
                 self._ledger.give_back(result, [key])
         if outcome.state is CellState.DONE and not outcome.is_cached:
-            self._known.setdefault(self._identities[key], (result, key))
+            self.cells.note_answered(result, key)
         self._spending.count(outcome)
         if self._on_cell is not None:
             self._on_cell(key, outcome)
 
     async def _outcome(self, key: CellKey, row: ExperimentRow) -> tuple[CellOutcome, bytes | None]:
-        fault = self._faults.get((key.variant, key.row))
+        fault = self.cells.fault_of(key)
         if fault is not None:
             return CellOutcome(CellState.ERROR, error=fault), None
-        cell = LeasedCell(key, self._identities[key])
-        place = self._known.get(cell.identity) if self.plan.options.cache else None
-        before = self._ledger.outcome(*place) if place is not None else None
-        if before is not None and before.state is CellState.DONE:
+        cell = LeasedCell(key, self.cells.identities[key])
+        before = self.cells.answered_before(key)
+        if before is not None:
             answer = answer_of(before)
             marks = await self._mark(cell, row, answer)
             return replace(
@@ -364,7 +256,7 @@ class ExperimentRunner:
 
     async def _mark(self, cell: LeasedCell, row: ExperimentRow, answer: CellAnswer) -> CellMarks:
         case = row.case
-        asked = self._asked.get((cell.key.variant, cell.key.row), _AskedText("", ()))
+        asked = self.cells.text_of(cell.key)
         variables: dict[str, Json] = dict(case.variables)
         if case.expected is not None:
             variables["expected"] = case.expected
@@ -372,7 +264,7 @@ class ExperimentRunner:
         return await mark_answer(
             judged_by(case.assertions, case.options), case.threshold, answer, context,
             replace(self._markers, judge=self._judge.of(cell)),
-            _transform_of(row),
+            transform_of(row),
         )  # fmt: skip
 
     def _journal_of(self, asked: AskedCell, outcome: CellOutcome) -> bytes | None:

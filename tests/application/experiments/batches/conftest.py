@@ -77,7 +77,7 @@ class BatchBench:
                 result = runner.begin()
             else:
                 result = found[0].id
-                assert runner.resumable(result)
+                assert runner.cells.resumable(result)
                 ledger.reopen(result, errors=only == "errors", failed=only == "failed")
             assert await runner.run(result) == "done"
             return result

@@ -35,7 +35,7 @@ async def test_a_full_disk_is_told_and_what_was_finished_stays(
     execute("PRAGMA max_page_count = 1000000")
     again = ExperimentRunner(bench.plan(variants=("main",)), bench.services, ledger)
     await again.prepare()
-    assert again.resumable(result)
+    assert again.cells.resumable(result)
     before = len(bench.asked)
     assert await again.run(result) == "done"
     await again.close()
@@ -67,11 +67,11 @@ async def test_a_row_that_changed_meanwhile_begins_a_result_of_its_own(
     runner = ExperimentRunner(bench.plan(variants=("main",)), bench.services, ledger)
     await runner.prepare()
     result = runner.begin()
-    assert runner.resumable(result)
+    assert runner.cells.resumable(result)
     await runner.close()
     rows[301] = "r301,another"
     bench.write("rows.csv", "\n".join(["id,country", *rows]))
     changed = ExperimentRunner(bench.plan(variants=("main",)), bench.services, ledger)
     await changed.prepare()
-    assert not changed.resumable(result)
+    assert not changed.cells.resumable(result)
     await changed.close()

@@ -89,7 +89,7 @@ async def test_an_error_is_no_failure_and_can_be_asked_again(
     assert ledger.reopen(result, errors=True) == 1
     runner = ExperimentRunner(bench.plan(variants=("main",)), bench.services, ledger)
     await runner.prepare()
-    assert runner.resumable(result)
+    assert runner.cells.resumable(result)
     assert await runner.run(result) == "done"
     await runner.close()
     assert report_of(ledger, result).errors == 0
@@ -136,7 +136,7 @@ async def test_a_budget_pauses_and_more_goes_on(bench: Bench, ledger: Experiment
     bench.write("capital.experiment.yaml", EXPERIMENT)
     runner = ExperimentRunner(bench.plan(), bench.services, ledger)
     await runner.prepare()
-    assert runner.resumable(result)
+    assert runner.cells.resumable(result)
     assert await runner.run(result) == "done"
     await runner.close()
     assert len(bench.asked) == 6

@@ -1,0 +1,176 @@
+"""What the cells of a plan would send: which of them were answered before, what the others cost."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+
+from studio.application.experiments.asking import sent_text
+from studio.application.experiments.cell_asker import CellAsker
+from studio.application.experiments.plan import ExperimentPlan
+from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
+from studio.application.experiments.run.spending import ExperimentSpending
+from studio.core.experiments.assertions.marking import reads_prompt
+from studio.core.experiments.identity import SentCell, cell_identity
+from studio.core.experiments.results.cells import CellKey, CellOutcome, CellState, row_facts
+from studio.core.experiments.results.ledger import ExperimentLedger
+from studio.core.experiments.results.result import NewResult, ResultRow
+from studio.core.experiments.values import ExperimentRow
+from studio.core.tokens.estimate import estimate_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class AskedText:
+    """What assertions see of a request."""
+
+    text: str = ""
+    """Its messages."""
+
+    tools: tuple[str, ...] = ()
+    """Names of the tools in it."""
+
+
+def transform_of(row: ExperimentRow) -> str:
+    """The code that changes a row's answer before it is marked; empty where there is none."""
+    options = row.case.options
+    code = options.get("transform", options.get("postprocess"))
+    return code if isinstance(code, str) else ""
+
+
+class SentCells:
+    """Knows cells by what they send; the requests themselves would fill the memory."""
+
+    def __init__(self, plan: ExperimentPlan, ledger: ExperimentLedger, asker: CellAsker) -> None:
+        """Work nothing out yet.
+
+        Args:
+            plan: whose cells they are.
+            ledger: where answers are kept.
+            asker: says what a cell would send.
+        """
+        self._plan = plan
+        self._ledger = ledger
+        self._asker = asker
+        self._asked: dict[tuple[int, int], AskedText] = {}
+        self._tokens: dict[tuple[int, int], int] = {}
+        self._faults: dict[tuple[int, int], str] = {}
+        self._identities: dict[CellKey, bytes] = {}
+        self._known: dict[bytes, tuple[int, CellKey]] = {}
+
+    @property
+    def identities(self) -> Mapping[CellKey, bytes]:
+        """What decides whether two cells ask the same."""
+        return self._identities
+
+    async def prepare(self, spending: ExperimentSpending) -> ExperimentEstimate:
+        """Work out what would be sent; the asker is open.
+
+        Args:
+            spending: told how far it is, and what the cells are expected to use.
+        """
+        plan = self._plan
+        columns = len(plan.variants)
+        for number, row in enumerate(plan.rows):
+            spending.work_out(number * columns * plan.repeats)
+            await asyncio.sleep(0)  # others on this loop go on while many rows are rendered
+            for at, variant in enumerate(plan.variants):
+                if variant.takes(row.case):
+                    await self._identify(at, row)
+        identities = self._identities
+        if plan.options.cache:
+            self._known = self._ledger.known(list(dict.fromkeys(identities.values())))
+        to_send = [key for key, identity in identities.items() if identity not in self._known]
+        faults = [
+            f"{plan.variants[at].name}, row {number}: {fault}"
+            for (at, number), fault in self._faults.items()
+        ]  # fmt: skip
+        tokens, cost = estimated_spending(
+            plan,
+            ((key.variant, tokens) for key in to_send
+             if (tokens := self._tokens.get((key.variant, key.row))) is not None),
+            self._asker.price_share,
+        )  # fmt: skip
+        count = len(to_send)
+        spending.expect(tokens / max(1, count), (cost or 0.0) / max(1, count), count)
+        return ExperimentEstimate(
+            len(identities), len(identities) - count, count, tokens, cost, tuple(faults)
+        )
+
+    async def _identify(self, at: int, row: ExperimentRow) -> None:
+        """Note what decides about a row of a variant."""
+        sent = await self._asker.sent(at, row)
+        if isinstance(sent, str):
+            self._faults[at, row.number] = sent
+            sent = SentCell({"unrendered": sent}, self._plan.variants[at].name, "")
+        else:
+            tools = tuple(sys.intern(str(each.get("name"))) for each in sent.tools)
+            text = sent_text(sent)
+            self._tokens[at, row.number] = estimate_tokens(text)
+            is_read = reads_prompt(row.case.assertions) or bool(transform_of(row))
+            if tools or is_read:
+                self._asked[at, row.number] = AskedText(text if is_read else "", tools)
+        for repeat in range(1, self._plan.repeats + 1):
+            self._identities[CellKey(repeat, row.number, at)] = cell_identity(sent, repeat)
+
+    def new_result(self, mask: Callable[[str], str]) -> NewResult:
+        """What a result of these cells begins with.
+
+        Args:
+            mask: takes secrets out of the rows that are kept.
+        """
+        plan, file = self._plan, self._plan.file
+        choices = [each.choice for each in plan.variants]
+        return NewResult(
+            file.name,
+            str(file.path or ""),
+            {
+                "pass_rule": file.pass_rule, "baseline": plan.baseline,
+                "bases": {each.name: each.base for each in plan.variants if each.base},
+                "gates": asdict(file.gates), "description": file.description,
+                "connections": [each.connection.name if each else "echo" for each in choices],
+                "models": [each.declaration.id if each else "echo" for each in choices],
+                "prompts": [str(each.document.source.path or "") for each in plan.variants],
+            },
+            [each.name for each in plan.variants],
+            [ResultRow(row.number, row.key, row_facts(row, mask)) for row in plan.rows],
+            plan.repeats,
+            self._identities.items(),
+        )  # fmt: skip
+
+    def resumable(self, result: int) -> bool:
+        """Whether an earlier result has exactly these cells."""
+        if self._ledger.variants(result) != [each.name for each in self._plan.variants]:
+            return False
+        kept = [row.key for row in self._ledger.rows(result, with_values=False)]
+        if kept != [row.key for row in self._plan.rows]:
+            return False
+        if self._ledger.result(result).repeats != self._plan.repeats:
+            return False
+        return self._ledger.identities(result) == self._identities
+
+    def fault_of(self, key: CellKey) -> str | None:
+        """Why a cell cannot be asked; None where it can."""
+        return self._faults.get((key.variant, key.row))
+
+    def text_of(self, key: CellKey) -> AskedText:
+        """What assertions see of a cell's request."""
+        return self._asked.get((key.variant, key.row), AskedText())
+
+    def answered_before(self, key: CellKey) -> CellOutcome | None:
+        """What came of an equal cell; None where none was answered, or none is to be used."""
+        place = self._known.get(self._identities[key]) if self._plan.options.cache else None
+        before = self._ledger.outcome(*place) if place is not None else None
+        return before if before is not None and before.state is CellState.DONE else None
+
+    def note_answered(self, result: int, key: CellKey) -> None:
+        """A cell was answered: equal ones use its answer."""
+        self._known.setdefault(self._identities[key], (result, key))
+
+    def clear(self) -> None:
+        """Keep nothing any more."""
+        self._tokens.clear()
+        self._asked.clear()
+        self._known.clear()
+        self._identities = {}
