@@ -82,7 +82,11 @@ class _Patterns:
     ) -> Iterator[ValidationError]:
         if not isinstance(instance, dict):
             return
+        own = self._kind.VALIDATORS["additionalProperties"]
         patterns = cast("JsonObject", schema.get("patternProperties", {}))
+        if not patterns:
+            yield from own(validator, allowed, instance, schema)
+            return
         rest = {
             name: value
             for name, value in instance.items()
@@ -90,7 +94,7 @@ class _Patterns:
         }
         # The package's own rule and words, over what no pattern takes.
         known = {key: schema[key] for key in ("properties",) if key in schema}
-        yield from self._kind.VALIDATORS["additionalProperties"](validator, allowed, rest, known)
+        yield from own(validator, allowed, rest, known)
 
     def _unevaluated_properties(
         self, validator: Validator, allowed: Json, instance: Json, schema: JsonObject

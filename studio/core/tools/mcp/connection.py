@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from studio import __version__
 from studio.core.text.reason import reason_of
@@ -176,23 +176,11 @@ class McpConnection:
             ServerRefusal: the server refuses the call.
             ConnectionLost: it went away.
         """
-
-        async def progressed(progress: float, total: float | None, message: str | None) -> None:
-            assert tell is not None
-            part = f"{progress:g} of {total:g}" if total else f"{progress:g}"
-            tell(f"{part}: {message}\n" if message else f"{part}\n")
-
-        from studio.core.tools.mcp.tasks import TELL
-
-        mark = TELL.set(tell)
-        try:
-            result = await self.request(
-                self.client.call_tool(
-                    name, dict(arguments), progress_callback=progressed if tell else None
-                )
-            )
-        finally:
-            TELL.reset(mark)
+        given = dict(arguments)
+        if tell is None:
+            result = await self.request(self.client.call_tool(name, given))
+        else:
+            result = await self.request(self._told_call(name, given, tell))
         return CallResult(
             "\n".join(block_text(block) for block in result.content),
             result.is_error,
@@ -200,6 +188,21 @@ class McpConnection:
             result.meta or {},
             block_pictures(result.content),
         )
+
+    async def _told_call(
+        self, name: str, arguments: dict[str, Any], tell: Tell
+    ) -> types.CallToolResult:
+        from studio.core.tools.mcp.tasks import TELL
+
+        async def progressed(progress: float, total: float | None, message: str | None) -> None:
+            part = f"{progress:g} of {total:g}" if total else f"{progress:g}"
+            tell(f"{part}: {message}\n" if message else f"{part}\n")
+
+        mark = TELL.set(tell)
+        try:
+            return await self.client.call_tool(name, arguments, progress_callback=progressed)
+        finally:
+            TELL.reset(mark)
 
     async def pages(self, ask: Callable[..., Awaitable[Page]]) -> AsyncIterator[Page]:
         """Every page of a list; a server that never ends is not followed for ever."""

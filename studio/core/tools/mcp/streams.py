@@ -65,8 +65,11 @@ class _ChildReading(_ChildEnd):
     """What a child writes, without tasks and queues between: a call is twice as quick."""
 
     def __init__(self, child: ChildProcess, unread: Callable[[str], None]) -> None:
+        from mcp.shared.message import SessionMessage
+
         super().__init__(child)
         self._unread = unread
+        self._session_message = SessionMessage
 
     async def receive(self) -> SessionMessage | Exception:
         """The next message."""
@@ -81,12 +84,10 @@ class _ChildReading(_ChildEnd):
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        from mcp.shared.message import SessionMessage
-
         while not self._is_closed and (line := await self._child.read_line()) is not None:
             message = _message(line, self._unread)
             if message is not None:
-                return SessionMessage(message)
+                return self._session_message(message)
         raise StopAsyncIteration
 
 

@@ -19,7 +19,6 @@ from studio.core.tools.traffic import TrafficLog
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams, WriteStream
     from mcp.shared.message import SessionMessage
-    from mcp_types import JSONRPCMessage
 
     Reading: TypeAlias = ReadStream[SessionMessage | Exception]
 else:
@@ -76,29 +75,6 @@ class StreamAround(Generic[Stream]):
         await self._inner.aclose()
 
 
-class ReadingAround(StreamAround[Reading]):
-    """What a transport reads, each item looked at as it passes."""
-
-    @property
-    def last_context(self) -> object:
-        """The context that the newest message was sent in; the SDK looks for it."""
-        return getattr(self._inner, "last_context", None)
-
-    async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
-        return self.passed(await self._inner.receive())
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        return self.passed(await self._inner.__anext__())
-
-    def passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        """What goes on in the place of an item."""
-        return item
-
-
 def without_bad_entries(
     result: Mapping[str, Any], version: str
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -150,54 +126,45 @@ def _fault(method: str, version: str, result: Mapping[str, Any], key: str) -> st
     return ""
 
 
-class SiftedStream(ReadingAround):
-    """What a transport reads, with each answer sifted."""
+class WatchedReading(StreamAround[Reading]):
+    """What a transport reads: noted, and each answer without its bad entries."""
 
     def __init__(
         self,
         inner: ReadStream[SessionMessage | Exception],
+        log: TrafficLog,
         version: Callable[[], str],
-        remark: Callable[[str], None],
+        leave_out: Callable[[str], None],
     ) -> None:
         """Wrap a stream.
 
         Args:
             inner: the transport's own.
+            log: notes each message.
             version: the version that is spoken, as far as that is settled.
-            remark: told what was left out.
+            leave_out: told what was left out.
         """
         super().__init__(inner)
-        self._version = version
-        self._remark = remark
-
-    def passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        """The same, or an answer without its bad entries."""
-        import mcp_types as types
-
-        if isinstance(item, Exception):
-            return item
-        message: JSONRPCMessage = item.message
-        if not isinstance(message, types.JSONRPCResponse):
-            return item
-        if not any(key in message.result for key in _LISTS):
-            return item
-        kept, remarks = without_bad_entries(message.result, self._version())
-        if not remarks:
-            return item
-        for text in remarks:
-            self._remark(text)
-        return replace(item, message=message.model_copy(update={"result": kept}))
-
-
-class WatchedReading(ReadingAround):
-    """What a transport reads."""
-
-    def __init__(self, inner: ReadStream[SessionMessage | Exception], log: TrafficLog) -> None:
-        super().__init__(inner)
         self._log = log
+        self._version = version
+        self._leave_out = leave_out
 
-    def passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        """The same; it is noted."""
+    @property
+    def last_context(self) -> object:
+        """The context that the newest message was sent in; the SDK looks for it."""
+        return getattr(self._inner, "last_context", None)
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message."""
+        return self._passed(await self._inner.receive())
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        return self._passed(await self._inner.__anext__())
+
+    def _passed(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         if isinstance(item, Exception):
             self._log.received(type(item).__name__, str(item), 0)
             return item
@@ -205,7 +172,16 @@ class WatchedReading(ReadingAround):
         method = given.get("method", "")
         title = method or ("error" if "error" in given else "")
         self._log.received(title, text, len(text.encode()), None if method else given.get("id"))
-        return item
+        result = given.get("result", {})
+        return item if _LISTS.keys().isdisjoint(result) else self._sifted(item, result)
+
+    def _sifted(self, item: SessionMessage, result: Mapping[str, Any]) -> SessionMessage:
+        kept, remarks = without_bad_entries(result, self._version())
+        if not remarks:
+            return item
+        for text in remarks:
+            self._leave_out(text)
+        return replace(item, message=item.message.model_copy(update={"result": kept}))
 
 
 class WatchedWriting(StreamAround["WriteStream[SessionMessage]"]):
@@ -240,8 +216,7 @@ async def watched(
         traffic: notes each message.
     """
     async with opener() as (read, write):
-        sifted = SiftedStream(WatchedReading(read, traffic), version, leave_out)
-        yield sifted, WatchedWriting(write, traffic)
+        yield WatchedReading(read, traffic, version, leave_out), WatchedWriting(write, traffic)
 
 
 def _written(item: SessionMessage) -> str:

@@ -165,8 +165,8 @@ class PythonFileSource:
         finally:
             worker.child.tell_log(None)
         duration = time.perf_counter() - started
-        # Its output and its result come by two pipes; one turn of the loop brings both.
-        await asyncio.sleep(0)
+        # What it printed came by another pipe, before its result, so that the same turn of the loop
+        # read both; the result took further turns to come here.
         log = worker.child.take_log()
         self._give_back(worker)
         return self._outcome(result, duration, log)
