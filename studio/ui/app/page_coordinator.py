@@ -130,7 +130,7 @@ class PageCoordinator(QObject):
         extra = dict.fromkeys(self._extra)
         more = tuple(each for each in extra if (each.code, each.span) not in known)
         told = tuple(without_echoes(document, (*document.problems, *more)))
-        problems = page.controller.findings(told)
+        problems = page.controller.reading.findings(told)
         if problems != page.editor.problems:
             page.editor.set_problems(problems)
         self.problems.set_problems(problems, document.source)

@@ -1,13 +1,11 @@
-"""One open document: its file, whether it is saved, and what it parses to."""
+"""One open document: its file, whether it is saved, and whether the disk has another text."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, thread_time
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
@@ -22,34 +20,19 @@ from studio.application.document.files import (
 )
 from studio.viewmodels.app.jobs import LatestJob
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
+from studio.viewmodels.document.reading import FIRST_WAIT_MS, DocumentReading
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 
-if TYPE_CHECKING:
-    from studio.application.document.project_settings import ProjectFindings
-    from studio.core.prompty.document import PromptDocument
-    from studio.core.text.problem import Problem
-
 _SWAP_MS = 600  # typed text is on disk within a second
-_PARSE_MS = 25  # keys that come in one burst are parsed once
-_FIRST_PARSE_MS = 120
-"""A file is painted before it is read: the reader would fight the window for the interpreter."""
-_PARSE_COST_SHARE = 3
-"""A text that takes long to read waits so many times as long for a pause in the typing."""
-_LONGEST_PARSE_WAIT_MS = 400
-_STALE_SECONDS = 1.0
-_STALE_COST_SHARE = 8
-"""Who never pauses is still told about the text after this long; later where reading is slow."""
 _WATCH_MS = 150  # editors write in steps; look once they are done
 
 
 class DocumentController(QObject):
-    """Moves one document between its editor, the disk and the parser.
+    """Moves one document between its editor and the disk; `reading` parses it.
 
     The text lives in the editor; `read_text` is asked for it when it is needed.
     """
 
-    # `object`: the values that a prompt is read to are not imported before the first paint.
-    parsed = Signal(object)  # PromptDocument of the newest text
     dirty_changed = Signal(bool)
     path_changed = Signal(Path)
     path_moved = Signal(str, str)  # the path before, empty where it was never saved, and now
@@ -75,22 +58,15 @@ class DocumentController(QObject):
         self._path: Path | None = None
         self._title = self.tr("Untitled")
         self._dirty = False
-        self._held = False
-        self._document: PromptDocument | None = None
-        self._project: ProjectFindings | None = None
-        self._parse_seconds = 0.0
-        self._unread_since = 0.0
-        self._parsing: LatestJob[tuple[PromptDocument, ProjectFindings, float]] = LatestJob(self)
+        self.reading = DocumentReading(messages, lambda: (read_text(), self._path), self)
+        """Parses the text."""
         self._swapping: LatestJob[None] = LatestJob(self)
         self._watcher = QFileSystemWatcher(self)
-        self._parse_timer = self._timer(_PARSE_MS, self._parse)
         self._swap_timer = self._timer(_SWAP_MS, self._write_swap)
         self._watch_timer = self._timer(_WATCH_MS, self._look_at_disk)
         self._wire()
 
     def _wire(self) -> None:
-        self._parsing.finished.connect(self._on_parsed)
-        self._parsing.failed.connect(self._on_parse_failed)
         self._swapping.failed.connect(self._on_swap_failed)
         self._watcher.fileChanged.connect(self._watch_timer.start)
         self._watcher.directoryChanged.connect(self._watch_timer.start)
@@ -129,27 +105,12 @@ class DocumentController(QObject):
         """The file as last read or written."""
         return self._file
 
-    @property
-    def document(self) -> PromptDocument | None:
-        """The newest parsed document."""
-        return self._document
-
-    def findings(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-        """Those problems that the file's project wants to be told, with what it asks for beside.
-
-        Args:
-            problems: of the newest document, and what later stages found.
-        """
-        if self._project is None or self._document is None:
-            return tuple(problems)
-        return self._project.reported(self._document, problems)
-
     # -- begin ----------------------------------------------------------------------------------
 
     def begin(self, text: str, title: str) -> None:
         """Start with a text that has no file."""
         self._file, self._title = FileText(text), title
-        self._parse_timer.start(_FIRST_PARSE_MS)
+        self.reading.start(FIRST_WAIT_MS)
 
     def open(self, path: Path) -> FileText:
         """Read a file.
@@ -181,28 +142,13 @@ class DocumentController(QObject):
     def _take(self, path: Path, file: FileText) -> None:
         self._file = file
         self._set_path(path)
-        self._parse_timer.start(_FIRST_PARSE_MS)
-
-    def hold(self) -> None:
-        """Leave the text unread until `release`: the window is about to be painted."""
-        self._held = True
-
-    def release(self) -> None:
-        """Read what was left."""
-        if self._held:
-            self._held = False
-            self._parse_timer.start(0)
+        self.reading.start(FIRST_WAIT_MS)
 
     # -- typing ---------------------------------------------------------------------------------
 
     def text_changed(self) -> None:
         """The editor's text changed: parse it, and keep it safe within a second."""
-        now = monotonic()
-        if not self._unread_since:
-            self._unread_since = now
-        stale = max(_STALE_SECONDS, self._parse_seconds * _STALE_COST_SHARE)
-        if now - self._unread_since < stale or not self._parse_timer.isActive():
-            self._parse_timer.start(self._parse_wait())
+        self.reading.note_change()
         if not self._swap_timer.isActive():
             self._swap_timer.start()
 
@@ -233,7 +179,7 @@ class DocumentController(QObject):
         self._messages.withdraw(f"encoding:{self.id}")
         if target != self._path:
             self._move_to(target)
-            self._parse_timer.start(0)
+            self.reading.start(0)
         self._watch()
         self.set_modified(False)
         self._messages.withdraw(f"disk:{self.id}")
@@ -245,7 +191,7 @@ class DocumentController(QObject):
     def follow_rename(self, path: Path) -> None:
         """The file has another name now; its text stays as it is."""
         self._move_to(path)
-        self._parse_timer.start(0)
+        self.reading.start(0)
 
     def _offer_utf8(self, what: str, target: Path) -> None:
         def convert() -> None:
@@ -291,9 +237,9 @@ class DocumentController(QObject):
 
     def close(self) -> None:
         """Let go of the file; unsaved text was saved, kept, or thrown away on purpose."""
-        for timer in (self._parse_timer, self._swap_timer, self._watch_timer):
+        for timer in (self._swap_timer, self._watch_timer):
             timer.stop()
-        self._parsing.drop()
+        self.reading.close()
         self._swapping.drop()
         watched = [*self._watcher.files(), *self._watcher.directories()]
         if watched:
@@ -301,11 +247,6 @@ class DocumentController(QObject):
         self._swaps.forget(self.id)
 
     # -- inside ---------------------------------------------------------------------------------
-
-    def _parse_wait(self) -> int:
-        """How long the keys must rest, so that reading a long text does not slow them."""
-        cost = round(self._parse_seconds * 1000 * _PARSE_COST_SHARE)
-        return max(_PARSE_MS, min(cost, _LONGEST_PARSE_WAIT_MS))
 
     def _set_dirty(self, dirty: bool) -> None:
         if dirty != self._dirty:
@@ -347,26 +288,6 @@ class DocumentController(QObject):
         except FileError:
             self._watch_timer.start()  # it is being written; look again
 
-    def _parse(self) -> None:
-        if self._held:
-            return
-        text, path = self._read_text(), self._path
-        self._unread_since = 0.0
-        self._parsing.submit(lambda: _parse(text, path))
-
-    def _on_parsed(self, parsed: tuple[PromptDocument, ProjectFindings, float]) -> None:
-        document, self._project, self._parse_seconds = parsed
-        self._document = document
-        self.parsed.emit(document)
-
-    def _on_parse_failed(self, error: Exception) -> None:
-        self._messages.error(
-            self.tr("The text could not be checked."),
-            self.tr("Your text is safe. Please report this with the file: {name}.").format(
-                name=type(error).__name__
-            ),
-        )
-
     def _write_swap(self) -> None:
         if not self._dirty:
             return
@@ -383,13 +304,3 @@ class DocumentController(QObject):
                 key="swap",
             )
         )
-
-
-def _parse(text: str, path: Path | None) -> tuple[PromptDocument, ProjectFindings, float]:
-    """The document, what its project says of it, and the seconds of the processor it took."""
-    from studio.application.document.project_settings import project_findings
-    from studio.application.document.reading import read_document
-
-    began = thread_time()
-    document = read_document(text, path)
-    return document, project_findings(document), thread_time() - began

@@ -46,11 +46,13 @@ def desk(qtbot: QtBot, tmp_path: Path) -> Iterator[Desk]:
 
 def test_text_is_parsed_and_only_the_newest_is_told(desk: Desk, qtbot: QtBot) -> None:
     desk.controller.begin("", "x")
-    with qtbot.waitSignal(desk.controller.parsed, check_params_cb=lambda doc: doc.name == "two"):
+    with qtbot.waitSignal(
+        desk.controller.reading.parsed, check_params_cb=lambda doc: doc.name == "two"
+    ):
         desk.type("---\nname: one\n---\n")
         desk.type("---\nname: two\n---\n")
-    assert desk.controller.document is not None
-    assert desk.controller.document.name == "two"
+    assert desk.controller.reading.document is not None
+    assert desk.controller.reading.document.name == "two"
 
 
 def test_saving_writes_newlines_and_mark_of_the_file(
@@ -198,15 +200,3 @@ def test_a_late_write_does_not_bring_back_what_was_saved(tmp_path: Path) -> None
     folder.write(late)
     assert not list((tmp_path / "swap").glob("*/*.json"))
     folder.close()
-
-
-def test_a_text_is_not_read_while_it_is_held(qtbot: QtBot, tmp_path: Path) -> None:
-    text = "user:\nHi\n"
-    controller = DocumentController(Notifications(), SwapFolder(tmp_path / "swaps"), lambda: text)
-    controller.hold()
-    with qtbot.assertNotEmitted(controller.parsed, wait=400):
-        controller.begin(text, "a")
-    with qtbot.waitSignal(controller.parsed):
-        controller.release()
-    assert controller.document is not None
-    controller.close()

@@ -63,7 +63,7 @@ class EditorPage(QWidget):
             self.editor = PromptEditor()
             self.controller = self._new_controller(messages, swaps)
             self.spelling = SpellingController(messages, self)
-            self.controller.parsed.connect(self.spelling.check)
+            self.controller.reading.parsed.connect(self.spelling.check)
             self.changes = self._new_changes()
         else:
             self.editor = PromptEditor(prompt=twin.editor.prompt)
@@ -133,7 +133,7 @@ class EditorPage(QWidget):
         changes = ChangesController(self)
         self.controller.path_changed.connect(changes.read)
         self.controller.saved.connect(changes.read)
-        self.controller.parsed.connect(changes.compare)
+        self.controller.reading.parsed.connect(changes.compare)
         return changes
 
     def _wire(self) -> None:
@@ -145,7 +145,7 @@ class EditorPage(QWidget):
         self.editor.request_definition.connect(lambda: self.names.go_to_definition(tells=False))
         self.crumbs.request_open.connect(self.request_open)
         self.title_changed.connect(self._name_file)
-        self.controller.parsed.connect(self._on_parsed)
+        self.controller.reading.parsed.connect(self._on_parsed)
         self.controller.dirty_changed.connect(self._on_title)
         self.controller.path_changed.connect(self._on_title)
         self.controller.saved.connect(self._on_saved)
@@ -205,7 +205,7 @@ class EditorPage(QWidget):
     @property
     def document(self) -> PromptDocument | None:
         """The newest parsed document."""
-        return self.controller.document
+        return self.controller.reading.document
 
     is_looked_at: bool = False
     """Whether it is only looked at: the next look takes its place."""

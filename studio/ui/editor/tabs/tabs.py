@@ -366,7 +366,7 @@ class EditorTabs(QStackedWidget):
         self._holds = False
         for page in self.pages():
             page.editor.highlighter.release()
-            page.controller.release()
+            page.controller.reading.release()
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -385,7 +385,7 @@ class EditorTabs(QStackedWidget):
         page.editor.message_breakpoint_toggled.connect(self.message_breakpoint_toggled)
         if self._holds:
             page.editor.highlighter.hold()
-            page.controller.hold()
+            page.controller.reading.hold()
         page.caret_moved.connect(lambda offset: self._on_caret(page, offset))
         page.jumping.connect(lambda: self._on_jump(page))
         return page
