@@ -32,7 +32,7 @@ from studio.ui.tools.offers_dialog import OffersDialog
 from studio.ui.tools.operations_dialog import OperationsDialog
 from studio.ui.tools.questions import InputDialog
 from studio.ui.tools.traffic_dialog import TrafficDialog
-from studio.viewmodels.connections.weights import WeightsState
+from studio.viewmodels.connections.downloads import WeightsState
 from studio.viewmodels.experiments.shown_cell import AnswerPair
 from studio.viewmodels.tools.questions import InputQuestion
 

@@ -99,7 +99,7 @@ class ConnectionsDialog(QDialog):
             self._complain(" ".join(problems))
         self._show_all(controller.connections.default_connection.name)
         self.form.embedded.weights.bundled.show_state(controller.weights.state)
-        controller.load_prices()
+        controller.prices.load()
 
     def show_connection(self, name: str) -> None:
         """Show a connection's form."""
@@ -304,8 +304,8 @@ class ConnectionsDialog(QDialog):
         self.form.committed.connect(self._on_committed)
         self.form.checked.connect(self._on_checked)
         self.form.request_list.connect(self._on_list)
-        self.form.remote.abilities.request_prices.connect(controller.update_prices)
-        controller.prices_changed.connect(self.form.show_prices)
+        self.form.remote.abilities.request_prices.connect(controller.prices.update)
+        controller.prices.changed.connect(self.form.show_prices)
         controller.trials.tried.connect(self._on_tried)
         self.form.remote.key.request_keep.connect(self._on_keep)
         self.form.remote.key.request_forget.connect(lambda: controller.keys.forget(self.list.name))

@@ -27,7 +27,7 @@ from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.kinds import help_words
 from studio.ui.connections.path_field import PathField
 from studio.ui.style.colors import paint_text
-from studio.viewmodels.connections.weights import WeightsState
+from studio.viewmodels.connections.downloads import WeightsState
 
 _MEGABYTE = 1_000_000
 

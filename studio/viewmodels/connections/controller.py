@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -30,15 +28,15 @@ from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import grammar_level
 from studio.core.models.manual import ManualQuestion
-from studio.core.models.price_table import fetch_prices, is_loaded, price_table
+from studio.core.models.price_table import is_loaded
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.reason import named_reason
 from studio.core.text.values import JsonObject
 from studio.viewmodels.app.background import Background
+from studio.viewmodels.connections.downloads import PricesFetch, WeightsFetch
 from studio.viewmodels.connections.keys import ConnectionKeys
 from studio.viewmodels.connections.trials import ConnectionTrials
-from studio.viewmodels.connections.weights import WeightsFetch
 
 _CLOSE_SECONDS = 2.0
 
@@ -50,7 +48,6 @@ class ConnectionsController(QObject):
     saved = Signal(Connections)  # Connections, whenever the list was changed
     picked = Signal()  # the user picked a connection, a model or a grammar level
     refused = Signal(str, str)  # what cannot be done, and what to do about it
-    prices_changed = Signal(str)  # what went wrong; empty where the table is here
     request_reply = Signal(ManualQuestion)  # the user is the model and is to reply
     settled = Signal(
         ManualQuestion
@@ -82,6 +79,8 @@ class ConnectionsController(QObject):
         self.trials.tried.connect(self._keep_tried)
         self.weights = WeightsFetch(background, self)
         """Fetches the embedded model's weights."""
+        self.prices = PricesFetch(background, self)
+        """Has the table of prices."""
 
     @property
     def connections(self) -> Connections:
@@ -302,24 +301,6 @@ class ConnectionsController(QObject):
             self.change(name, replace(held, tried=table))
         except (OSError, ValueError) as error:
             self.refused.emit(self.tr("What the test showed cannot be kept."), named_reason(error))
-
-    def update_prices(self) -> None:
-        """Fetch the newest table of prices; `prices_changed` tells how that went."""
-        self._background.start(fetch_prices(), self._on_prices)
-
-    def load_prices(self) -> None:
-        """Load the table of prices in a thread, so that the window does not wait for it."""
-        if is_loaded():
-            self.prices_changed.emit("")
-        else:
-            self._background.start(asyncio.to_thread(price_table), self._on_prices)
-
-    def _on_prices(self, future: Future[Any]) -> None:
-        if future.cancelled():
-            return
-        error = future.exception()
-        words = f"{error.message} {error.hint}".strip() if isinstance(error, ModelError) else ""
-        self.prices_changed.emit(words if error is None or words else type(error).__name__)
 
     def remove(self, name: str) -> None:
         """Take a connection out, with its key.

