@@ -51,7 +51,7 @@ class CursorViews(QObject):
         self._inspector, self._state = inspector, state
         self._view = RunView()
         self._cursor: RunCursor | None = None
-        self._kept_tab: Tab | None = None
+        self._lasting_tab: Tab | None = None
         self._only_changes = False
         self._watches: tuple[str, ...] = ()
         self.wants_waterfall = False
@@ -129,7 +129,7 @@ class CursorViews(QObject):
     def inspect(self, *, is_same_run: bool) -> None:
         """The run has another state: ask for what the inspector shows of it."""
         if not is_same_run:
-            self._kept_tab = None
+            self._lasting_tab = None
             self._timeline.follow()
         self.ask()
 
@@ -138,7 +138,7 @@ class CursorViews(QObject):
         card = self._timeline.current_card
         if card is None:
             return
-        wanted = tab or self._kept_tab or TAB_OF_KIND[card.kind]
+        wanted = tab or self._lasting_tab or TAB_OF_KIND[card.kind]
         asked = Inspection.of_card(card, wanted, only_changes=self._only_changes)
         moment = card if wanted == "watch" and not self._timeline.is_following else None
         self.request_inspection.emit(replace(asked, watches=self._watches, moment=moment))
@@ -150,7 +150,7 @@ class CursorViews(QObject):
 
     def open_tab(self, tab: Tab) -> None:
         """Show a tab, and keep it where it is one to look at across steps."""
-        self._kept_tab = tab if tab in _STAYS else None
+        self._lasting_tab = tab if tab in _STAYS else None
         self.ask(tab)
 
     def show_only_changes(self, on: bool) -> None:

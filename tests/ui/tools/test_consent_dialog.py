@@ -12,18 +12,14 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
-from studio.core.tools.trust.definitions import ToolChange, ToolDefinition
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Doubt, Pin, Want
-from studio.ui.style.theme import DARK
 from studio.ui.tools.consent_dialog import ConsentDialog, covered_text, doubt_text
-from studio.ui.tools.head import ChangeNote
 from studio.ui.tools.pane import ToolsPane
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from tests.support.labels import labels_read_as_rich
 from tests.support.modal import answering
-from tests.support.themes import wear
 
 pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints")
 
@@ -146,17 +142,3 @@ def test_what_is_covered_hides_nothing(tmp_path: Path) -> None:
     assert "https://x.test   (openapi: <b>x</b>)" in text
     hidden = Doubt(Want("command", "a", "b", pin=Pin("2", ("a",))), Pin("1", ("a",)))
     assert "not shown" in doubt_text(hidden), "a change that cannot be seen is said"
-
-
-def test_the_note_says_why_in_both_themes(qtbot: QtBot) -> None:
-    note = ChangeNote()
-    qtbot.addWidget(note)
-    now = ToolDefinition("x", "New \u200bwords", {}, "place")
-    note.show_change(ToolChange(now))
-    assert "Nobody says" in note.words.text()
-    assert not note.difference.isVisibleTo(note)
-    note.show_change(ToolChange(now, ToolDefinition("x", "Old words", {}, "place")))
-    wear(DARK)
-    assert "-Old words\n+New ⟨U+200B⟩words" in note.difference.toPlainText()
-    note.show_change(None)
-    assert not note.isVisibleTo(note.parentWidget() or note)
