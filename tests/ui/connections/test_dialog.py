@@ -153,7 +153,7 @@ def test_errors_stand_beside_their_fields_and_nothing_wrong_is_saved(
     assert form.lines["base_url"].tone == "error"
     write(qtbot, form.remote.base_url, f"https://host/v1?key={KEY}")
     assert form.lines["base_url"].tone == "error"
-    assert "until what is marked" in dialog.banner.text
+    assert "until the marked fields are correct" in dialog.banner.text
     # A key that comes now is not lost without a word.
     form.remote.key.place.setCurrentIndex(form.remote.key.place.findData("session"))
     form.remote.key.place.activated.emit(0)
