@@ -129,8 +129,7 @@ class OwnHead(QWidget):
 
     def watch(self, pane: QWidget) -> None:
         """A double click on the pane's first row asks for what one on other heads does."""
-        direct = Qt.FindChildOption.FindDirectChildrenOnly
-        for each in (pane, *pane.findChildren(QTabBar, options=direct)):
+        for each in (pane, *pane.findChildren(QTabBar)):  # which keep their clicks for themselves
             each.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -138,9 +137,8 @@ class OwnHead(QWidget):
         if (
             event.type() == QEvent.Type.MouseButtonDblClick
             and isinstance(event, QMouseEvent)
-            and isinstance(watched, QWidget)
             and event.button() == Qt.MouseButton.LeftButton
-            and event.position().y() < _HEAD_HEIGHT
+            and self.mapFromGlobal(event.globalPosition()).y() < _HEAD_HEIGHT
         ):
             self.request_maximize.emit()
             return True
