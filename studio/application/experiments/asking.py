@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -317,18 +317,15 @@ class Asker:
             return AskedCell(None, state, journal)
         return asked_cell(state, journal, model.waited, is_timed=self.turns.is_timed)
 
-    async def _timed(self, going: object) -> RunState | str:
-        import inspect
-
-        assert inspect.isawaitable(going)
-        seconds = self._plan.options.timeout_ms
-        if not seconds or not self.turns.is_timed:
-            return cast("RunState", await going)
+    async def _timed(self, going: Awaitable[RunState]) -> RunState | str:
+        milliseconds = self._plan.options.timeout_ms
+        if not milliseconds or not self.turns.is_timed:
+            return await going
         try:
             # Waiting for room is not part of the cell; the limit of the run counts what is.
-            return cast("RunState", await asyncio.wait_for(going, 20 * seconds / 1000 + 60))
+            return await asyncio.wait_for(going, 20 * milliseconds / 1000 + 60)
         except TimeoutError:
-            return f"The cell did not end in {seconds} ms."
+            return f"The cell did not end in {milliseconds} ms."
 
     async def close(self) -> None:
         """Let go of models and tools."""
@@ -348,17 +345,6 @@ def wants_tools(document: PromptDocument) -> bool:
     return bool(document.tools or named) or any(
         section.role == "tools" for section in document.sections
     )
-
-
-def sent_text(sent: SentCell) -> str:
-    """The texts of the first request, for assertions and for reading."""
-    messages = sent.body.get("messages", sent.body.get("input"))
-    made = []
-    for each in messages if isinstance(messages, list) else []:
-        if isinstance(each, Mapping):
-            content = each.get("content")
-            made.append(content if isinstance(content, str) else json.dumps(content))
-    return "\n".join(made)
 
 
 def _hash(value: Mapping[str, Json]) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 
-from studio.application.experiments.asking import sent_text
 from studio.application.experiments.cell_asker import CellAsker
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.run.estimate import ExperimentEstimate, estimated_spending
@@ -106,7 +106,7 @@ class SentCells:
             sent = SentCell({"unrendered": sent}, self._plan.variants[at].name, "")
         else:
             tools = tuple(sys.intern(str(each.get("name"))) for each in sent.tools)
-            text = sent_text(sent)
+            text = _sent_text(sent)
             self._tokens[at, row.number] = estimate_tokens(text)
             is_read = reads_prompt(row.case.assertions) or bool(transform_of(row))
             if tools or is_read:
@@ -174,3 +174,14 @@ class SentCells:
         self._asked.clear()
         self._known.clear()
         self._identities = {}
+
+
+def _sent_text(sent: SentCell) -> str:
+    """The texts of the first request, for assertions and for reading."""
+    messages = sent.body.get("messages", sent.body.get("input"))
+    made = []
+    for each in messages if isinstance(messages, list) else []:
+        if isinstance(each, Mapping):
+            content = each.get("content")
+            made.append(content if isinstance(content, str) else json.dumps(content))
+    return "\n".join(made)
