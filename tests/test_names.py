@@ -14,9 +14,10 @@ OF_THE_LIBRARY = {"Path"}
 """Names of types that every reader knows from elsewhere."""
 
 GIVEN_UP = {
-    "AskedCall", "AskedModel", "CalmCollector", "Care", "ConnectionDesk", "Course", "FirstPlace",
-    "JsonSpot", "KeptEdits", "Mood", "Retelling", "RunDesk", "RunWorld", "Sketch", "ToolsDesk",
-    "Trail", "gist", "known_same", "mood_of", "said_by", "said_newly", "sketched_step", "spot_at",
+    "AskUser", "AskedCall", "AskedModel", "CalmCollector", "Care", "ConnectionDesk", "Course",
+    "FirstPlace", "JsonSpot", "KeptEdits", "Mood", "Retelling", "RunDesk", "RunWorld", "Said",
+    "Sketch", "ToolsDesk", "Trail", "call_with_progress", "gist", "known_same", "mood_of", "said_by",
+    "said_newly", "sketched_step", "spot_at",
 }  # fmt: skip
 """Names that a reader who knows the field would ask about; docs/glossary.md has better ones."""
 

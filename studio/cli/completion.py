@@ -162,13 +162,13 @@ def _options(parser: argparse.ArgumentParser, given: Sequence[str]) -> list[Comp
             each in given for each in action.option_strings
         )
         if action.option_strings and action.help != argparse.SUPPRESS and not is_done:
-            found += [CompletionWord(flag, _told(action)) for flag in action.option_strings]
+            found += [CompletionWord(flag, _description(action)) for flag in action.option_strings]
     return found
 
 
 def _values(action: argparse.Action, begun: str) -> list[CompletionWord]:
     if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-        descriptions = {each.dest: _told(each) for each in action._choices_actions}  # noqa: SLF001
+        descriptions = {each.dest: _description(each) for each in action._choices_actions}  # noqa: SLF001
         return _fitting(
             [CompletionWord(name, descriptions.get(name, "")) for name in action.choices], begun
         )
@@ -177,7 +177,7 @@ def _values(action: argparse.Action, begun: str) -> list[CompletionWord]:
     return [CompletionWord(FILES)]
 
 
-def _told(action: argparse.Action) -> str:
+def _description(action: argparse.Action) -> str:
     text = (action.help or "").replace("%%", "%").replace("%(default)s", str(action.default))
     return " ".join(text.split())
 

@@ -55,7 +55,7 @@ def test_a_fork_asks_where_the_prompt_has_another_model_by_now(
 
     assert run_command(fork) == PROBLEMS  # nobody is there to be asked
     told = capsys.readouterr().err
-    assert "The run had Script one.json; the prompt asks for Script two.json by now." in told
+    assert "The run had Script one.json; the prompt now asks for Script two.json." in told
     assert "--fork-model" in told
 
     (home / "one.json").write_text(json.dumps([ANSWER]), encoding="utf-8")

@@ -50,7 +50,7 @@ def test_f9_on_a_tool_or_a_message_is_a_breakpoint_of_the_run(
     qtbot.waitUntil(lambda: page.editor.breakpoints == {user - 1})
     page.editor.go_to_line(1)
     qtbot.keyClick(page.editor, Qt.Key.Key_F9)
-    assert "Neither a tool nor a message" in window.notices.notices[-1].what
+    assert "no tool and no message" in window.notices.notices[-1].what
     qtbot.waitUntil(lambda: bench.is_settled)
     window.close()
     bench.close()

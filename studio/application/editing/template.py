@@ -213,7 +213,7 @@ def format_fields(
     known = known_at(document or PromptDocument(SourceText("")), names, given)
     return [
         CompletionItem(
-            name, f"{name}]" if indexed else name, _told(known.at(name), ""), "input",
+            name, f"{name}]" if indexed else name, _documentation(known.at(name), ""), "input",
             closes="]" if indexed else "",
         )
         for name in known.fields
@@ -245,7 +245,7 @@ def _fields(
     known = known_at(document or PromptDocument(SourceText("")), path, given)
     fields = known_words.ITEM_FIELDS.get(path[-2], {}) if path[-1] == EACH and len(path) > 1 else {}
     return [
-        CompletionItem(name, name, _told(known.at(name), fields.get(name, "")), "input")
+        CompletionItem(name, name, _documentation(known.at(name), fields.get(name, "")), "input")
         for name in (known.fields if known.fields else fields)
     ]
 
@@ -312,14 +312,18 @@ def _in_mustache(
         if not all(names):
             return word, []
         known = looked_up(names, contexts, document, given)
-        return word, [CompletionItem(n, n, _told(known.at(n), ""), "input") for n in known.fields]
+        return word, [
+            CompletionItem(n, n, _documentation(known.at(n), ""), "input") for n in known.fields
+        ]
     if before.strip("#^/&>{ "):
         return word, []
     fields: dict[str, Known] = {}
     for each in contexts:
         for name in each.fields:
             fields.setdefault(name, each)
-    items = [CompletionItem(n, n, _told(each.at(n), ""), "input") for n, each in fields.items()]
+    items = [
+        CompletionItem(n, n, _documentation(each.at(n), ""), "input") for n, each in fields.items()
+    ]
     others = variables(text, caret, document, given)
     items += [each for each in others if each.label not in fields]
     return word, items
@@ -341,7 +345,7 @@ def path_before(chain: tuple[str, ...], loops: Sequence[tuple[list[str], str]]) 
     return chain
 
 
-def _told(known: Known, otherwise: str) -> str:
+def _documentation(known: Known, otherwise: str) -> str:
     """What is known of a field: its description, else its kind with a value."""
     for declared in known.declared:
         if declared.description:

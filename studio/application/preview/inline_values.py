@@ -75,13 +75,13 @@ def inline_values(
     for span in sorted(paths)[:_MOST_SHOWN]:
         written = text[span.start : span.end]
         if paths[span][0] in shown and _ONE_VALUE.fullmatch(written):
-            words = _said(paths[span], shown, is_loop=written.startswith("{%"))
+            words = _shown_text(paths[span], shown, is_loop=written.startswith("{%"))
             if words:
                 found.append(InlineValue(span, words))
     return tuple(found)
 
 
-def _said(path: tuple[str, ...], values: Mapping[str, Json], *, is_loop: bool) -> str:
+def _shown_text(path: tuple[str, ...], values: Mapping[str, Json], *, is_loop: bool) -> str:
     known = Known(values=(values[path[0]],))
     for name in path[1:]:
         known = known.at(name)

@@ -91,7 +91,7 @@ def model_of_fork(
 
 def _asked(had: RunModel, now: RunModel) -> str:
     """The user's word on the terminal."""
-    words = f"The run had {had.name}; the prompt asks for {now.name} by now."
+    words = f"The run had {had.name}; the prompt now asks for {now.name}."
     if not sys.stdin.isatty():
         raise ModelError(
             "other-model", words, "Say which goes on: --fork-model run, or --fork-model prompt."

@@ -157,13 +157,13 @@ async def _check_calls(tools: ToolSet, path: Path, *, as_json: bool) -> int:
             mark = f"not  {call.name}: {differs}" if differs else f"ok   {call.name}"
             print(reveal(mark, lines=False), flush=True)
     if as_json:
-        print(json.dumps(_told(calls, wrong), ensure_ascii=False, indent=2))
+        print(json.dumps(_as_json(calls, wrong), ensure_ascii=False, indent=2))
     else:
         print(f"{len(calls) - len(wrong):,} of {len(calls):,} as they were")
     return PROBLEMS if wrong else FINE
 
 
-def _told(calls: Sequence[SavedCall], wrong: Sequence[tuple[SavedCall, str]]) -> object:
+def _as_json(calls: Sequence[SavedCall], wrong: Sequence[tuple[SavedCall, str]]) -> object:
     differences = {call.name: text for call, text in wrong}
     return [
         {"name": call.name, "tool": call.tool, "difference": differences.get(call.name, "")}

@@ -31,7 +31,7 @@ _LONGEST_CELL = 4_000_000
 _LONGEST_FILE = 64_000_000
 """Bytes of a JSON or YAML file, which is read whole."""
 
-_TOLD_ROWS = 2_000
+_REPORTED_ROWS = 2_000
 _NOTHING: Mapping[str, Json] = {}
 """One for all rows without metadata and options: there may be very many."""
 
@@ -80,7 +80,7 @@ def read_dataset(
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise DatasetError(_told_encoding(path)) from None
+        raise DatasetError(_encoding_fault(path)) from None
     if len(cases) > MOST_ROWS:
         raise DatasetError(
             f"{path.name} has more than {MOST_ROWS:,} rows; draw some of them with `take: 1000`"
@@ -90,7 +90,7 @@ def read_dataset(
     return DatasetRows(cases, tuple(warnings))
 
 
-def _told_encoding(path: Path) -> str:
+def _encoding_fault(path: Path) -> str:
     """Where a file ceases to be UTF-8."""
     with path.open("rb") as file:
         if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
@@ -112,8 +112,8 @@ def _counted(
     cases: Iterator[ExperimentCase], on_rows: Callable[[int], None]
 ) -> Iterator[ExperimentCase]:
     for number, case in enumerate(cases, 1):
-        if number % _TOLD_ROWS == 0:
-            on_rows(_TOLD_ROWS)
+        if number % _REPORTED_ROWS == 0:
+            on_rows(_REPORTED_ROWS)
         yield case
 
 

@@ -170,7 +170,7 @@ def request_round_trips(
         text = write(request_of(each, provider).body)
         again = read_request(body_of(text))
         expected = _normal(prepared, provider)
-        names = [tool.name for tool in each.sent_tools if _is_told(tool)]
+        names = [tool.name for tool in each.sent_tools if _is_described(tool)]
         found = [str(tool.get("name", "")) for tool in again[1]]
         made.append(compare(name, Meaning(expected), Meaning(_plain(again[0], provider))))
         if names != found and made[-1].is_same:
@@ -180,7 +180,7 @@ def request_round_trips(
     return tuple(made)
 
 
-def _is_told(tool: ToolSpec) -> bool:
+def _is_described(tool: ToolSpec) -> bool:
     return tool.kind == "function" or tool.source != "document"
 
 

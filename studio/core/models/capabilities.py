@@ -81,7 +81,7 @@ def facts_of(
     tried = connection.tried if connection is not None else {}
     if tried.get("model") == model_id and (found := _found(tried)):
         facts = replace(facts, capabilities=_with(facts.capabilities, found), source="its test")
-    if listed is not None and (abilities := _told(listed)):
+    if listed is not None and (abilities := _abilities(listed)):
         facts = replace(
             facts, capabilities=_with(facts.capabilities, abilities), source="the server"
         )
@@ -114,7 +114,7 @@ def _found(tried: JsonObject) -> dict[str, Json]:
     }
 
 
-def _told(listed: JsonObject) -> dict[str, Json]:
+def _abilities(listed: JsonObject) -> dict[str, Json]:
     """What a server's own description says, in the words of llama.cpp, vLLM, OpenRouter and others.
 
     What is not said stays as it is known.
@@ -124,7 +124,7 @@ def _told(listed: JsonObject) -> dict[str, Json]:
     windows = (place.get(key) for place in places for key in (*_WINDOW_KEYS, "n_ctx"))
     window = next((each for each in windows if isinstance(each, int) and each > 0), None)
     abilities: dict[str, Json] = {} if window is None else {"context_window": window}
-    abilities |= _told_by_ollama(listed)
+    abilities |= _abilities_of_ollama(listed)
     taken = listed.get("supported_parameters")
     if isinstance(taken, list) and taken:
         abilities["tools"] = "tools" in taken
@@ -137,7 +137,7 @@ def _told(listed: JsonObject) -> dict[str, Json]:
     return abilities
 
 
-def _told_by_ollama(listed: JsonObject) -> dict[str, Json]:
+def _abilities_of_ollama(listed: JsonObject) -> dict[str, Json]:
     """What Ollama's `/api/show` says: the window that the model has, or that its file sets."""
     abilities: dict[str, Json] = {}
     about = listed.get("model_info")

@@ -84,7 +84,7 @@ def prepare(
     elif look_up is not None:
         rendering, found = resolve_rendering(document, rendering, look_up)
         problems += found
-    rendering = _told_by_checks(document, rendering)
+    rendering = _with_fixes(document, rendering)
     if preview:
         rendering = _without_echoes(document, rendering, inputs)
     messages = read_messages(document, rendering, values, look_up)
@@ -96,7 +96,7 @@ def prepare(
     return Prepared(document, values, rendering, messages, tuple(problems), samples)
 
 
-def _told_by_checks(document: PromptDocument, rendering: Rendering) -> Rendering:
+def _with_fixes(document: PromptDocument, rendering: Rendering) -> Rendering:
     """The rendering with its problems as the document tells them: with what fixes them."""
     known = {(problem.code, problem.span): problem for problem in document.problems}
     problems = (known.get((problem.code, problem.span), problem) for problem in rendering.problems)

@@ -93,7 +93,7 @@ class RunSummary:
     """Why a run that is under way stands still and waits for the user; empty where it goes on."""
 
 
-_GIST = 300
+_LONGEST_SUMMARY = 300
 
 
 def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PLR0912 - arms
@@ -103,7 +103,7 @@ def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PL
         case Started(setup=setup):
             return replace(
                 line, started=event.at, prompt=setup.prompt, path=setup.path, model=setup.model,
-                protocol=setup.protocol, question=setup.question[:_GIST],
+                protocol=setup.protocol, question=setup.question[:_LONGEST_SUMMARY],
             )  # fmt: skip
         case ModelChosen(model=model) if model.name not in line.model.split(", "):
             return replace(line, model=f"{line.model}, {model.name}")
@@ -117,11 +117,11 @@ def summarize(before: RunSummary, event: Event) -> RunSummary:  # noqa: C901, PL
                 cost = (cost or 0.0) + reply.usage.cost
             return replace(line, tokens=line.tokens + reply.usage.total_tokens, cost=cost)
         case ReplyRead(reading=Final(answer=answer)):
-            return replace(line, answer=answer[:_GIST])
+            return replace(line, answer=answer[:_LONGEST_SUMMARY])
         case ReplyRead(reading=Refused(text=text)):
-            return replace(line, status="refused", answer=text[:_GIST])
+            return replace(line, status="refused", answer=text[:_LONGEST_SUMMARY])
         case AnswerEdited(text=text) | TreatedAsFinal(text=text):
-            return replace(line, answer=text[:_GIST])
+            return replace(line, answer=text[:_LONGEST_SUMMARY])
         case AnswerChecked(problems=problems, accepted=accepted) if accepted or not problems:
             return replace(line, status="done")
         case Failed(error=error):

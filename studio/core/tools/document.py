@@ -216,12 +216,12 @@ def hoisted_spec(tool: HoistedTool) -> ToolSpec:
     description = options.get("description")
     bindings = read_bindings(options.get("bindings"))
     is_function = tool.type == "function"
-    is_told = is_function or isinstance(options.get("parameters"), Mapping)
+    is_described = is_function or isinstance(options.get("parameters"), Mapping)
     return ToolSpec(
         tool.id,
         description if isinstance(description, str) else "",
         parameter_schema(options.get("parameters"), frozenset(bindings))
-        if is_told
+        if is_described
         else {"type": "object", "properties": {}},
         kind="function" if is_function else "custom",
         source="tools: section",
@@ -230,7 +230,7 @@ def hoisted_spec(tool: HoistedTool) -> ToolSpec:
         options={
             key: value
             for key, value in options.items()
-            if key not in _TOLD and (key != "parameters" or not is_told)
+            if key not in _TOLD and (key != "parameters" or not is_described)
         },
         span=tool.span,
     )

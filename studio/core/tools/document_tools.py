@@ -45,7 +45,7 @@ from studio.core.tools.sources.consent import GIVEN, Consent, consent_of
 from studio.core.tools.sources.listing import list_source
 from studio.core.tools.sources.opening import source_key, source_label, source_path
 from studio.core.tools.sources.running import RunningSources, TellReading
-from studio.core.tools.toolbox import AskPerson, Toolbox
+from studio.core.tools.toolbox import AskUser, Toolbox
 from studio.core.tools.trust.definitions import ToolChange
 from studio.core.tools.trust.review import ToolReview
 from studio.core.tools.trust.store import WHOLE_FOLDER, TrustStore
@@ -166,7 +166,7 @@ class DocumentTools:
             return self.registry
 
     def toolbox(
-        self, inputs: Mapping[str, Json] | None = None, ask: AskPerson | None = None
+        self, inputs: Mapping[str, Json] | None = None, ask: AskUser | None = None
     ) -> Toolbox:
         """The tools for one run; what the user switches meanwhile holds for its next call."""
         box = Toolbox(
@@ -187,7 +187,7 @@ class DocumentTools:
         name: str,
         arguments: JsonObject,
         inputs: Mapping[str, Json] | None = None,
-        ask: AskPerson | None = None,
+        ask: AskUser | None = None,
     ) -> ToolOutcome:
         """Call one tool because the user asked for it: enabled or not, and without approval."""
         box = Toolbox(

@@ -26,7 +26,7 @@ from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer, ToolOutcome
-from studio.core.tools.toolbox import AskPerson, Toolbox
+from studio.core.tools.toolbox import AskUser, Toolbox
 from studio.core.tools.traffic import TrafficMessage
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
@@ -110,7 +110,7 @@ class ToolSession:
         document: PromptDocument,
         hoisted: Iterable[HoistedTool] = (),
         inputs: Mapping[str, Json] | None = None,
-        ask: AskPerson | None = None,
+        ask: AskUser | None = None,
     ) -> Toolbox:
         """The tools of a run, brought up to its document, whichever document is shown."""
         path = document.source.path
@@ -120,7 +120,7 @@ class ToolSession:
         return box
 
     def toolbox(
-        self, inputs: Mapping[str, Json] | None = None, ask: AskPerson | None = None
+        self, inputs: Mapping[str, Json] | None = None, ask: AskUser | None = None
     ) -> Toolbox:
         """The tools for one run; what the user switches meanwhile holds for its next call."""
         return self._current.toolbox(inputs, ask)
@@ -130,7 +130,7 @@ class ToolSession:
         name: str,
         arguments: JsonObject,
         inputs: Mapping[str, Json] | None = None,
-        ask: AskPerson | None = None,
+        ask: AskUser | None = None,
     ) -> ToolOutcome:
         """Call one tool because the user asked for it: enabled or not, and without approval."""
         return await self._current.try_tool(name, arguments, inputs, ask)

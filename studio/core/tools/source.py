@@ -164,7 +164,7 @@ Tell: TypeAlias = Callable[[str], None]
 class LiveSource(Protocol):
     """A source whose calls say something while they run."""
 
-    async def call_told(self, name: str, arguments: JsonObject, tell: Tell) -> ToolOutcome:
+    async def call_with_progress(self, name: str, arguments: JsonObject, tell: Tell) -> ToolOutcome:
         """Call one tool, as `ToolSource.call` does, and pass on what it says meanwhile."""
         ...
 

@@ -25,11 +25,11 @@ from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.source import LiveSource, ToolOutcome, ToolSource
 from studio.core.tools.trust.definitions import change_text
 
-AskPerson: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
+AskUser: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
 """(tool, arguments) → the user's answer, for the mock "ask me"."""
 
 
-_LONGEST_SAID = 20_000
+_LONGEST_QUOTE = 20_000
 """Characters of what a call under way has said that are shown; twice as many are held, so that a
 secret which is cut in two is never among those that are shown."""
 
@@ -48,7 +48,7 @@ class Toolbox:
         sources: Mapping[str, ToolSource],
         *,
         inputs: Mapping[str, Json] | None = None,
-        ask: AskPerson | None = None,
+        ask: AskUser | None = None,
         used: Callable[[str, float], None] | None = None,
         secrets: ToolSecrets | None = None,
         approved: Callable[[str], object] | None = None,
@@ -73,7 +73,7 @@ class Toolbox:
         self._ask = ask
         self._used = used
         self._secrets = secrets if secrets is not None else ToolSecrets()
-        self._told_of_approval = approved
+        self._on_approval = approved
         self._approved: set[str] = set()
         self._mocked: Counter[str] = Counter()
         self._said: dict[str, str] = {}
@@ -112,8 +112,8 @@ class Toolbox:
         "Ask once" is satisfied for this run, and the tool is allowed as it is.
         """
         self._approved.add(name)
-        if self._told_of_approval is not None:
-            self._told_of_approval(name)
+        if self._on_approval is not None:
+            self._on_approval(name)
 
     def check(
         self, name: str, arguments: JsonObject, released: AbstractSet[str] = frozenset()
@@ -173,7 +173,7 @@ class Toolbox:
 
     def live_output(self, call_id: str = "") -> str:
         """What a call under way has printed, or said of its progress (the newest part)."""
-        return self._secrets.masked(self._said.get(call_id, ""))[-_LONGEST_SAID:]
+        return self._secrets.masked(self._said.get(call_id, ""))[-_LONGEST_QUOTE:]
 
     def _unknown(self, name: str) -> str:
         offered = ", ".join(spec.name for spec in self.specs) or "none"
@@ -187,10 +187,10 @@ class Toolbox:
         self, source: ToolSource, name: str, arguments: JsonObject, call_id: str
     ) -> ToolOutcome:
         def hear(text: str) -> None:
-            self._said[call_id] = (self._said.get(call_id, "") + text)[-2 * _LONGEST_SAID :]
+            self._said[call_id] = (self._said.get(call_id, "") + text)[-2 * _LONGEST_QUOTE :]
 
         if _is_live(type(source)):
-            return await cast("LiveSource", source).call_told(name, arguments, hear)
+            return await cast("LiveSource", source).call_with_progress(name, arguments, hear)
         return await source.call(name, arguments)
 
     async def _mock(self, mock: Mock, name: str, arguments: JsonObject) -> ToolOutcome:

@@ -28,7 +28,7 @@ from studio.core.wire.media import is_web, split_data_uri, type_by_name
 NAME_CHANGED = "name-changed"
 CALL_ID = "call-id-refused"
 
-_SAID_ELSEWHERE = frozenset({"role", "content", "type", "tool_calls", "tool_call_id"})
+_WRITTEN_ELSEWHERE = frozenset({"role", "content", "type", "tool_calls", "tool_call_id"})
 """Attributes that are no keys of their own: the section and its parts say them."""
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -144,7 +144,7 @@ def sent_attributes(message: Message, draft: RequestDraft, rules: MessageRules) 
     taken = rules.attributes.get(message.role, frozenset())
     made: dict[str, Json] = {}
     for key, value in message.attributes.items():
-        if key in _SAID_ELSEWHERE:
+        if key in _WRITTEN_ELSEWHERE:
             continue
         if key not in taken:
             draft.report(

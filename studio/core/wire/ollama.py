@@ -162,7 +162,7 @@ class OllamaChunks:
         made: list[ReplyDelta] = []
         message = chunk.get("message")
         if isinstance(message, Mapping):
-            made += self._said(message)
+            made += self._deltas_of(message)
         if chunk.get("done") is True:
             word = chunk.get("done_reason")
             self._word = word if isinstance(word, str) else "stop"
@@ -174,7 +174,7 @@ class OllamaChunks:
                 made.append(UsageDelta(usage))
         return tuple(made)
 
-    def _said(self, message: Mapping[str, Json]) -> list[ReplyDelta]:
+    def _deltas_of(self, message: Mapping[str, Json]) -> list[ReplyDelta]:
         made: list[ReplyDelta] = []
         thought, text = message.get("thinking"), message.get("content")
         if isinstance(thought, str) and thought:

@@ -141,17 +141,17 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         wait: Wait = 60,
     ) -> Answer:  # fmt: skip
         """Go on to a nearby place of a run, and say where it stands then."""
-        return await _told(runs, run, commands.StepOn(how), wait)
+        return await _send(runs, run, commands.StepOn(how), wait)
 
     @server.tool(name="continue", annotations=OUTWARD)
     async def go_on(run: RunName, wait: Wait = 300) -> Answer:
         """Go on to the next breakpoint, problem or end of a run."""
-        return await _told(runs, run, commands.Continue(), wait)
+        return await _send(runs, run, commands.Continue(), wait)
 
     @server.tool(annotations=OUTWARD)
     async def stop(run: RunName) -> Answer:
         """End a run now; what is under way is cancelled."""
-        return await _told(runs, run, commands.StopRun(), 30)
+        return await _send(runs, run, commands.StopRun(), 30)
 
     @server.tool(annotations=OUTWARD)
     async def edit(
@@ -171,7 +171,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
             raise ToolError(str(error)) from None
         if isinstance(command, str):
             raise ToolError(f"{what!r} needs a text.")
-        return await _told(runs, run, command, 10)
+        return await _send(runs, run, command, 10)
 
     @server.tool(annotations=READS)
     def breakpoints(run: RunName, set: Breaks = None) -> Answer:  # noqa: A002 - reads as an ask
@@ -187,7 +187,7 @@ def _add_moves(server: MCPServer, runs: LiveRuns) -> None:
         ]}  # fmt: skip
 
 
-async def _told(runs: LiveRuns, name: str, command: Command, wait: float) -> Answer:
+async def _send(runs: LiveRuns, name: str, command: Command, wait: float) -> Answer:
     live = runs.own(name)
     try:
         live.run.send(command)
@@ -217,12 +217,12 @@ def _add_decisions(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> N
         if not consent.allow:
             raise ToolError("The user did not allow it. `edit` can refuse the call, or answer it.")
         if choice_at(state) == "approval":
-            return await _told(runs, run, commands.Approve(state.call or 0), wait)
+            return await _send(runs, run, commands.Approve(state.call or 0), wait)
         if state.error is None or state.error.code != "iterations":
             raise ToolError("This limit is raised in Prompt Studio: open the run in its history.")
         more = (state.limits.iterations or state.iteration) + 5
-        await _told(runs, run, commands.RaiseLimit("iterations", more), 1)
-        return await _told(runs, run, commands.Continue(), wait)
+        await _send(runs, run, commands.RaiseLimit("iterations", more), 1)
+        return await _send(runs, run, commands.Continue(), wait)
 
 
 def _question(live: LiveRun) -> str:

@@ -99,7 +99,7 @@ class Comparisons(QObject):
         saved = self.tr("Saved file")
         choices = [PaletteItem(saved, partial(self.with_saved, page), path.name, icon("save"))]
         for kept in self._kept.of(path):
-            when = _said(kept)
+            when = _moment(kept)
             title = self.tr("the text of {when}").format(when=when)
             read = partial(self._kept.text, kept)
             choices.append(
@@ -118,7 +118,7 @@ class Comparisons(QObject):
             choices.append(
                 PaletteItem(
                     commit.title or commit.name[:8], partial(self._take, title, read),
-                    f"{commit.name[:8]} · {_said(commit)}", icon("git-branch"),
+                    f"{commit.name[:8]} · {_moment(commit)}", icon("git-branch"),
                 )
             )  # fmt: skip
         self._palette().ask(self.tr("Compare with"), choices)
@@ -276,6 +276,6 @@ def _compared(
     return compare(job, pair)
 
 
-def _said(revision: Revision) -> str:
+def _moment(revision: Revision) -> str:
     moment = QDateTime.fromSecsSinceEpoch(int(revision.time.timestamp()))
     return QLocale().toString(moment, QLocale.FormatType.ShortFormat)

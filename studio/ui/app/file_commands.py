@@ -237,7 +237,7 @@ class ExchangeCommands(QObject):
             trusted=self.trusted,
         )
         dialog = ExportDialog(subject, window.services.messages, window.widget)
-        dialog.request_fix.connect(partial(self._mend, page, dialog))
+        dialog.request_fix.connect(partial(self._apply_fix, page, dialog))
         dialog.open()
 
     def ask_import(self) -> None:
@@ -270,7 +270,7 @@ class ExchangeCommands(QObject):
         self.import_path(path)
         return True
 
-    def _mend(self, page: EditorPage, dialog: ExportDialog, fix: Fix) -> None:
+    def _apply_fix(self, page: EditorPage, dialog: ExportDialog, fix: Fix) -> None:
         """Make a fix in the editor, and check the text that it gives."""
         from studio.core.prompty.parse import parse
 

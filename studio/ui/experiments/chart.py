@@ -122,7 +122,7 @@ class ExperimentChart(QWidget):
         painter.drawEllipse(QRectF(x - 5, y - 5, 10, 10))
         painter.setPen(QColor(theme.text))
         figures = QRectF(right + 8, y - _LINE / 2, 48, _LINE)
-        painter.drawText(figures, left_middle, _told(each.value, self._figure.unit))
+        painter.drawText(figures, left_middle, _value_text(each.value, self._figure.unit))
 
     def _paint_axis(self, painter: QPainter, left: float, right: float) -> None:
         """Lines and figures of the horizontal axis."""
@@ -140,7 +140,7 @@ class ExperimentChart(QWidget):
             place = QRectF(x - 30, bottom + 2, 60, _FOOT - 2)
             value = self._figure.most * tick / _TICKS
             painter.drawText(
-                place, int(Qt.AlignmentFlag.AlignHCenter), _told(value, self._figure.unit)
+                place, int(Qt.AlignmentFlag.AlignHCenter), _value_text(value, self._figure.unit)
             )
 
     # -- points ---------------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class ExperimentChart(QWidget):
             y = bottom + (top - bottom) * share
             place = QRectF(0, y - 10, left - 8, 20)
             where = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            painter.drawText(place, where, _told(share, "%"))
+            painter.drawText(place, where, _value_text(share, "%"))
         before: tuple[str, QPointF] | None = None
         last = {each.name: each for each in self._figure.points}
         named: list[QPointF] = []
@@ -187,7 +187,7 @@ class ExperimentChart(QWidget):
         return colors[names.index(point.name) % len(colors)]
 
 
-def _told(value: float, unit: str) -> str:
+def _value_text(value: float, unit: str) -> str:
     """A value of an axis, short."""
     match unit:
         case "%":

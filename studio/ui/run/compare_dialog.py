@@ -32,7 +32,7 @@ from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.viewmodels.app.row_table import ALIGNMENT, DISPLAY, TIP, RowTable
 
 _MARKS = {"same": "=", "differs": "≠", "left": "←", "right": "→"}
-_SAID = {
+_MATCH_NAMES = {
     "same": QT_TRANSLATE_NOOP("CompareDialog", "the same"),
     "differs": QT_TRANSLATE_NOOP("CompareDialog", "different"),
     "left": QT_TRANSLATE_NOOP("CompareDialog", "only on the left"),
@@ -74,7 +74,7 @@ class CompareModel(RowTable[int]):
         if role in (DISPLAY, TIP):
             return (_words(held.left), _MARKS[held.match], _words(held.right))[column]
         if role == int(Qt.ItemDataRole.AccessibleTextRole) and column == 1:
-            return QCoreApplication.translate("CompareDialog", _SAID[held.match])
+            return QCoreApplication.translate("CompareDialog", _MATCH_NAMES[held.match])
         if role == ALIGNMENT and column == 1:
             return int(Qt.AlignmentFlag.AlignCenter)
         return self._brush(held, role)

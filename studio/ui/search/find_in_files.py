@@ -62,7 +62,7 @@ class FindInFiles(QWidget):
         self._replacer = replacer
         self._replacing = replace
         self._roots = roots
-        self._said = ""
+        self._replaced = ""
         """What a replacement came to, told with the next result."""
         self._searching: LatestJob[tuple[SearchMatch, ...]] = LatestJob(self)
         self._soon = QTimer(self)
@@ -175,8 +175,8 @@ class FindInFiles(QWidget):
         self.found.addTopLevelItems(list(files.values()))
         self.found.expandAll()
         self.replace_all.setEnabled(bool(files))
-        self.count.setText(f"{self._said} {_told(len(matches), len(files))}".strip())
-        self._said = ""
+        self.count.setText(f"{self._replaced} {_count_text(len(matches), len(files))}".strip())
+        self._replaced = ""
 
     def _named(self, path: Path) -> str:
         """A file as its row says it; among several folders with its folder's name."""
@@ -245,8 +245,10 @@ class FindInFiles(QWidget):
         except PatternError as error:
             self.count.setText(self.tr("Pattern: {error}").format(error=error))
             return
-        self._said = self.tr("Replaced: {places}.").format(places=_places(done.places, done.files))
-        self._said = " ".join((self._said, *done.failed))
+        self._replaced = self.tr("Replaced: {places}.").format(
+            places=_places(done.places, done.files)
+        )
+        self._replaced = " ".join((self._replaced, *done.failed))
         self._search()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -266,7 +268,7 @@ class FindInFiles(QWidget):
         self._searching.drop()
 
 
-def _told(matches: int, files: int) -> str:
+def _count_text(matches: int, files: int) -> str:
     if not matches:
         return QCoreApplication.translate("FindInFiles", "Nothing found.")
     if matches >= Query("").most:

@@ -42,7 +42,7 @@ class StatusBar(QStatusBar):
     def __init__(self) -> None:
         super().__init__()
         self._problem_counts = (0, 0, 0)
-        self._run_said = ("", "")
+        self._run_text = ("", "")
         self.setSizeGripEnabled(False)
         self.setMinimumWidth(1)  # the cells yield, not the window
         self._cells: list[QToolButton] = []
@@ -125,7 +125,7 @@ class StatusBar(QStatusBar):
 
     def set_run(self, text: str, detail: str = "") -> None:
         """Show the run's state; empty when there is none."""
-        self._run_said = (text, detail or text)
+        self._run_text = (text, detail or text)
         self._say(self._run, text, detail)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -139,7 +139,7 @@ class StatusBar(QStatusBar):
 
     def _fit(self) -> None:
         """Share the bar out: the run's sentence yields first, then cells that seldom change."""
-        text, tip = self._run_said
+        text, tip = self._run_text
         metrics = self._run.fontMetrics()
         letter = metrics.averageCharWidth()
         whole = metrics.horizontalAdvance(text)

@@ -120,7 +120,7 @@ class Debugging(QObject):
         self._watches: tuple[str, ...] = ()
         self._unsaved = FileDebugging()
         self._opening = False
-        self._told = ""
+        self._reported = ""
         file_breakpoints.changed.connect(self._on_breakpoints)
 
     @property
@@ -159,8 +159,8 @@ class Debugging(QObject):
             self._unsaved = held
             return
         wrong = self._memory.keep(self._file_breakpoints.file, held)
-        if wrong and wrong != self._told:
-            self._told = wrong
+        if wrong and wrong != self._reported:
+            self._reported = wrong
             self.failed.emit(
                 self.tr("Breakpoints hold only until the studio is closed: {reason}.").format(
                     reason=wrong

@@ -916,7 +916,7 @@ def test_the_sentence_says_how_long_the_model_works_already(bench: Bench) -> Non
 class TalkingTools(LocalTools):
     """Says something before each call works."""
 
-    async def call_told(self, name: str, arguments: JsonObject, tell: Tell) -> ToolOutcome:
+    async def call_with_progress(self, name: str, arguments: JsonObject, tell: Tell) -> ToolOutcome:
         tell(f"{name} begins\nand goes on")
         return await self.call(name, arguments)
 

@@ -226,7 +226,7 @@ def test_an_empty_pane_says_why_there_is_no_tool(bench: Bench, tmp_path: Path) -
     bench.pane.show_registry(ToolRegistry((), (waiting,)))
     assert "once they are trusted" in words()
     bench.pane.show_registry(ToolRegistry((), (SourceStatus("python:x", "x.py", "failed", "no"),)))
-    assert "see what is wrong" in words()
+    assert "the problems are listed above" in words()
     bench.pane.show_registry(ToolRegistry())
     assert "Declare tools" in words()
     bench.pane.show_loading(True)

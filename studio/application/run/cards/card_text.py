@@ -31,14 +31,14 @@ def card_text(state: RunState, card: StepCard) -> str:
     step = step_at(state, card.step)
     if card.kind == "prompt":
         return _written(sent_in(state, step))
-    return _said(state, step, card)
+    return _text_of(state, step, card)
 
 
 def added_card_text(state: RunState, card: StepCard) -> str:
     """The whole text of a card; of a conversation that only grew, what came to it in this step."""
     step = step_at(state, card.step)
     if card.kind != "prompt":
-        return _said(state, step, card)
+        return _text_of(state, step, card)
     sent = sent_in(state, step)
     if state.setup.protocol == "native" and step.number > 1:
         before = step_at(state, step.number - 1)
@@ -51,7 +51,7 @@ def _written(messages: Sequence[Message]) -> str:
     return "\n\n".join(f"{each.role}:\n{message_text(each)}" for each in messages)
 
 
-def _said(state: RunState, step: Step, card: StepCard) -> str:
+def _text_of(state: RunState, step: Step, card: StepCard) -> str:
     row = card.call if card.call is not None and card.call < len(step.calls) else None
     match card.kind:
         case "thought" | "reply":

@@ -126,7 +126,7 @@ def _touched(touches: list[Touch]) -> str:
 
 
 def _cards_of_step(step: Step, state: RunState | None, streaming: Reply | None) -> list[StepCard]:
-    cards = [_prompt_card(step), *_said_cards(step, state)]
+    cards = [_prompt_card(step), *_message_cards(step, state)]
     waits = state is not None and state.pause is None and not state.is_over
     if state is not None and waits and live_node(state) == "model":
         return [*cards, _streaming_card(step, streaming)]
@@ -174,7 +174,7 @@ def _prompt_card(step: Step) -> StepCard:
     return StepCard(step.number, "prompt", title, summary, facts, badges)
 
 
-def _said_cards(step: Step, state: RunState | None) -> list[StepCard]:
+def _message_cards(step: Step, state: RunState | None) -> list[StepCard]:
     """What the user put in: into this request, or for the next one, which it waits for."""
     title = _tr("Your message")
     cards = [
@@ -205,13 +205,13 @@ def _reply_cards(step: Step) -> list[StepCard]:
     badges = _badges(step, PausePoint.REPLY)
     joined = " · ".join(facts)
     raw = one_line(reply.text or reply.refusal or reply.reasoning)
-    title, summary, kind = _said(step, raw, reply)
+    title, summary, kind = _reply_summary(step, raw, reply)
     spent = step.seconds_model
     return [StepCard(step.number, kind, title, summary, joined, badges, seconds=spent)]
 
 
-def _said(step: Step, raw: str, reply: Reply) -> tuple[str, str, CardKind]:
-    """Title, gist and kind of the card of a reply."""
+def _reply_summary(step: Step, raw: str, reply: Reply) -> tuple[str, str, CardKind]:
+    """Title, summary and kind of the card of a reply."""
     match step.reading:
         case (Action() | Final()) as reading if reading.thought:
             return _tr("Thought"), one_line(reading.thought), "thought"

@@ -64,7 +64,7 @@ def offers_at_problem(state: RunState) -> Offers:
                 send_back_offer(),
             )
         case _:
-            offers = _mending_offers(state, error)
+            offers = _fixing_offers(state, error)
     return Offers(error_title(error) + ".", detail_of(error), error.kind != "limit", offers)
 
 
@@ -73,7 +73,7 @@ def detail_of(error: StepError) -> str:
     return " ".join(part for part in (error.message.strip(), error.hint.strip()) if part)
 
 
-def _mending_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
+def _fixing_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
     offers: list[Offer] = []
     for repair in error.repairs:
         command = TakeRepair(repair.name, call=repair.call)

@@ -22,7 +22,7 @@ from studio.core.prompty.prepare import prepare
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
-from studio.core.tools.toolbox import AskPerson, Toolbox
+from studio.core.tools.toolbox import AskUser, Toolbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ async def open_tools(
     document: PromptDocument,
     values: Mapping[str, Json],
     references: ReferenceContext,
-    ask: AskPerson | None = None,
+    ask: AskUser | None = None,
     *,
     is_safe: bool = False,
 ) -> Toolbox:

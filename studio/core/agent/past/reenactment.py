@@ -51,7 +51,7 @@ _WORLD = (
 )  # fmt: skip
 """Facts that the new run makes by itself; retries and pauses are not among them."""
 
-_PERSON = (
+_USER_EVENTS = (
     MessagesEdited, ReplyEdited, CallEdited, ObservationEdited, ErrorObservationEdited,
     TreatedAsFinal, AnswerEdited, AnswerReturned, CallDecided, LimitRaised, Steered,
     ModelChosen,
@@ -109,7 +109,7 @@ class Reenactment:
                 case _:
                     pass
             approves = isinstance(event, CallDecided) and event.decision == "approve"
-            if isinstance(event, _WORLD + _PERSON) and not approves:
+            if isinstance(event, _WORLD + _USER_EVENTS) and not approves:
                 self._due.append(_Due(event, _where(state)))
             state, _ = advance(state, event)
         self.recording = RunRecording(tuple(calls), tuple(outcomes))

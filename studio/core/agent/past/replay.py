@@ -59,14 +59,14 @@ class RunRecording:
     """((tool, arguments), outcome) of the tool calls, in order."""
 
 
-def recording_of(path: Iterable[Event], *, as_told: bool = False) -> RunRecording:
+def recording_of(path: Iterable[Event], *, as_sent: bool = False) -> RunRecording:
     """What one branch recorded; `path` is `tree.branch_path` of its last event.
 
     A reply that the user edited counts as edited: that is what the run went on with.
 
     Args:
         path: the events.
-        as_told: take what the model was told of each call, refused and edited ones too, in the
+        as_sent: take what the model was told of each call, refused and edited ones too, in the
             place of what the tools gave: what an exact replay needs.
     """
     calls: list[RecordedReply] = []
@@ -89,12 +89,12 @@ def recording_of(path: Iterable[Event], *, as_told: bool = False) -> RunRecordin
             case _:
                 pass
         state, _ = advance(state, event)
-    if as_told and state is not None:
-        outcomes = [_told(call) for step in (*state.steps, state.step) for call in step.calls]
+    if as_sent and state is not None:
+        outcomes = [_as_sent(call) for step in (*state.steps, state.step) for call in step.calls]
     return RunRecording(tuple(calls), tuple(outcomes))
 
 
-def _told(call: Call) -> tuple[tuple[str, str], ToolOutcome]:
+def _as_sent(call: Call) -> tuple[tuple[str, str], ToolOutcome]:
     """A call with what the model was told of it."""
     return call_key(call), ToolOutcome(call.observation or "", "error" if call.is_error else "ok")
 

@@ -54,7 +54,7 @@ _NAMED = re.compile(r"['\"`]([a-z_][a-z0-9_.]*)['\"`]|\b([a-z]+_[a-z_]+)\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ServerText:
     """What a server says."""
 
     text: str = ""
@@ -64,11 +64,11 @@ class Said:
     """Fields of the body that it says something about, by their first names."""
 
 
-def card_text(body: object) -> Said:
+def card_text(body: object) -> ServerText:
     """The words of an answer's body: its JSON, or its text."""
     fields: list[str] = []
     text = " ".join(_words(body, fields, 0).split())
-    return Said(text, tuple(dict.fromkeys(fields)))
+    return ServerText(text, tuple(dict.fromkeys(fields)))
 
 
 def request_id(headers: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from studio.core.prompty.yaml.mistake import YamlMistake, in_quotes
-from studio.core.prompty.yaml.slips import told_slip
+from studio.core.prompty.yaml.slips import explain_slip
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.span import Span
 
@@ -65,7 +65,7 @@ def explain_yaml(what: str, place: Span, text: str) -> YamlMistake:
     flow = _flow_around(what, place, text)
     if flow is not None and (found := _quote_in_flow(text, flow)) is not None:
         return found
-    slip = told_slip(what, place, text)
+    slip = explain_slip(what, place, text)
     if slip is not None:
         return slip
     if "quoted scalar" in what and (found := _open_quote(what, place, text)) is not None:

@@ -18,7 +18,7 @@ MOST_NODES = 10_000_000
 """Values that are read, aliases counted with all that they stand for."""
 
 _DEEPEST = 200
-_TOLD_DEPTH = 3  # after each key of these levels it is told how far the reading is
+_REPORTED_DEPTH = 3  # after each key of these levels it is told how far the reading is
 _MERGE = "<<"
 
 
@@ -124,7 +124,7 @@ class _Values:
         for event in self._events:
             if type(event) is yaml.MappingEndEvent:
                 break
-            if depth < _TOLD_DEPTH and event.start_mark is not None:
+            if depth < _REPORTED_DEPTH and event.start_mark is not None:
                 self._reached(event.start_mark.index)
             key = self._value(event, depth + 1)
             value = self._value(next(self._events), depth + 1)

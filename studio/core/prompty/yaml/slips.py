@@ -27,7 +27,7 @@ _TEMPLATE = re.compile(r"[ ]*(?:-[ ]+)?[\w.-]+:[ ]+(?P<value>\{\{[^\n]*\S)")
 _CLOSERS = {"[": "]", "{": "}"}
 
 
-def told_slip(what: str, place: Span, text: str) -> YamlMistake | None:
+def explain_slip(what: str, place: Span, text: str) -> YamlMistake | None:
     """The slip behind a mistake that the scanner met further on.
 
     Args:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 30.0
 _READ_SECONDS = 300.0
-_LONGEST_SAID = 300
+_LONGEST_QUOTE = 300
 _HINTS = {
     401: "it asks for a login: give a key in the headers of the server's settings",
     403: "what was sent as its key does not allow this",
@@ -183,5 +183,5 @@ async def _refusal(answer: httpx2.Response) -> str:
     status = f"HTTP {answer.status_code} {answer.reason_phrase}".strip()
     hint = _HINTS.get(answer.status_code, "")
     is_page = text[:1] == "<"
-    words = text[:_LONGEST_SAID] if text and not is_page else ""
+    words = text[:_LONGEST_QUOTE] if text and not is_page else ""
     return ": ".join(part for part in (status, hint, words) if part)

@@ -190,9 +190,11 @@ class McpSource:
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call a tool; cancelling the task tells the server to stop."""
-        return await self.call_told(name, arguments, None)
+        return await self.call_with_progress(name, arguments, None)
 
-    async def call_told(self, name: str, arguments: JsonObject, tell: Tell | None) -> ToolOutcome:
+    async def call_with_progress(
+        self, name: str, arguments: JsonObject, tell: Tell | None
+    ) -> ToolOutcome:
         """The same, and pass on how far it says that it is."""
         if self._allowed and name not in self._allowed:
             return ToolOutcome(f"{name} is not among allowedTools", "unknown-tool")

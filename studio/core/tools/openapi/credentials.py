@@ -29,7 +29,7 @@ from studio.core.tools.openapi.operation import (
 
 _VARIABLE = re.compile(r"\$\{env:\w+\}")
 _LONGEST_ANSWER = 100_000
-_LONGEST_SAID = 300
+_LONGEST_QUOTE = 300
 _EARLY_SECONDS = 30.0  # a token is not used in its last moments
 _USUAL_SECONDS = 300.0  # of one that does not say how long it lasts
 
@@ -288,7 +288,7 @@ async def _ask(login: ClientLogin, seconds: float) -> tuple[str, float]:
         answered = None
     token = answered.get("access_token") if isinstance(answered, Mapping) else None
     if not 200 <= status < 300 or not isinstance(token, str) or not token:
-        words = " ".join(text.split())[:_LONGEST_SAID]
+        words = " ".join(text.split())[:_LONGEST_QUOTE]
         raise OpenApiError(
             f"the login at {login.token_url} was refused: HTTP {status} {reason}: {words}"
         )

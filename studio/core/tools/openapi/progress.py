@@ -59,7 +59,7 @@ class DescriptionReading:
         self.is_large = False
         """Whether the description is large enough for its reading to be told of."""
         self._is_stopped = False
-        self._is_told = False
+        self._is_reported = False
         self._is_over = False
 
     def fetched(self, done: int, whole: int) -> None:
@@ -88,7 +88,7 @@ class DescriptionReading:
     def end(self) -> None:
         """It is over, whatever came of it."""
         self._is_over = True
-        if self._is_told:
+        if self._is_reported:
             self._tell(None)
 
     def _reached(
@@ -100,7 +100,7 @@ class DescriptionReading:
             self._stage, self._next = stage, 0
         if self.is_large and done >= self._next:
             self._next = done + (whole // _PARTS or LARGE)
-            self._is_told = True
+            self._is_reported = True
             self._tell(ReadingProgress(self._name, stage, done, whole))
             if self._is_over:  # another thread told of the end meanwhile: that is told last
                 self._tell(None)

@@ -125,9 +125,11 @@ class PythonFileSource:
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Call one function; cancelling the task ends its process."""
-        return await self.call_told(name, arguments, None)
+        return await self.call_with_progress(name, arguments, None)
 
-    async def call_told(self, name: str, arguments: JsonObject, tell: Tell | None) -> ToolOutcome:
+    async def call_with_progress(
+        self, name: str, arguments: JsonObject, tell: Tell | None
+    ) -> ToolOutcome:
         """The same, and pass on what it prints, as it prints it."""
         try:
             worker = await self._take()

@@ -1,4 +1,4 @@
-"""How a card of the timeline is drawn: ground, icon, title, gist, facts and badges."""
+"""How a card of the timeline is drawn: ground, icon, title, summary, facts and badges."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class CardDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> None:
-        """Paint ground, icon, title, gist, facts and badges."""
+        """Paint ground, icon, title, summary, facts and badges."""
         card = index.data(CARD_ROLE)
         if not isinstance(card, StepCard):
             return

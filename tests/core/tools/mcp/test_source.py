@@ -137,7 +137,7 @@ async def test_lists_and_calls(weather: McpSource) -> None:
         await weather.open_offer(replace(note, name="note://no/such/note"), {})
     assert await weather.complete(ask, "about", "r", {}) == ()
     told: list[str] = []
-    assert (await weather.call_told("step", {}, told.append)).text == "done"
+    assert (await weather.call_with_progress("step", {}, told.append)).text == "done"
     assert told == ["1 of 2: step 1\n", "2 of 2: step 2\n"]
     drawn = await weather.call("draw", {})
     assert drawn.text.startswith("here\n[image image/png")

@@ -101,7 +101,7 @@ async def source(tmp_path: Path) -> AsyncIterator[McpSource]:
 
 async def test_a_task_is_waited_for_or_cancelled(source: McpSource, tmp_path: Path) -> None:
     said: list[str] = []
-    outcome = await source.call_told("work", {}, said.append)
+    outcome = await source.call_with_progress("work", {}, said.append)
     assert (outcome.status, outcome.text) == ("ok", '"done"')
     assert said == ["step 1\n", "step 2\n"]
 
@@ -117,7 +117,7 @@ async def test_a_task_is_waited_for_or_cancelled(source: McpSource, tmp_path: Pa
     assert not (tmp_path / "cancelled").exists()
 
     begun = asyncio.Event()
-    call = asyncio.create_task(source.call_told("stay", {}, lambda _: begun.set()))
+    call = asyncio.create_task(source.call_with_progress("stay", {}, lambda _: begun.set()))
     async with asyncio.timeout(patience.SECONDS):
         await begun.wait()
     call.cancel()

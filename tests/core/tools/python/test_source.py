@@ -480,6 +480,6 @@ async def test_what_a_tool_prints_is_told_while_it_runs(source: Open, tmp_path: 
         told.append(text)
         go.touch()  # it ends only after what it printed was heard
 
-    outcome = await tools.call_told("work", {}, hear)
+    outcome = await tools.call_with_progress("work", {}, hear)
     assert (outcome.text, "".join(told)) == ("done", "half done\n")
     assert outcome.stderr == "half done\n"

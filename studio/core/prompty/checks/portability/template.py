@@ -47,7 +47,7 @@ _TEXT_ONLY = frozenset(("capitalize", "lower", "title", "trim", "upper"))
 _MOST_ARGUMENTS = {"default": 1, "join": 1, "replace": 2, "trim": 0}
 """Arguments that C# reads; it passes over the others."""
 
-_Told = tuple[frozenset[Runtime], str] | None
+_Difference = tuple[frozenset[Runtime], str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +287,7 @@ def check_filter(found: Found) -> Iterator[RuntimeDifference]:
         yield report("portable-filter", place, where, message)
 
 
-def _unknown(found: Found, node: nodes.Filter) -> _Told:
+def _unknown(found: Found, node: nodes.Filter) -> _Difference:
     name = node.name
     if name in _SUBSET:
         return None
@@ -307,7 +307,7 @@ def _unknown(found: Found, node: nodes.Filter) -> _Told:
     return BOTH, f"{how} {refuses(CS, f'filter {name!r}')}"
 
 
-def _arguments(node: nodes.Filter) -> _Told:
+def _arguments(node: nodes.Filter) -> _Difference:
     name = node.name
     if node.kwargs:
         where = CS if name == "default" else BOTH
@@ -323,7 +323,7 @@ def _arguments(node: nodes.Filter) -> _Told:
     return None
 
 
-def _of_its_value(found: Found, node: nodes.Filter) -> _Told:
+def _of_its_value(found: Found, node: nodes.Filter) -> _Difference:
     name, kind = node.name, found.kind(node.node)
     if found.may_be_missing(node.node) and name in ("join", "trim"):
         return TS, f"Without a value TypeScript ends with an error at {name!r}."
