@@ -14,9 +14,9 @@ OF_THE_LIBRARY = {"Path"}
 """Names of types that every reader knows from elsewhere."""
 
 GIVEN_UP = {
-    "AskUser", "AskedCall", "AskedModel", "CalmCollector", "Care", "ConnectionDesk", "Course",
+    "AskPerson", "AskedCall", "AskedModel", "CalmCollector", "Care", "ConnectionDesk", "Course",
     "FirstPlace", "JsonSpot", "KeptEdits", "Mood", "Retelling", "RunDesk", "RunWorld", "Said",
-    "Sketch", "ToolsDesk", "Trail", "call_with_progress", "gist", "known_same", "mood_of", "said_by",
+    "Sketch", "ToolsDesk", "Trail", "call_told", "gist", "known_same", "mood_of", "said_by",
     "said_newly", "sketched_step", "spot_at",
 }  # fmt: skip
 """Names that a reader who knows the field would ask about; docs/glossary.md has better ones."""
