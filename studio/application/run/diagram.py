@@ -79,7 +79,7 @@ class DiagramState:
     """Row of the lane that is stood at or looked at."""
 
     notes: tuple[tuple[Node, str], ...] = ()
-    """What happened at nodes beside the course: tries, repairs, what a person did."""
+    """What happened at nodes beside the course: tries, repairs, what the user did."""
 
     is_past: bool = False
     """Whether an earlier moment is shown than that where the run stands."""

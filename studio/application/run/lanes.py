@@ -1,4 +1,4 @@
-"""What happens inside one turn of the loop: its calls as lanes, and what a person did where."""
+"""What happens inside one turn of the loop: its calls as lanes, and what the user did where."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _TOUCHES: dict[TouchKind, str] = {
 
 
 def touch_words(kind: TouchKind) -> str:
-    """What a person did, for people."""
+    """What the user did, for people."""
     return _tr(_TOUCHES[kind])
 
 

@@ -51,7 +51,7 @@ class ReportCard:
     """All of it, as HTML."""
 
     marks: tuple[str, ...] = ()
-    """What a person did to it, and where else it did not come from the model or the tool."""
+    """What the user did to it, and where else it did not come from the model or the tool."""
 
     is_bad: bool = False
     """Whether something failed."""

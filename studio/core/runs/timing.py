@@ -62,7 +62,7 @@ def fold_with_times(events: Iterable[Event]) -> tuple[RunState, CallTimes]:
 
 
 def touch_lines(step: Step) -> list[str]:
-    """What a person did in a step, a line each: `edited tool_call 0 2026-11-23T14:02:11Z`."""
+    """What the user did in a step, a line each: `edited tool_call 0 2026-11-23T14:02:11Z`."""
     lines: list[str] = []
     for touch in step.touches:
         parts = [touch.kind, touch.place.value]

@@ -1,4 +1,4 @@
-"""One cell looked at: its outcome beside the baseline's, its row, and what a person said of it."""
+"""One cell looked at: its outcome beside the baseline's, its row, and the user's rating of it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class ShownCell:
     """Whether its run was kept."""
 
     rating: Rating = field(default_factory=Rating)
-    """What a person said of it."""
+    """What the user said of it."""
 
     is_planned: bool = True
     """Whether the row is for the variant."""

@@ -75,7 +75,7 @@ class StepCard:
     """How long it took; 0 for what takes no time of its own."""
 
     touched: str = ""
-    """What a person did to it, and when: `edited by you, 14:02:11`."""
+    """What the user did to it, and when: `edited by you, 14:02:11`."""
 
     @property
     def key(self) -> tuple[int, CardKind, int | None]:

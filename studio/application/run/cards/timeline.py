@@ -96,7 +96,7 @@ _OF_MODEL: dict[TouchKind, str] = {"switched": "model changed", "kept": "model k
 
 
 def _with_touches(card: StepCard, touches: list[Touch]) -> StepCard:
-    """The card with what a person did to what it tells of; a word on the model is a badge, too."""
+    """The card with what the user did to what it tells of; a word on the model is a badge, too."""
     of_model = dict.fromkeys(_OF_MODEL[each.kind] for each in touches if each.kind in _OF_MODEL)
     return replace(card, touched=_touched(touches), badges=(*card.badges, *of_model))
 
@@ -113,7 +113,7 @@ def _touches_of(step: Step, card: StepCard) -> list[Touch]:
 
 
 def _touched(touches: list[Touch]) -> str:
-    """What a person did, and when."""
+    """What the user did, and when."""
     lines = []
     for touch in touches:
         words = touch_words(touch.kind)
@@ -312,7 +312,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
 
 
 def _is_approved(step: Step, row: int) -> bool:
-    """Whether a person let a call run."""
+    """Whether the user let a call run."""
     return any(each.kind == "approved" and each.call == row for each in step.touches)
 
 

@@ -276,7 +276,7 @@ def _model_touch(before: RunState, event: ModelChosen) -> Touch:
 
 
 def _touch_of(event: Event) -> Touch | None:
-    """What a person did by an event; None where a rule did it."""
+    """What the user did by an event; None where a rule did it."""
     at = event.at
     match event:
         case MessagesEdited():

@@ -94,13 +94,13 @@ TouchKind: TypeAlias = Literal[
     "edited", "repaired", "approved", "rejected", "answered", "skipped", "told", "sent", "cut",
     "switched", "kept",
 ]  # fmt: skip
-"""What a person did at a place: `told` is the outcome of a lost call, `sent` a message put in;
+"""What the user did at a place: `told` is the outcome of a lost call, `sent` a message put in;
 another model was taken (`switched`) or was asked about and not taken (`kept`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Something that a person did in a step."""
+    """Something that the user did in a step."""
 
     kind: TouchKind
     """What."""
@@ -236,7 +236,7 @@ class Step:
     that is under way is 0."""
 
     touches: tuple[Touch, ...] = ()
-    """What a person did in it, in order."""
+    """What the user did in it, in order."""
 
     model: RunModel | None = None
     """The model that was asked; None: the one that the run began with, nobody chose."""

@@ -12,12 +12,12 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.experiments.results.database import LedgerDatabase
 
 _GOOD, _BAD = 4, 2
-"""Points from which a person passes an answer, and down to which they do not."""
+"""Points from which the user passes an answer, and down to which the user does not."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """One person's mark of one answer."""
+    """One mark of one answer by the user."""
 
     points: int | None = None
     """From 1 to 5; None where none are given."""
@@ -108,7 +108,7 @@ class RatingStore:
         self._transaction, self._read = database.transaction, database.read
 
     def rate(self, experiment: int, key: CellKey, rating: Rating) -> None:
-        """Keep what a person says of an answer; an empty rating takes it back."""
+        """Keep the rating of an answer; an empty rating takes it back."""
         where = (experiment, key.repeat, key.row, key.variant)
         with self._transaction() as run:
             run.execute(
@@ -133,7 +133,7 @@ class RatingStore:
         }  # fmt: skip
 
     def prefer(self, experiment: int, row: int, pair: tuple[int, int], winner: int | None) -> None:
-        """Keep which of two variants a person found better, without their names; None: neither."""
+        """Keep which of two variants the user found better, without their names; None: neither."""
         with self._transaction() as run:
             run.execute(
                 "INSERT OR REPLACE INTO preference VALUES (?,?,?,?,?,?)",

@@ -85,7 +85,7 @@ class DiagramDrawing:
             self._paint_notes(painter, layout)
 
     def _paint_notes(self, painter: QPainter, layout: DiagramLayout) -> None:
-        """Under a node: tries, repairs, and what a person did there."""
+        """Under a node: tries, repairs, and what the user did there."""
         font = _small(self.font)
         metrics = QFontMetricsF(font)
         painter.setFont(font)

@@ -13,7 +13,7 @@ _KINDS = {
     "bool": "true or false", "list": "a list", "tuple": "a list", "dict": "an object",
     "NoneType": "nothing", "None": "nothing", "Undefined": "nothing",
 }  # fmt: skip
-"""Types of Python, as a person calls them."""
+"""Types of Python, as users call them."""
 _OF_TYPE: dict[str, type] = {"str": str, "int": int, "float": float, "list": list, "dict": dict}
 _OTHER_NAMES = {
     "toUpperCase": "upper", "toLowerCase": "lower", "size": "length", "len": "length",
