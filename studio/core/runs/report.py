@@ -105,7 +105,7 @@ def _facts(state: RunState, events: Sequence[Event]) -> str:
     waited = max(0.0, ended - began - state.seconds)
     time = f"worked {_time(state.seconds)}"
     if waited >= 1:
-        time += f", waited for a person {_time(waited)}"
+        time += f", waited for the user {_time(waited)}"
     rows = [
         ("Question", setup.question),
         ("Model", ", then ".join(models_of(state))),
@@ -129,7 +129,7 @@ def _end(state: RunState) -> str:
     if state.answer is not None:
         step = state.step
         touched = step.answer is not None or PausePoint.ANSWER in step.edited_at
-        who = "<em>written by a person</em>" if touched else ""
+        who = "<em>written by the user</em>" if touched else ""
         text = escape(state.answer.strip("\n"))
         made = f'<section class="answer"><h3>Answer{who}</h3><pre>{text}</pre></section>'
     if state.error is not None and state.status != "done":

@@ -26,7 +26,7 @@ STATIONS: tuple[Station, ...] = ("Prompt", "Reply", "Action", "Observation", "An
 """The loop as the report draws it, in order."""
 
 _ORIGINS = {
-    "recorded": "from the recording", "mock": "a mock's", "person": "given by a person",
+    "recorded": "from the recording", "mock": "a mock's", "person": "given by the user",
     "studio": "made by the studio",
 }  # fmt: skip
 
@@ -61,8 +61,8 @@ class ReportCard:
 
     @property
     def is_touched(self) -> bool:
-        """Whether a person had a hand in it."""
-        return any("by a person" in mark for mark in self.marks)
+        """Whether the user had a hand in it."""
+        return any("by the user" in mark for mark in self.marks)
 
 
 def cards_of(state: RunState) -> Iterator[ReportCard]:
@@ -85,7 +85,7 @@ def cards_of(state: RunState) -> Iterator[ReportCard]:
         if answer is not None:
             touched = step.answer is not None or PausePoint.ANSWER in step.edited_at
             when = _when(step, PausePoint.ANSWER)
-            marks = (f"written by a person{when}",) if touched else ()
+            marks = (f"written by the user{when}",) if touched else ()
             marks = (*marks, *_chosen(step, PausePoint.ANSWER))
             content = section("Answer", answer)
             yield ReportCard(
@@ -93,11 +93,11 @@ def cards_of(state: RunState) -> Iterator[ReportCard]:
             )
 
 
-_OF_MODEL = {"switched": "model changed by a person", "kept": "model kept by a person"}
+_OF_MODEL = {"switched": "model changed by the user", "kept": "model kept by the user"}
 
 
 def _chosen(step: Step, place: PausePoint, row: int | None = None) -> list[str]:
-    """What a person said of the model, at the card where the run stood then."""
+    """What the user said of the model, at the card where the run stood then."""
     return [
         f"{_OF_MODEL[each.kind]}: {each.text}{_at(each)}"
         for each in step.touches
@@ -110,7 +110,7 @@ def _at(touch: Touch) -> str:
 
 
 def _when(step: Step, place: PausePoint, row: int | None = None) -> str:
-    """When a person last did something at a place; empty where nobody wrote it down."""
+    """When the user last did something at a place; empty where nobody wrote it down."""
     found = [
         each
         for each in step.touches
@@ -141,7 +141,7 @@ def _prompt(state: RunState, step: Step) -> ReportCard:
         )
     edited = PausePoint.BEFORE_REQUEST in step.edited_at
     when = _when(step, PausePoint.BEFORE_REQUEST)
-    marks = (f"edited by a person{when}",) if edited else ()
+    marks = (f"edited by the user{when}",) if edited else ()
     marks = (*marks, *_chosen(step, PausePoint.BEFORE_REQUEST))
     if step.model is not None:
         content = quiet(f"Model: {step.model.name}.") + content
@@ -155,10 +155,10 @@ def _reply(step: Step) -> Iterator[ReportCard]:
         return
     marks = [_ORIGINS[step.reply_origin]] if step.reply_origin in _ORIGINS else []
     if PausePoint.REPLY in step.edited_at:
-        marks.append(f"edited by a person{_when(step, PausePoint.REPLY)}")
+        marks.append(f"edited by the user{_when(step, PausePoint.REPLY)}")
     marks += sorted(step.marks & {"repaired", "retried"})
     if step.stopped_by == "user":
-        marks.append("cut off by a person")
+        marks.append("cut off by the user")
     marks += _chosen(step, PausePoint.REPLY)
     calls = [f"{call.name} {masked(call.arguments)}" for call in reply.tool_calls]
     parts = [part for part in (reply.text, reply.refusal, *calls) if part]
@@ -176,8 +176,8 @@ def _reply(step: Step) -> Iterator[ReportCard]:
 
 
 _DECIDED = {
-    "rejected": "rejected by a person", "answered": "answered by a person",
-    "skipped": "skipped by a person", "unknown": "nobody knows whether it ran",
+    "rejected": "rejected by the user", "answered": "answered by the user",
+    "skipped": "skipped by the user", "unknown": "nobody knows whether it ran",
 }  # fmt: skip
 
 
@@ -185,10 +185,10 @@ def _call(step: Step, row: int, call: Call) -> Iterator[ReportCard]:
     arguments = json.dumps(redact(dict(call.arguments or {})), ensure_ascii=False, indent=2)
     shown = arguments if call.arguments is not None else call.text
     when = _when(step, PausePoint.TOOL_CALL, row)
-    marks = [f"edited by a person{when}"] if {"tool", "arguments"} & set(call.edited) else []
+    marks = [f"edited by the user{when}"] if {"tool", "arguments"} & set(call.edited) else []
     marks += [_DECIDED[call.status] + when] if call.status in _DECIDED else []
     if any(each.kind == "approved" and each.call == row for each in step.touches):
-        marks.append(f"approved by a person{when}")
+        marks.append(f"approved by the user{when}")
     marks += _chosen(step, PausePoint.TOOL_CALL, row)
     content = section(f"Arguments of {call.tool}", shown) + "".join(map(bad, call.problems))
     name = f"{call.tool}({one_line(masked(call.text) or shown, 80)})"
@@ -198,7 +198,7 @@ def _call(step: Step, row: int, call: Call) -> Iterator[ReportCard]:
     if call.observation is None:
         return
     marks = [_ORIGINS[call.origin]] if call.origin in _ORIGINS else []
-    marks += ["edited by a person"] if "observation" in call.edited else []
+    marks += ["edited by the user"] if "observation" in call.edited else []
     marks += _chosen(step, PausePoint.OBSERVATION, row)
     is_bad = call.is_error and call.status != "rejected"
     text = masked(call.observation)

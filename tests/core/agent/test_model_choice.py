@@ -222,7 +222,7 @@ async def test_journal_index_report_and_trace_tell_of_it(tmp_path) -> None:
     assert named["server.address"] == {"stringValue": "o.test"}
     page = report(events, "1.0")
     assert f"{own.name}, then Other" in page
-    assert "model changed by a person: Other instead of" in page
+    assert "model changed by the user: Other instead of" in page
     line = RunSummary("r1")
     for event in events:
         line = summarize(line, event)

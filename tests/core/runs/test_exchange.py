@@ -167,7 +167,7 @@ async def test_the_report_is_gone_through_card_by_card_and_says_what_a_person_di
     assert text.count("aria-current=step") == 7
     # What failed is led to; what a person wrote is said where it stands.
     assert 'class="jump"><label for="c3">Error in iteration 1</label>' in text
-    assert text.count("written by a person") == 3  # answer, card, tip of its tick
+    assert text.count("written by the user") == 3  # answer, card, tip of its tick
     assert text.count("<label for=") == 2 * 7 + 1
     assert "It is 2." in shown
     assert "worked" in shown
