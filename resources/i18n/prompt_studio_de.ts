@@ -115,7 +115,7 @@
       <translation>Prompt Studio {version}</translation>
     </message>
     <message>
-      <source>Prompts and agents as files: edit, preview, step, export.&lt;br&gt;&lt;br&gt;Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and JetBrains Mono (SIL Open Font License).&lt;br&gt;Licence: MIT.</source>
+      <source>Prompts and agents as files: edit, preview, step, export.&lt;br&gt;&lt;br&gt;Made with Qt {qversion} and Python. Icons by Lucide (ISC). Fonts: Inter and JetBrains Mono (SIL Open Font License).&lt;br&gt;License: MIT.</source>
       <translation>Prompts und Agenten als Dateien: bearbeiten, ansehen, Schritt für Schritt ausführen, exportieren.&lt;br&gt;&lt;br&gt;Gemacht mit Qt {qversion} und Python. Symbole von Lucide (ISC). Schriften: Inter und JetBrains Mono (SIL Open Font License).&lt;br&gt;Lizenz: MIT.</translation>
     </message>
   </context>
@@ -421,16 +421,16 @@
       <translation>Zum Lauf</translation>
     </message>
     <message>
-      <source>Grey, behind the lines</source>
-      <translation>Grau, hinter den Zeilen</translation>
-    </message>
-    <message>
       <source>Hide all panes, or show them</source>
       <translation>Alle Bereiche verbergen oder zeigen</translation>
     </message>
     <message>
       <source>Import…</source>
       <translation>Importieren …</translation>
+    </message>
+    <message>
+      <source>In gray, after each line</source>
+      <translation>In Grau, hinter jeder Zeile</translation>
     </message>
     <message>
       <source>Indent the lines</source>
@@ -964,16 +964,16 @@
       <translation>Nichts bewegt sich, das es nicht muss</translation>
     </message>
     <message>
+      <source>Notify the desktop when an experiment has ended</source>
+      <translation>Auf dem Desktop melden, wenn ein Experiment beendet ist</translation>
+    </message>
+    <message>
       <source>Only while the window is not in front.</source>
       <translation>Nur solange das Fenster nicht vorne ist.</translation>
     </message>
     <message>
       <source>Size of the interface's text</source>
       <translation>Textgröße der Oberfläche</translation>
-    </message>
-    <message>
-      <source>The desktop is told when an experiment has ended</source>
-      <translation>Dem Desktop wird gemeldet, wenn ein Experiment zu Ende ist</translation>
     </message>
     <message>
       <source>Theme</source>
@@ -1123,14 +1123,6 @@
       <translation>Ein anderes Programm hatte {names} geändert: Seine Fassung bleibt in der Datei.</translation>
     </message>
     <message>
-      <source>Arguments</source>
-      <translation>Argumente</translation>
-    </message>
-    <message>
-      <source>As it was</source>
-      <translation>Wie zuvor</translation>
-    </message>
-    <message>
       <source>As it was must be</source>
       <translation>Wie zuvor sein muss</translation>
     </message>
@@ -1145,10 +1137,6 @@
     <message>
       <source>Call the {count} selected</source>
       <translation>Die {count} ausgewählten aufrufen</translation>
-    </message>
-    <message>
-      <source>Calls</source>
-      <translation>Aufrufe</translation>
     </message>
     <message>
       <source>Calls: {count}</source>
@@ -1167,10 +1155,6 @@
       <translation>Antworten übernehmen</translation>
     </message>
     <message>
-      <source>Name</source>
-      <translation>Name</translation>
-    </message>
-    <message>
       <source>Names and kinds of values</source>
       <translation>Namen und Arten der Werte</translation>
     </message>
@@ -1187,16 +1171,8 @@
       <translation>Entfernen</translation>
     </message>
     <message>
-      <source>Result</source>
-      <translation>Ergebnis</translation>
-    </message>
-    <message>
       <source>Rows of a file…</source>
       <translation>Zeilen einer Datei…</translation>
-    </message>
-    <message>
-      <source>Running</source>
-      <translation>Läuft</translation>
     </message>
     <message>
       <source>Saved</source>
@@ -1217,14 +1193,6 @@
     <message>
       <source>The whole answer</source>
       <translation>Die ganze Antwort</translation>
-    </message>
-    <message>
-      <source>Took</source>
-      <translation>Dauer</translation>
-    </message>
-    <message>
-      <source>Tool</source>
-      <translation>Werkzeug</translation>
     </message>
     <message>
       <source>What of the answer must be as it was</source>
@@ -1253,6 +1221,41 @@
     <message>
       <source>{count} of these calls may change something outside.</source>
       <translation>{count} dieser Aufrufe können draußen etwas ändern.</translation>
+    </message>
+  </context>
+  <context>
+    <name>CallsTable</name>
+    <message>
+      <source>Arguments</source>
+      <translation>Argumente</translation>
+    </message>
+    <message>
+      <source>As it was</source>
+      <translation>Wie zuvor</translation>
+    </message>
+    <message>
+      <source>Calls</source>
+      <translation>Aufrufe</translation>
+    </message>
+    <message>
+      <source>Name</source>
+      <translation>Name</translation>
+    </message>
+    <message>
+      <source>Result</source>
+      <translation>Ergebnis</translation>
+    </message>
+    <message>
+      <source>Running</source>
+      <translation>Läuft</translation>
+    </message>
+    <message>
+      <source>Took</source>
+      <translation>Dauer</translation>
+    </message>
+    <message>
+      <source>Tool</source>
+      <translation>Werkzeug</translation>
     </message>
   </context>
   <context>
@@ -1285,8 +1288,8 @@
       <translation>Attribut {key!r}</translation>
     </message>
     <message>
-      <source>Click to see where it stands</source>
-      <translation>Klicken, um zu sehen, wo es steht</translation>
+      <source>Click to go to its place</source>
+      <translation>Klicken, um zu seiner Stelle zu gehen</translation>
     </message>
     <message>
       <source>filled by the run</source>
@@ -1565,12 +1568,8 @@
       <translation>Ein Lauf hält vor dem Aufruf eines Werkzeugs oder mit einer Nachricht in seiner Anfrage: setzen Sie die Schreibmarke auf das Werkzeug oder die Rolle. Andere Stellen stehen im Diagramm des Laufs.</translation>
     </message>
     <message>
-      <source>Neither a tool nor a message stands on this line.</source>
-      <translation>In dieser Zeile steht weder ein Werkzeug noch eine Nachricht.</translation>
-    </message>
-    <message>
-      <source>No problems found.</source>
-      <translation>Keine Probleme gefunden.</translation>
+      <source>There is no tool and no message on this line.</source>
+      <translation>In dieser Zeile ist kein Werkzeug und keine Nachricht.</translation>
     </message>
   </context>
   <context>
@@ -2698,8 +2697,8 @@ Und {count} davor.</translation>
       <translation>Werkzeug</translation>
     </message>
     <message>
-      <source>What the model will be told of the tool's result.</source>
-      <translation>Was dem Modell vom Ergebnis des Werkzeugs gesagt wird.</translation>
+      <source>What the model will get as the tool's result.</source>
+      <translation>Was das Modell als Ergebnis des Werkzeugs bekommt.</translation>
     </message>
   </context>
   <context>
@@ -2741,6 +2740,10 @@ Und {count} davor.</translation>
       <translation>Modell von Ihnen behalten</translation>
     </message>
     <message>
+      <source>outcome set by you</source>
+      <translation>Ausgang von Ihnen angegeben</translation>
+    </message>
+    <message>
       <source>rejected</source>
       <translation>abgelehnt</translation>
     </message>
@@ -2759,10 +2762,6 @@ Und {count} davor.</translation>
     <message>
       <source>skipped by you</source>
       <translation>von Ihnen übersprungen</translation>
-    </message>
-    <message>
-      <source>told by you</source>
-      <translation>von Ihnen gesagt</translation>
     </message>
     <message>
       <source>unknown</source>
@@ -2800,8 +2799,8 @@ Und {count} davor.</translation>
   <context>
     <name>Dialog</name>
     <message>
-      <source>Nothing of this is saved until what is marked is put right.</source>
-      <translation>Nichts davon wird gespeichert, bis das Markierte berichtigt ist.</translation>
+      <source>Nothing is saved until the marked fields are correct.</source>
+      <translation>Nichts wird gespeichert, bis die markierten Felder stimmen.</translation>
     </message>
   </context>
   <context>
@@ -2845,6 +2844,45 @@ Und {count} davor.</translation>
     <message>
       <source>{count} differ, {same} the same</source>
       <translation>{count} anders, {same} gleich</translation>
+    </message>
+  </context>
+  <context>
+    <name>DiskBar</name>
+    <message>
+      <source>Close</source>
+      <translation>Schließen</translation>
+    </message>
+    <message>
+      <source>Compare…</source>
+      <translation>Vergleichen …</translation>
+    </message>
+    <message>
+      <source>Keep mine</source>
+      <translation>Meins behalten</translation>
+    </message>
+    <message>
+      <source>Reload</source>
+      <translation>Neu laden</translation>
+    </message>
+    <message>
+      <source>Save the prompt first.</source>
+      <translation>Speichern Sie den Prompt zuerst.</translation>
+    </message>
+    <message>
+      <source>There is no file to reload.</source>
+      <translation>Es gibt keine Datei zum Neuladen.</translation>
+    </message>
+    <message>
+      <source>{title} changed on disk.</source>
+      <translation>{title} hat sich auf der Platte geändert.</translation>
+    </message>
+    <message>
+      <source>{title} is read-only; changes need another name.</source>
+      <translation>{title} ist schreibgeschützt; Änderungen brauchen einen anderen Namen.</translation>
+    </message>
+    <message>
+      <source>{title} was deleted or moved. Save to write it again.</source>
+      <translation>{title} wurde gelöscht oder verschoben. Speichern schreibt die Datei wieder.</translation>
     </message>
   </context>
   <context>
@@ -2943,16 +2981,19 @@ Und {count} davor.</translation>
       <translation>Speichern Sie oft; in den Datenordner des Studios kann nicht geschrieben werden.</translation>
     </message>
     <message>
-      <source>The text could not be checked.</source>
-      <translation>Der Text konnte nicht geprüft werden.</translation>
-    </message>
-    <message>
       <source>Unsaved text cannot be kept safe against a crash.</source>
       <translation>Nicht gespeicherter Text kann nicht gegen einen Absturz gesichert werden.</translation>
     </message>
     <message>
       <source>Untitled</source>
       <translation>Unbenannt</translation>
+    </message>
+  </context>
+  <context>
+    <name>DocumentReading</name>
+    <message>
+      <source>The text could not be checked.</source>
+      <translation>Der Text konnte nicht geprüft werden.</translation>
     </message>
     <message>
       <source>Your text is safe. Please report this with the file: {name}.</source>
@@ -2986,8 +3027,8 @@ Und {count} davor.</translation>
       <translation>Abbrechen</translation>
     </message>
     <message>
-      <source>It tells of a failure</source>
-      <translation>Es meldet einen Fehlschlag</translation>
+      <source>It reports a failure</source>
+      <translation>Es meldet einen Fehler</translation>
     </message>
     <message>
       <source>Keep it beyond this run; otherwise only this run knows of it</source>
@@ -3044,29 +3085,6 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
-    <name>EditorPage</name>
-    <message>
-      <source>Save the prompt first.</source>
-      <translation>Speichern Sie den Prompt zuerst.</translation>
-    </message>
-    <message>
-      <source>There is no file to reload.</source>
-      <translation>Es gibt keine Datei zum Neuladen.</translation>
-    </message>
-    <message>
-      <source>{title} changed on disk.</source>
-      <translation>{title} hat sich auf der Platte geändert.</translation>
-    </message>
-    <message>
-      <source>{title} is read-only; changes need another name.</source>
-      <translation>{title} ist schreibgeschützt; Änderungen brauchen einen anderen Namen.</translation>
-    </message>
-    <message>
-      <source>{title} was deleted or moved. Save to write it again.</source>
-      <translation>{title} wurde gelöscht oder verschoben. Speichern schreibt die Datei wieder.</translation>
-    </message>
-  </context>
-  <context>
     <name>EditorSettingsPage</name>
     <message>
       <source>Also Ctrl with the wheel, or Ctrl++.</source>
@@ -3091,10 +3109,6 @@ Und {count} davor.</translation>
     <message>
       <source>Fonts of one width.</source>
       <translation>Schriften fester Breite.</translation>
-    </message>
-    <message>
-      <source>Long lines go on in the next row</source>
-      <translation>Lange Zeilen gehen in der nächsten weiter</translation>
     </message>
     <message>
       <source>Otherwise quitting asks once what becomes of them.</source>
@@ -3151,6 +3165,10 @@ Und {count} davor.</translation>
     <message>
       <source>Words that the spelling takes as right, with spaces between them.</source>
       <translation>Wörter, die die Rechtschreibprüfung als richtig nimmt, mit Leerzeichen dazwischen.</translation>
+    </message>
+    <message>
+      <source>Wrap long lines</source>
+      <translation>Lange Zeilen umbrechen</translation>
     </message>
   </context>
   <context>
@@ -3507,6 +3525,49 @@ Und {count} davor.</translation>
     </message>
   </context>
   <context>
+    <name>ExperimentHead</name>
+    <message>
+      <source>All gates hold.</source>
+      <translation>Alle Schranken halten.</translation>
+    </message>
+    <message>
+      <source>Asked on workers: {text}</source>
+      <translation>Auf Arbeitsprozessen gefragt: {text}</translation>
+    </message>
+    <message>
+      <source>By tag</source>
+      <translation>Nach Schlagwort</translation>
+    </message>
+    <message>
+      <source>Chart</source>
+      <translation>Diagramm</translation>
+    </message>
+    <message>
+      <source>Cost and quality</source>
+      <translation>Kosten und Qualität</translation>
+    </message>
+    <message>
+      <source>Gates that fail: {names}.</source>
+      <translation>Schranken, die nicht halten: {names}.</translation>
+    </message>
+    <message>
+      <source>Not run yet. Run asks every row of every variant and marks the answers.</source>
+      <translation>Noch nicht ausgeführt. „Ausführen“ stellt jede Zeile jeder Variante und bewertet die Antworten.</translation>
+    </message>
+    <message>
+      <source>Over results</source>
+      <translation>Über Ergebnisse</translation>
+    </message>
+    <message>
+      <source>Pass rate</source>
+      <translation>Bestehensquote</translation>
+    </message>
+    <message>
+      <source>Time</source>
+      <translation>Zeit</translation>
+    </message>
+  </context>
+  <context>
     <name>ExperimentJudge</name>
     <message>
       <source>No embeddings by {name!r}: {said}</source>
@@ -3614,10 +3675,6 @@ Und {count} davor.</translation>
       <source>{name}: no file has such a name.</source>
       <translation>{name}: Keine Datei heißt so.</translation>
     </message>
-    <message>
-      <source>{name}: the file is larger than {size} MB.</source>
-      <translation>{name}: Die Datei ist größer als {size} MB.</translation>
-    </message>
   </context>
   <context>
     <name>ExperimentProgress</name>
@@ -3713,6 +3770,10 @@ Und {count} davor.</translation>
       <translation>{name}: Keine Datei heißt so.</translation>
     </message>
     <message>
+      <source>{name}: the file is larger than {size} MB.</source>
+      <translation>{name}: Die Datei ist größer als {size} MB.</translation>
+    </message>
+    <message>
       <source>{name}: the file lies outside of the experiment's folder; trust its folder to use it.</source>
       <translation>{name}: Die Datei liegt außerhalb des Ordners des Experiments; vertrauen Sie ihrem Ordner, um sie zu verwenden.</translation>
     </message>
@@ -3747,8 +3808,8 @@ Und {count} davor.</translation>
       <translation>Wenige Zeilen ({count}) sagen wenig: 8 von 10 können 49 bis 94 % sein.</translation>
     </message>
     <message>
-      <source>It can't be told from chance ({p}).</source>
-      <translation>Das lässt sich vom Zufall nicht unterscheiden ({p}).</translation>
+      <source>It cannot be distinguished from chance ({p}).</source>
+      <translation>Es ist von Zufall nicht zu unterscheiden ({p}).</translation>
     </message>
     <message>
       <source>No row changed.</source>
@@ -3835,32 +3896,12 @@ Und {count} davor.</translation>
   <context>
     <name>ExperimentView</name>
     <message>
-      <source>All gates hold.</source>
-      <translation>Alle Schranken halten.</translation>
-    </message>
-    <message>
       <source>Answered within a day, at half the price, where the connection has batches</source>
       <translation>Beantwortet innerhalb eines Tages, zum halben Preis, wo die Verbindung Batches hat</translation>
     </message>
     <message>
-      <source>Asked on workers: {text}</source>
-      <translation>Auf Arbeitsprozessen gefragt: {text}</translation>
-    </message>
-    <message>
-      <source>By tag</source>
-      <translation>Nach Schlagwort</translation>
-    </message>
-    <message>
-      <source>Chart</source>
-      <translation>Diagramm</translation>
-    </message>
-    <message>
       <source>Compare without names</source>
       <translation>Ohne Namen vergleichen</translation>
-    </message>
-    <message>
-      <source>Cost and quality</source>
-      <translation>Kosten und Qualität</translation>
     </message>
     <message>
       <source>Edit file</source>
@@ -3877,10 +3918,6 @@ Und {count} davor.</translation>
     <message>
       <source>Export the result</source>
       <translation>Ergebnis exportieren</translation>
-    </message>
-    <message>
-      <source>Gates that fail: {names}.</source>
-      <translation>Schranken, die nicht halten: {names}.</translation>
     </message>
     <message>
       <source>Generate rows…</source>
@@ -3903,18 +3940,6 @@ Und {count} davor.</translation>
       <translation>In den gezeigten Zeilen unterscheiden sich keine zwei Antworten.</translation>
     </message>
     <message>
-      <source>Not run yet. Run asks every row of every variant and marks the answers.</source>
-      <translation>Noch nicht ausgeführt. „Ausführen“ stellt jede Zeile jeder Variante und bewertet die Antworten.</translation>
-    </message>
-    <message>
-      <source>Over results</source>
-      <translation>Über Ergebnisse</translation>
-    </message>
-    <message>
-      <source>Pass rate</source>
-      <translation>Bestehensquote</translation>
-    </message>
-    <message>
       <source>Results</source>
       <translation>Ergebnisse</translation>
     </message>
@@ -3935,12 +3960,8 @@ Und {count} davor.</translation>
       <translation>Anhalten</translation>
     </message>
     <message>
-      <source>Time</source>
-      <translation>Zeit</translation>
-    </message>
-    <message>
-      <source>Which of two answers is better? Whose they are is said at the end.</source>
-      <translation>Welche von zwei Antworten ist besser? Von wem sie sind, steht am Ende.</translation>
+      <source>Which of two answers is better? The variants are named at the end.</source>
+      <translation>Welche von zwei Antworten ist besser? Die Varianten werden am Ende genannt.</translation>
     </message>
     <message>
       <source>Workers…</source>
@@ -3958,8 +3979,8 @@ Und {count} davor.</translation>
       <translation>Diesen Lauf als Zeile behalten</translation>
     </message>
     <message>
-      <source>Open a prompt that is saved: its experiment stands beside.</source>
-      <translation>Öffne einen gespeicherten Prompt: Sein Experiment steht daneben.</translation>
+      <source>Open a saved prompt; its experiment is stored beside it.</source>
+      <translation>Öffnen Sie einen gespeicherten Prompt; sein Experiment liegt daneben.</translation>
     </message>
     <message>
       <source>Run a prompt that is saved first (F5).</source>
@@ -4095,8 +4116,8 @@ Und {count} davor.</translation>
       <translation>Geprüft und nur von diesem Programm zurückgelesen: nichts weicht ab</translation>
     </message>
     <message>
-      <source>Checked: nothing stands in the way. No program read it back</source>
-      <translation>Geprüft: nichts steht im Weg. Kein Programm hat es zurückgelesen</translation>
+      <source>Checked: no problems were found. No program read it back</source>
+      <translation>Geprüft: Es wurde nichts gefunden. Kein Programm hat es zurückgelesen</translation>
     </message>
     <message>
       <source>Checking…</source>
@@ -5151,10 +5172,6 @@ Und {count} davor.</translation>
       <translation>Wird geöffnet …</translation>
     </message>
     <message>
-      <source>Pin to the top</source>
-      <translation>Oben anheften</translation>
-    </message>
-    <message>
       <source>Put runs together by their prompt, model or day</source>
       <translation>Läufe nach Prompt, Modell oder Tag zusammenstellen</translation>
     </message>
@@ -5163,20 +5180,8 @@ Und {count} davor.</translation>
       <translation>Schlagwort umbenennen</translation>
     </message>
     <message>
-      <source>Rename the tag “{tag}”…</source>
-      <translation>Das Schlagwort „{tag}“ umbenennen …</translation>
-    </message>
-    <message>
       <source>Tags and a note of your own</source>
       <translation>Eigene Stichwörter und eine Notiz</translation>
-    </message>
-    <message>
-      <source>Tags and note…</source>
-      <translation>Stichwörter und Notiz …</translation>
-    </message>
-    <message>
-      <source>Tags of {count} runs…</source>
-      <translation>Schlagwörter von {count} Läufen …</translation>
     </message>
     <message>
       <source>Take in runs that were exported as journals</source>
@@ -5185,10 +5190,6 @@ Und {count} davor.</translation>
     <message>
       <source>This cannot be undone.</source>
       <translation>Das lässt sich nicht rückgängig machen.</translation>
-    </message>
-    <message>
-      <source>Unpin</source>
-      <translation>Lösen</translation>
     </message>
     <message>
       <source>Words, or an expression such as: tokens &gt; 1000 and status == "done"
@@ -5848,8 +5849,8 @@ Und {count} davor.</translation>
       <translation>Texte {proposals} von {most} · Zellen {calls} · Tokens {tokens:,}</translation>
     </message>
     <message>
-      <source>this can't be told from chance.</source>
-      <translation>das ist vom Zufall nicht zu unterscheiden.</translation>
+      <source>this cannot be distinguished from chance.</source>
+      <translation>das ist von Zufall nicht zu unterscheiden.</translation>
     </message>
     <message>
       <source>unlikely to be chance.</source>
@@ -6613,8 +6614,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>nächster Durchgang</translation>
     </message>
     <message>
-      <source>the run stands here</source>
-      <translation>der Lauf steht hier</translation>
+      <source>the run is here</source>
+      <translation>der Lauf ist hier</translation>
     </message>
     <message>
       <source>{count} more</source>
@@ -6841,8 +6842,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Text der Nachricht {number}, {role}</translation>
     </message>
     <message>
-      <source>The conversation so far stands here; the run puts it in.</source>
-      <translation>Hier steht das bisherige Gespräch; der Lauf setzt es ein.</translation>
+      <source>The conversation so far goes here; the run inserts it.</source>
+      <translation>Hierher kommt das bisherige Gespräch; der Lauf setzt es ein.</translation>
     </message>
   </context>
   <context>
@@ -7014,8 +7015,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Datei bearbeiten</translation>
     </message>
     <message>
-      <source>Fix in the file what is said above; it is read again when it is saved.</source>
-      <translation>Beheben Sie in der Datei, was oben steht; sie wird beim Speichern neu gelesen.</translation>
+      <source>Fix the problem above in the file; it is read again when you save it.</source>
+      <translation>Beheben Sie das Problem oben in der Datei; beim Speichern wird sie neu gelesen.</translation>
     </message>
     <message>
       <source>Reading the file …</source>
@@ -7149,6 +7150,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>(ohne Gruppe)</translation>
     </message>
     <message>
+      <source>Clear all listed</source>
+      <translation>Alle aufgelisteten abwählen</translation>
+    </message>
+    <message>
       <source>Method</source>
       <translation>Methode</translation>
     </message>
@@ -7177,16 +7182,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Operationen suchen</translation>
     </message>
     <message>
-      <source>Tick what is listed</source>
-      <translation>Gelistete ankreuzen</translation>
+      <source>Select all listed</source>
+      <translation>Alle aufgelisteten auswählen</translation>
     </message>
     <message>
       <source>Tokens</source>
       <translation>Token</translation>
-    </message>
-    <message>
-      <source>Untick what is listed</source>
-      <translation>Gelistete abwählen</translation>
     </message>
     <message>
       <source>Write into the prompt</source>
@@ -7217,6 +7218,80 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>None yet</source>
       <translation>Noch keine</translation>
+    </message>
+  </context>
+  <context>
+    <name>PageCoordinator</name>
+    <message>
+      <source>No problems found.</source>
+      <translation>Keine Probleme gefunden.</translation>
+    </message>
+  </context>
+  <context>
+    <name>PastRuns</name>
+    <message>
+      <source>Go on with it</source>
+      <translation>Damit fortfahren</translation>
+    </message>
+    <message>
+      <source>It is kept up to its last event. If you go on, it pauses there first.</source>
+      <translation>Er ist bis zum letzten Ereignis aufbewahrt. Beim Fortsetzen hält er dort zuerst an.</translation>
+    </message>
+    <message>
+      <source>Open the prompt that should be run again.</source>
+      <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
+    </message>
+    <message>
+      <source>Run with {model}</source>
+      <translation>Mit {model} ausführen</translation>
+    </message>
+    <message>
+      <source>Show it</source>
+      <translation>Zeigen</translation>
+    </message>
+    <message>
+      <source>The replay says the same as the run, from the first message on.</source>
+      <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
+    </message>
+    <message>
+      <source>The run had {model}; the prompt now asks for {other}.</source>
+      <translation>Der Lauf hatte {model}; der Prompt verlangt jetzt {other}.</translation>
+    </message>
+    <message>
+      <source>The run of {name} was interrupted, and one other run.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen, und ein weiterer.</translation>
+    </message>
+    <message>
+      <source>The run of {name} was interrupted, and {count} other runs.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen, und {count} weitere.</translation>
+    </message>
+    <message>
+      <source>The run of {name} was interrupted.</source>
+      <translation>Der Lauf von {name} wurde unterbrochen.</translation>
+    </message>
+    <message>
+      <source>There is no run to go through again.</source>
+      <translation>Es gibt keinen Lauf, der noch einmal durchgegangen werden könnte.</translation>
+    </message>
+    <message>
+      <source>This run is of another prompt: open {name}, then run it again.</source>
+      <translation>Dieser Lauf gehört zu einem anderen Prompt: Öffnen Sie {name} und führen Sie ihn dann noch einmal aus.</translation>
+    </message>
+    <message>
+      <source>This run reached no place to go on from.</source>
+      <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
+    </message>
+    <message>
+      <source>Which model should answer?</source>
+      <translation>Welches Modell soll antworten?</translation>
+    </message>
+    <message>
+      <source>a prompt</source>
+      <translation>einem Prompt</translation>
+    </message>
+    <message>
+      <source>{model} is not set up here, so nothing was run.</source>
+      <translation>{model} ist hier nicht eingerichtet, es wurde nichts ausgeführt.</translation>
     </message>
   </context>
   <context>
@@ -7399,6 +7474,53 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     </message>
   </context>
   <context>
+    <name>PreviewBar</name>
+    <message>
+      <source>As JSON</source>
+      <translation>Als JSON</translation>
+    </message>
+    <message>
+      <source>As Markdown</source>
+      <translation>Als Markdown</translation>
+    </message>
+    <message>
+      <source>As chat text</source>
+      <translation>Als Chat-Text</translation>
+    </message>
+    <message>
+      <source>Copy the messages</source>
+      <translation>Die Nachrichten kopieren</translation>
+    </message>
+    <message>
+      <source>Diff</source>
+      <translation>Vergleich</translation>
+    </message>
+    <message>
+      <source>Messages</source>
+      <translation>Nachrichten</translation>
+    </message>
+    <message>
+      <source>Probe inputs: can a value change the structure of the messages?</source>
+      <translation>Eingaben abklopfen: kann ein Wert den Aufbau der Nachrichten ändern?</translation>
+    </message>
+    <message>
+      <source>Raw text instead of Markdown</source>
+      <translation>Roher Text statt Markdown</translation>
+    </message>
+    <message>
+      <source>Request</source>
+      <translation>Anfrage</translation>
+    </message>
+    <message>
+      <source>Variables</source>
+      <translation>Variablen</translation>
+    </message>
+    <message>
+      <source>Views of the preview</source>
+      <translation>Ansichten der Vorschau</translation>
+    </message>
+  </context>
+  <context>
     <name>PreviewBuild</name>
     <message>
       <source>chosen for this run</source>
@@ -7494,32 +7616,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation> Die letzte gute Vorschau wird gezeigt.</translation>
     </message>
     <message>
-      <source>As JSON</source>
-      <translation>Als JSON</translation>
-    </message>
-    <message>
-      <source>As Markdown</source>
-      <translation>Als Markdown</translation>
-    </message>
-    <message>
-      <source>As chat text</source>
-      <translation>Als Chat-Text</translation>
-    </message>
-    <message>
-      <source>Copy the messages</source>
-      <translation>Die Nachrichten kopieren</translation>
-    </message>
-    <message>
-      <source>Diff</source>
-      <translation>Vergleich</translation>
-    </message>
-    <message>
       <source>Line {line}</source>
       <translation>Zeile {line}</translation>
-    </message>
-    <message>
-      <source>Messages</source>
-      <translation>Nachrichten</translation>
     </message>
     <message>
       <source>Nothing to preview</source>
@@ -7534,28 +7632,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Vorschau</translation>
     </message>
     <message>
-      <source>Probe inputs: can a value change the structure of the messages?</source>
-      <translation>Eingaben abklopfen: kann ein Wert den Aufbau der Nachrichten ändern?</translation>
-    </message>
-    <message>
-      <source>Raw text instead of Markdown</source>
-      <translation>Roher Text statt Markdown</translation>
-    </message>
-    <message>
-      <source>Request</source>
-      <translation>Anfrage</translation>
-    </message>
-    <message>
       <source>Show</source>
       <translation>Zeigen</translation>
-    </message>
-    <message>
-      <source>Variables</source>
-      <translation>Variablen</translation>
-    </message>
-    <message>
-      <source>Views of the preview</source>
-      <translation>Ansichten der Vorschau</translation>
     </message>
     <message>
       <source>template.format.strict is false: values may bring role markers of their own.</source>
@@ -7573,8 +7651,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Das Modell nimmt dies nicht an und bekommt es nicht: {name}.</translation>
     </message>
     <message>
-      <source>The tools stand in the prompt and are not sent beside it: {reason}.</source>
-      <translation>Die Werkzeuge stehen im Prompt und werden nicht daneben gesendet: {reason}.</translation>
+      <source>The tools are in the prompt and are not sent separately: {reason}.</source>
+      <translation>Die Werkzeuge stehen im Prompt und werden nicht eigens gesendet: {reason}.</translation>
     </message>
     <message>
       <source>schema for its answer</source>
@@ -8166,16 +8244,16 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Läufe löschen, die älter sind als</translation>
     </message>
     <message>
-      <source>It is done now and at every start. Pinned runs and runs that are under way always stay. What is deleted cannot be brought back.</source>
-      <translation>Es geschieht jetzt und bei jedem Start. Angeheftete Läufe und laufende bleiben immer. Gelöschtes lässt sich nicht zurückholen.</translation>
-    </message>
-    <message>
       <source>Keep only the newest</source>
       <translation>Nur die neuesten behalten</translation>
     </message>
     <message>
       <source>Keep runs</source>
       <translation>Läufe behalten</translation>
+    </message>
+    <message>
+      <source>Runs are deleted now and at every start. Pinned runs and running ones always stay. Deleted runs cannot be restored.</source>
+      <translation>Läufe werden jetzt und bei jedem Start gelöscht. Angeheftete und laufende bleiben immer. Gelöschte Läufe lassen sich nicht wiederherstellen.</translation>
     </message>
   </context>
   <context>
@@ -8513,6 +8591,10 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Durchgang {number} · Prompt</translation>
     </message>
     <message>
+      <source>Message to the model</source>
+      <translation>Nachricht an das Modell</translation>
+    </message>
+    <message>
       <source>No words of its own: the observations stand for themselves.</source>
       <translation>Keine eigenen Worte: die Beobachtungen stehen für sich.</translation>
     </message>
@@ -8539,10 +8621,6 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
     <message>
       <source>Thought</source>
       <translation>Gedanke</translation>
-    </message>
-    <message>
-      <source>Told the model</source>
-      <translation>Dem Modell gesagt</translation>
     </message>
     <message>
       <source>Unreadable reply</source>
@@ -8763,24 +8841,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>F5 und F10 gelten dem offenen Prompt. Der Lauf bleibt, wie er ist.</translation>
     </message>
     <message>
-      <source>Go on with it</source>
-      <translation>Damit fortfahren</translation>
-    </message>
-    <message>
-      <source>It is kept up to its last event. Going on stands still there first.</source>
-      <translation>Er ist bis zum letzten Ereignis erhalten. Beim Fortfahren hält er dort zuerst an.</translation>
-    </message>
-    <message>
       <source>Nothing to run.</source>
       <translation>Nichts auszuführen.</translation>
     </message>
     <message>
       <source>Open or write a prompt first.</source>
       <translation>Öffnen oder schreiben Sie zuerst einen Prompt.</translation>
-    </message>
-    <message>
-      <source>Open the prompt that should be run again.</source>
-      <translation>Öffnen Sie den Prompt, der noch einmal ausgeführt werden soll.</translation>
     </message>
     <message>
       <source>Run with the sample</source>
@@ -8791,15 +8857,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Mit den Beispielwerten ausführen</translation>
     </message>
     <message>
-      <source>Run with {model}</source>
-      <translation>Mit {model} ausführen</translation>
-    </message>
-    <message>
       <source>Show</source>
-      <translation>Zeigen</translation>
-    </message>
-    <message>
-      <source>Show it</source>
       <translation>Zeigen</translation>
     </message>
     <message>
@@ -8811,52 +8869,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Anhalten und diesen Prompt ausführen</translation>
     </message>
     <message>
-      <source>The replay says the same as the run, from the first message on.</source>
-      <translation>Die Wiedergabe sagt dasselbe wie der Lauf, von der ersten Nachricht an.</translation>
-    </message>
-    <message>
-      <source>The run had {model}; the prompt asks for {other} by now.</source>
-      <translation>Der Lauf hatte {model}; der Prompt verlangt inzwischen {other}.</translation>
-    </message>
-    <message>
-      <source>The run of {name} was interrupted, and one other run.</source>
-      <translation>Der Lauf von {name} wurde unterbrochen, und ein weiterer.</translation>
-    </message>
-    <message>
-      <source>The run of {name} was interrupted, and {count} other runs.</source>
-      <translation>Der Lauf von {name} wurde unterbrochen, und {count} weitere.</translation>
-    </message>
-    <message>
-      <source>The run of {name} was interrupted.</source>
-      <translation>Der Lauf von {name} wurde unterbrochen.</translation>
-    </message>
-    <message>
       <source>The value of {name}:</source>
       <translation>Der Wert von {name}:</translation>
-    </message>
-    <message>
-      <source>There is no run to go through again.</source>
-      <translation>Es gibt keinen Lauf, der noch einmal durchgegangen werden könnte.</translation>
-    </message>
-    <message>
-      <source>This run is of another prompt: open {name}, then run it again.</source>
-      <translation>Dieser Lauf gehört zu einem anderen Prompt: Öffnen Sie {name} und führen Sie ihn dann noch einmal aus.</translation>
-    </message>
-    <message>
-      <source>This run reached no place to go on from.</source>
-      <translation>Dieser Lauf kam an keine Stelle, von der es weitergeht.</translation>
-    </message>
-    <message>
-      <source>Which model should answer?</source>
-      <translation>Welches Modell soll antworten?</translation>
-    </message>
-    <message>
-      <source>a prompt</source>
-      <translation>einem Prompt</translation>
-    </message>
-    <message>
-      <source>{model} is not set up here, so nothing was run.</source>
-      <translation>{model} ist hier nicht eingerichtet, es wurde nichts ausgeführt.</translation>
     </message>
     <message>
       <source>{name}: {words}.</source>
@@ -8870,8 +8884,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>eine Nachricht</translation>
     </message>
     <message>
-      <source>what the model is told</source>
-      <translation>was dem Modell gesagt wird</translation>
+      <source>the message to the model</source>
+      <translation>die Nachricht an das Modell</translation>
     </message>
   </context>
   <context>
@@ -9108,7 +9122,7 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Durchgänge</translation>
     </message>
     <message>
-      <source>The run stands still at this many ({unit}):</source>
+      <source>The run pauses at this many ({unit}):</source>
       <translation>Der Lauf hält bei so vielen an ({unit}):</translation>
     </message>
     <message>
@@ -9270,8 +9284,8 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Ändern, was gesendet wird, nur für diesen Durchgang.</translation>
     </message>
     <message>
-      <source>Change what the model is told.</source>
-      <translation>Ändern, was dem Modell gesagt wird.</translation>
+      <source>Change what the model gets.</source>
+      <translation>Ändern, was das Modell bekommt.</translation>
     </message>
     <message>
       <source>Change what the tool is called with.</source>
@@ -9294,12 +9308,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Nicht ausführen, sondern sein Ergebnis geben.</translation>
     </message>
     <message>
-      <source>Do not run it, and tell the model why.</source>
-      <translation>Nicht ausführen und dem Modell sagen, warum.</translation>
+      <source>Do not run it, and inform the model.</source>
+      <translation>Nicht ausführen und es dem Modell mitteilen.</translation>
     </message>
     <message>
-      <source>Do not run it; the model is told so.</source>
-      <translation>Nicht ausführen; dem Modell wird es gesagt.</translation>
+      <source>Do not run it, and tell the model why.</source>
+      <translation>Nicht ausführen und dem Modell sagen, warum.</translation>
     </message>
     <message>
       <source>Do the same once more, and go on.</source>
@@ -9322,12 +9336,12 @@ Rechtsklick, um hier zu halten oder bis hierher zu laufen.</translation>
       <translation>Die Antwort bearbeiten …</translation>
     </message>
     <message>
-      <source>Edit the reply…</source>
-      <translation>Die Modellantwort bearbeiten …</translation>
+      <source>Edit the message to the model…</source>
+      <translation>Nachricht an das Modell bearbeiten…</translation>
     </message>
     <message>
-      <source>Edit what it is told…</source>
-      <translation>Bearbeiten, was ihm gesagt wird …</translation>
+      <source>Edit the reply…</source>
+      <translation>Die Modellantwort bearbeiten …</translation>
     </message>
     <message>
       <source>End the run here.</source>
@@ -9454,6 +9468,10 @@ zu  {after}</translation>
     <message>
       <source>Let it go on</source>
       <translation>Weiterschreiben lassen</translation>
+    </message>
+    <message>
+      <source>Message to the model</source>
+      <translation>Nachricht an das Modell</translation>
     </message>
     <message>
       <source>Messages of this iteration</source>
@@ -9640,16 +9658,16 @@ zu  {after}</translation>
       <translation>Das Modell bekommt dies als Ergebnis des Werkzeugs.</translation>
     </message>
     <message>
+      <source>The model gets this reason. May be empty.</source>
+      <translation>Das Modell bekommt diesen Grund. Darf leer sein.</translation>
+    </message>
+    <message>
       <source>The model goes on where it ended; both pieces are one answer.</source>
       <translation>Das Modell schreibt dort weiter, wo es aufgehört hat; beide Teile sind eine Antwort.</translation>
     </message>
     <message>
       <source>The model has answered.</source>
       <translation>Das Modell hat geantwortet.</translation>
-    </message>
-    <message>
-      <source>The model is told why. May be empty.</source>
-      <translation>Dem Modell wird gesagt, warum. Darf leer sein.</translation>
     </message>
     <message>
       <source>The model reads it as a user message and goes on.</source>
@@ -9668,12 +9686,12 @@ zu  {after}</translation>
       <translation>Das Programm endete, während dieser Lauf im Gange war.</translation>
     </message>
     <message>
-      <source>The prompt asks for {other} by now; this run has {model}.</source>
-      <translation>Der Prompt verlangt inzwischen {other}; dieser Lauf hat {model}.</translation>
+      <source>The prompt now asks for {other}; this run has {model}.</source>
+      <translation>Der Prompt verlangt jetzt {other}; dieser Lauf hat {model}.</translation>
     </message>
     <message>
-      <source>The prompt asks for {other} by now; {model} is not set up here.</source>
-      <translation>Der Prompt verlangt inzwischen {other}; {model} ist hier nicht eingerichtet.</translation>
+      <source>The prompt now asks for {other}; {model} is not set up here.</source>
+      <translation>Der Prompt verlangt jetzt {other}; {model} ist hier nicht eingerichtet.</translation>
     </message>
     <message>
       <source>The reply is here; nothing was done yet.</source>
@@ -9684,8 +9702,8 @@ zu  {after}</translation>
       <translation>Die Anfrage ist bereit.</translation>
     </message>
     <message>
-      <source>The requests from here on go to it; what was said so far is sent along.</source>
-      <translation>Die Anfragen von hier an gehen an dieses Modell; das bisher Gesagte wird mitgeschickt.</translation>
+      <source>The requests from here on go to it, with the conversation so far.</source>
+      <translation>Die Anfragen von hier an gehen an dieses Modell, mit dem bisherigen Gespräch.</translation>
     </message>
     <message>
       <source>The run ends with this answer.</source>
@@ -9752,19 +9770,15 @@ zu  {after}</translation>
       <translation>Nicht länger warten; was von der Antwort da ist, bleibt.</translation>
     </message>
     <message>
-      <source>What the model is told</source>
-      <translation>Was dem Modell gesagt wird</translation>
-    </message>
-    <message>
-      <source>What the model is told; the tool's own result stays in the record.</source>
-      <translation>Was dem Modell gesagt wird; das eigene Ergebnis des Werkzeugs bleibt in der Aufzeichnung.</translation>
+      <source>What the model gets; the tool's own result stays in the record.</source>
+      <translation>Was das Modell bekommt; das eigene Ergebnis des Werkzeugs bleibt im Protokoll.</translation>
     </message>
     <message>
       <source>What the tool answered</source>
       <translation>Was das Werkzeug antwortete</translation>
     </message>
     <message>
-      <source>Which model goes on?</source>
+      <source>Which model continues?</source>
       <translation>Welches Modell macht weiter?</translation>
     </message>
     <message>
@@ -9981,8 +9995,40 @@ zu  {after}</translation>
   <context>
     <name>RunTable</name>
     <message>
+      <source>Delete…</source>
+      <translation>Löschen …</translation>
+    </message>
+    <message>
+      <source>Export</source>
+      <translation>Exportieren</translation>
+    </message>
+    <message>
+      <source>Open</source>
+      <translation>Öffnen</translation>
+    </message>
+    <message>
+      <source>Pin to the top</source>
+      <translation>Oben anheften</translation>
+    </message>
+    <message>
+      <source>Rename the tag “{tag}”…</source>
+      <translation>Das Schlagwort „{tag}“ umbenennen …</translation>
+    </message>
+    <message>
       <source>Runs</source>
       <translation>Läufe</translation>
+    </message>
+    <message>
+      <source>Tags and note…</source>
+      <translation>Stichwörter und Notiz …</translation>
+    </message>
+    <message>
+      <source>Tags of {count} runs…</source>
+      <translation>Schlagwörter von {count} Läufen …</translation>
+    </message>
+    <message>
+      <source>Unpin</source>
+      <translation>Lösen</translation>
     </message>
   </context>
   <context>
@@ -10244,8 +10290,8 @@ zu  {after}</translation>
       <translation>Eine Grenze wurde erreicht</translation>
     </message>
     <message>
-      <source>A rule said no</source>
-      <translation>Eine Regel sagte nein</translation>
+      <source>Blocked by a rule</source>
+      <translation>Von einer Regel verhindert</translation>
     </message>
     <message>
       <source>Breakpoint</source>
@@ -10443,8 +10489,8 @@ zu  {after}</translation>
       <translation>Diesen Aufruf stoppen</translation>
     </message>
     <message>
-      <source>The model is told; the other calls and the run go on</source>
-      <translation>Das Modell erfährt es; die anderen Aufrufe und der Lauf gehen weiter</translation>
+      <source>The model is informed; the other calls and the run continue</source>
+      <translation>Das Modell erfährt davon; die anderen Aufrufe und der Lauf gehen weiter</translation>
     </message>
     <message>
       <source>{number:.1f} s</source>
@@ -10777,8 +10823,8 @@ zu  {after}</translation>
       <translation>Schlüssel stehen nie in Prompts, Einstellungen, Läufen, Exporten oder Protokollen. Was wie einer aussieht, wird verdeckt, wo es gezeigt wird.</translation>
     </message>
     <message>
-      <source>No setting holds these words.</source>
-      <translation>Keine Einstellung enthält diese Wörter.</translation>
+      <source>No setting matches.</source>
+      <translation>Keine Einstellung passt.</translation>
     </message>
     <message>
       <source>Nothing leaves this machine but what you send</source>
@@ -11021,16 +11067,16 @@ zu  {after}</translation>
       <translation>Ansehen…</translation>
     </message>
     <message>
+      <source>No source of this prompt offers a tool; the problems are listed above.</source>
+      <translation>Keine Quelle dieses Prompts bietet ein Werkzeug an; die Probleme stehen oben.</translation>
+    </message>
+    <message>
       <source>No tools</source>
       <translation>Keine Werkzeuge</translation>
     </message>
     <message>
       <source>No tools yet</source>
       <translation>Noch keine Werkzeuge</translation>
-    </message>
-    <message>
-      <source>Nothing that this prompt names offers a tool: see what is wrong above.</source>
-      <translation>Nichts, was dieser Prompt nennt, bietet ein Werkzeug an: was nicht stimmt, steht oben.</translation>
     </message>
     <message>
       <source>Open</source>
@@ -11650,6 +11696,45 @@ zu  {after}</translation>
     </message>
   </context>
   <context>
+    <name>TimelineFolds</name>
+    <message>
+      <source>All steps</source>
+      <translation>Alle Schritte</translation>
+    </message>
+    <message>
+      <source>Calls of {tool}</source>
+      <translation>Aufrufe von {tool}</translation>
+    </message>
+    <message>
+      <source>Edits and decisions of yours</source>
+      <translation>Eigene Änderungen und Entscheidungen</translation>
+    </message>
+    <message>
+      <source>Errors</source>
+      <translation>Fehler</translation>
+    </message>
+    <message>
+      <source>Fold all</source>
+      <translation>Alle einklappen</translation>
+    </message>
+    <message>
+      <source>Fold this iteration</source>
+      <translation>Diesen Durchgang einklappen</translation>
+    </message>
+    <message>
+      <source>This run is too long to be filtered</source>
+      <translation>Dieser Lauf ist zu lang, um gefiltert zu werden</translation>
+    </message>
+    <message>
+      <source>Unfold all</source>
+      <translation>Alle ausklappen</translation>
+    </message>
+    <message>
+      <source>Unfold this iteration</source>
+      <translation>Diesen Durchgang ausklappen</translation>
+    </message>
+  </context>
+  <context>
     <name>TimelineView</name>
     <message>
       <source>	Ctrl+Return</source>
@@ -11658,14 +11743,6 @@ zu  {after}</translation>
     <message>
       <source>	Ctrl+Shift+Return</source>
       <translation>	Strg+Umschalt+Eingabe</translation>
-    </message>
-    <message>
-      <source>All steps</source>
-      <translation>Alle Schritte</translation>
-    </message>
-    <message>
-      <source>Calls of {tool}</source>
-      <translation>Aufrufe von {tool}</translation>
     </message>
     <message>
       <source>Copy</source>
@@ -11692,22 +11769,6 @@ zu  {after}</translation>
       <translation>Die Modellantwort bearbeiten …</translation>
     </message>
     <message>
-      <source>Edits and decisions of yours</source>
-      <translation>Eigene Änderungen und Entscheidungen</translation>
-    </message>
-    <message>
-      <source>Errors</source>
-      <translation>Fehler</translation>
-    </message>
-    <message>
-      <source>Fold all</source>
-      <translation>Alle einklappen</translation>
-    </message>
-    <message>
-      <source>Fold this iteration</source>
-      <translation>Diesen Durchgang einklappen</translation>
-    </message>
-    <message>
       <source>Go back to here</source>
       <translation>Hierher zurückgehen</translation>
     </message>
@@ -11723,18 +11784,6 @@ zu  {after}</translation>
       <source>Steps of the run</source>
       <translation>Schritte des Laufs</translation>
     </message>
-    <message>
-      <source>This run is too long to be filtered</source>
-      <translation>Dieser Lauf ist zu lang, um gefiltert zu werden</translation>
-    </message>
-    <message>
-      <source>Unfold all</source>
-      <translation>Alle ausklappen</translation>
-    </message>
-    <message>
-      <source>Unfold this iteration</source>
-      <translation>Diesen Durchgang ausklappen</translation>
-    </message>
   </context>
   <context>
     <name>TokenMeter</name>
@@ -11746,6 +11795,14 @@ zu  {after}</translation>
   <context>
     <name>ToolAnswer</name>
     <message>
+      <source>Done</source>
+      <translation>Fertig</translation>
+    </message>
+    <message>
+      <source>Nothing runs this tool</source>
+      <translation>Nichts führt dieses Werkzeug aus</translation>
+    </message>
+    <message>
       <source>Printed by the tool</source>
       <translation>Vom Werkzeug ausgegeben</translation>
     </message>
@@ -11756,6 +11813,26 @@ zu  {after}</translation>
     <message>
       <source>Status and headers of the answer</source>
       <translation>Status und Kopfzeilen der Antwort</translation>
+    </message>
+    <message>
+      <source>Stopped by you</source>
+      <translation>Von Ihnen gestoppt</translation>
+    </message>
+    <message>
+      <source>Stopped: it took too long</source>
+      <translation>Gestoppt: es dauerte zu lange</translation>
+    </message>
+    <message>
+      <source>The arguments do not fit the schema</source>
+      <translation>Die Argumente passen nicht zum Schema</translation>
+    </message>
+    <message>
+      <source>The tool failed</source>
+      <translation>Das Werkzeug schlug fehl</translation>
+    </message>
+    <message>
+      <source>The tool's process crashed</source>
+      <translation>Der Prozess des Werkzeugs stürzte ab</translation>
     </message>
     <message>
       <source>What the tool printed</source>
@@ -11796,6 +11873,45 @@ zu  {after}</translation>
       <translation>Aufrufe</translation>
     </message>
     <message>
+      <source>Options</source>
+      <translation>Optionen</translation>
+    </message>
+    <message>
+      <source>Options as JSON, values put in</source>
+      <translation>Optionen als JSON, mit eingesetzten Werten</translation>
+    </message>
+    <message>
+      <source>Schema</source>
+      <translation>Schema</translation>
+    </message>
+    <message>
+      <source>Schema as JSON</source>
+      <translation>Schema als JSON</translation>
+    </message>
+    <message>
+      <source>Schema of the answer as JSON</source>
+      <translation>Schema der Antwort als JSON</translation>
+    </message>
+    <message>
+      <source>Try it</source>
+      <translation>Ausprobieren</translation>
+    </message>
+    <message>
+      <source>Views of the tool</source>
+      <translation>Ansichten des Werkzeugs</translation>
+    </message>
+    <message>
+      <source>What each provider and each protocol sends of it</source>
+      <translation>Was jeder Anbieter und jedes Protokoll davon sendet</translation>
+    </message>
+    <message>
+      <source>What the prompt sets for the program that runs it</source>
+      <translation>Was der Prompt für das Programm einstellt, das es ausführt</translation>
+    </message>
+  </context>
+  <context>
+    <name>ToolHead</name>
+    <message>
       <source>Declare the tool in the prompt, as one step that can be undone</source>
       <translation>Das Werkzeug im Prompt deklarieren, als ein Schritt, der sich rückgängig machen lässt</translation>
     </message>
@@ -11828,44 +11944,8 @@ zu  {after}</translation>
       <translation>Öffnen Sie den Prompt, in den das Werkzeug eingefügt werden soll</translation>
     </message>
     <message>
-      <source>Options</source>
-      <translation>Optionen</translation>
-    </message>
-    <message>
-      <source>Options as JSON, values put in</source>
-      <translation>Optionen als JSON, mit eingesetzten Werten</translation>
-    </message>
-    <message>
-      <source>Schema</source>
-      <translation>Schema</translation>
-    </message>
-    <message>
-      <source>Schema as JSON</source>
-      <translation>Schema als JSON</translation>
-    </message>
-    <message>
-      <source>Schema of the answer as JSON</source>
-      <translation>Schema der Antwort als JSON</translation>
-    </message>
-    <message>
       <source>Show where the prompt declares it</source>
       <translation>Zeigen, wo der Prompt es deklariert</translation>
-    </message>
-    <message>
-      <source>Try it</source>
-      <translation>Ausprobieren</translation>
-    </message>
-    <message>
-      <source>Views of the tool</source>
-      <translation>Ansichten des Werkzeugs</translation>
-    </message>
-    <message>
-      <source>What each provider and each protocol sends of it</source>
-      <translation>Was jeder Anbieter und jedes Protokoll davon sendet</translation>
-    </message>
-    <message>
-      <source>What the prompt sets for the program that runs it</source>
-      <translation>Was der Prompt für das Programm einstellt, das es ausführt</translation>
     </message>
     <message>
       <source>has effects</source>
@@ -12382,8 +12462,8 @@ zu  {after}</translation>
       <translation>Nachrichten</translation>
     </message>
     <message>
-      <source>Nothing has been said yet. Keys are masked.</source>
-      <translation>Noch wurde nichts gesagt. Schlüssel sind verdeckt.</translation>
+      <source>No messages yet. Keys are masked.</source>
+      <translation>Noch keine Nachrichten. Schlüssel sind maskiert.</translation>
     </message>
     <message>
       <source>The message</source>
@@ -12444,12 +12524,12 @@ zu  {after}</translation>
   <context>
     <name>TriedTable</name>
     <message>
-      <source>Asked of {model}</source>
-      <translation>Gefragt wurde {model}</translation>
-    </message>
-    <message>
       <source>Images</source>
       <translation>Bilder</translation>
+    </message>
+    <message>
+      <source>Model: {model}</source>
+      <translation>Modell: {model}</translation>
     </message>
     <message>
       <source>Reasoning</source>
@@ -12523,8 +12603,8 @@ zu  {after}</translation>
       <translation>Dieser Prompt möchte senden an</translation>
     </message>
     <message>
-      <source>{sent}. The address stands in the file; you have not allowed it yet.</source>
-      <translation>{sent}. Die Adresse steht in der Datei; Sie haben sie noch nicht erlaubt.</translation>
+      <source>{sent}. The address comes from the file, and you have not allowed it yet.</source>
+      <translation>{sent}. Die Adresse kommt aus der Datei, und Sie haben sie noch nicht erlaubt.</translation>
     </message>
   </context>
   <context>
@@ -12577,14 +12657,6 @@ zu  {after}</translation>
       <translation>Abbrechen</translation>
     </message>
     <message>
-      <source>Done</source>
-      <translation>Fertig</translation>
-    </message>
-    <message>
-      <source>Nothing runs this tool</source>
-      <translation>Nichts führt dieses Werkzeug aus</translation>
-    </message>
-    <message>
       <source>Request that will be sent</source>
       <translation>Anfrage, die gesendet wird</translation>
     </message>
@@ -12601,28 +12673,8 @@ zu  {after}</translation>
       <translation>Einige Argumente brauchen Beachtung.</translation>
     </message>
     <message>
-      <source>Stopped by you</source>
-      <translation>Von Ihnen gestoppt</translation>
-    </message>
-    <message>
-      <source>Stopped: it took too long</source>
-      <translation>Gestoppt: es dauerte zu lange</translation>
-    </message>
-    <message>
-      <source>The arguments do not fit the schema</source>
-      <translation>Die Argumente passen nicht zum Schema</translation>
-    </message>
-    <message>
       <source>The request that will be sent</source>
       <translation>Die Anfrage, die gesendet wird</translation>
-    </message>
-    <message>
-      <source>The tool failed</source>
-      <translation>Das Werkzeug schlug fehl</translation>
-    </message>
-    <message>
-      <source>The tool's process crashed</source>
-      <translation>Der Prozess des Werkzeugs stürzte ab</translation>
     </message>
   </context>
   <context>
@@ -12983,25 +13035,6 @@ F2 schreibt hier einen anderen Wert</translation>
     </message>
   </context>
   <context>
-    <name>_DiskBar</name>
-    <message>
-      <source>Close</source>
-      <translation>Schließen</translation>
-    </message>
-    <message>
-      <source>Compare…</source>
-      <translation>Vergleichen …</translation>
-    </message>
-    <message>
-      <source>Keep mine</source>
-      <translation>Meins behalten</translation>
-    </message>
-    <message>
-      <source>Reload</source>
-      <translation>Neu laden</translation>
-    </message>
-  </context>
-  <context>
     <name>_Item</name>
     <message>
       <source>Remove this item</source>
@@ -13027,8 +13060,8 @@ F2 schreibt hier einen anderen Wert</translation>
       <translation>Text der Nachricht</translation>
     </message>
     <message>
-      <source>What is said; Ctrl+Enter adds the next message</source>
-      <translation>Was gesagt wird; Strg+Eingabe fügt die nächste Nachricht hinzu</translation>
+      <source>Text of the message; Ctrl+Enter adds the next one</source>
+      <translation>Text der Nachricht; Strg+Eingabe fügt die nächste an</translation>
     </message>
   </context>
 </TS>
