@@ -109,7 +109,7 @@ def test_every_control_has_a_name(workbench: Workbench, tmp_path: Path) -> None:
     crash = CrashDialog(tmp_path, window)
     crash.add("ValueError: a", "report")
     crash.show()
-    workbench._show_breakpoints()
+    workbench.run_marks.list_breakpoints()
     for action in DIALOGS:
         window.actions_by_id[action].trigger()
         QApplication.processEvents()
