@@ -18,6 +18,7 @@ from PySide6.QtGui import QBrush, QColor, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
+    QMenu,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -156,10 +157,12 @@ class RunTable(QTableView):
             self.request_open.emit(run.id)
 
     def _on_menu(self, place: QPoint) -> None:
-        chosen = self.chosen_runs()
-        if not chosen:
-            return
-        menu = own_menu(self)
+        if self.chosen_runs():
+            self.menu().popup(self.viewport().mapToGlobal(place))
+
+    def menu(self) -> QMenu:
+        """What can be done with the chosen runs, then the window's actions."""
+        menu, chosen = own_menu(self), self.chosen_runs()
         if len(chosen) == 1:
             add_own(menu, self.tr("Open"), self.open_chosen, drawing="eye", keys="Return")
             text = self.tr("Unpin") if chosen[0].pinned else self.tr("Pin to the top")
@@ -179,7 +182,7 @@ class RunTable(QTableView):
         add_own(menu, self.tr("Delete…"), self.request_delete.emit, drawing="trash-2", keys="Del")
         menu.addSeparator()
         add_actions(menu, self.window(), ("view.maximize", "view.commands"))
-        menu.popup(self.viewport().mapToGlobal(place))
+        return menu
 
     def _toggle_pin(self) -> None:
         chosen = self.chosen_runs()
