@@ -82,6 +82,7 @@ def test_composing_shows_the_text_without_writing_it(editor: PromptEditor, qtbot
 
 def test_composing_keeps_the_colours_of_its_line(editor: PromptEditor) -> None:
     editor.go_to_line(5, 1)
+    editor.highlighter.read_to(editor.document().blockCount())
     before = len(editor.textCursor().block().layout().formats())
     assert before
     compose(editor, "に")

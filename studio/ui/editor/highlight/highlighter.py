@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from functools import cached_property
@@ -81,9 +82,7 @@ class Highlighter(QSyntaxHighlighter):
 
     def is_done_to(self, line: int) -> bool:
         """Whether every line up to one, counted from 0, is colored."""
-        if self._unread_from is not None and self._unread_from <= line:
-            return False
-        return all(place.block().blockNumber() > line for place in self._pending)
+        return self._first_open() > line
 
     def recolor(self) -> None:
         """Take the colors of the theme in use; a second editor of the same text asks again."""
@@ -136,12 +135,29 @@ class Highlighter(QSyntaxHighlighter):
         self._timer.stop()
 
     def state_before(self, block: QTextBlock) -> State:
-        """The lexer's state at the start of a line."""
-        before = block.previous()
-        if not before.isValid():
-            return self._first
-        number = before.userState()
-        return self._states[number] if number != _UNKNOWN else self._body
+        """The lexer's state at the start of a line; lines above it that are not read are read now.
+
+        It is a guess where that would be so many that a key had to wait for them.
+        """
+        line = block.blockNumber() - 1
+        if not self.is_done and line - self._first_open() < _LONG_LINES:
+            self.read_to(line)
+        return self._known_before(block)
+
+    def read_to(self, line: int) -> None:
+        """Color every line up to one, counted from 0, however long it takes."""
+        if self._held or self.is_done_to(line):
+            return
+        revision = self.document().revision()
+        self._changed_to = -1
+        self._deadline, self._stop_at = math.inf, line
+        while self._first_open() <= line:
+            block = self._take_pending(line) or self._first_unread()
+            if block is None or block.blockNumber() > line:
+                break
+            self.rehighlightBlock(block)
+        self._deadline, self._stop_at = perf_counter() + _SLICE_SECONDS, sys.maxsize
+        self.recounted.emit(revision, self.document().revision())
 
     def show_range(self, first: QTextBlock, last: QTextBlock) -> None:
         """Color the visible lines at once, wherever the slices are."""
@@ -171,7 +187,7 @@ class Highlighter(QSyntaxHighlighter):
             self._put_off(block)
             return
         number = self.previousBlockState()
-        before = self._states[number] if number != _UNKNOWN else self.state_before(block)
+        before = self._states[number] if number != _UNKNOWN else self._known_before(block)
         tokens, after = self._lex(text if text.isascii() else _readable(text), before)
         self._paint(text, tokens)
         self._first_done = min(self._first_done, line)
@@ -266,10 +282,25 @@ class Highlighter(QSyntaxHighlighter):
         if not self.is_done:
             self._timer.start(0)
 
-    def _take_pending(self) -> QTextBlock | None:
+    def _known_before(self, block: QTextBlock) -> State:
+        before = block.previous()
+        if not before.isValid():
+            return self._first
+        number = before.userState()
+        return self._states[number] if number != _UNKNOWN else self._body
+
+    def _first_open(self) -> int:
+        """The first line to go on from; beyond every line where all are colored."""
+        pending = min((place.blockNumber() for place in self._pending), default=sys.maxsize)
+        return min(pending, sys.maxsize if self._unread_from is None else self._unread_from)
+
+    def _take_pending(self, last: int = sys.maxsize) -> QTextBlock | None:
+        """The first line that was put off, up to a last one."""
         if not self._pending:
             return None
         first = min((place.block() for place in self._pending), key=QTextBlock.blockNumber)
+        if first.blockNumber() > last:
+            return None
         self._pending = [place for place in self._pending if place.block() != first]
         return first
 

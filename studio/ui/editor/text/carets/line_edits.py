@@ -136,6 +136,7 @@ class LineEdits:
             hidden = (self._block(number) for number in range(first, last + 1))
             if not all(block.isVisible() for block in hidden):
                 self._view.folding.unfold_all()  # what is folded away is not changed unseen
+            self._view.highlighter.read_to(last)  # a wrong guess would be written into the text
         self._change(changed)
 
     def trim(self) -> None:

@@ -525,6 +525,20 @@ def test_folded_lines_come_into_sight_before_they_are_commented(editor: PromptEd
     assert editor.text().startswith("---\n# name: x\n# model:\n#   id: y\n---\n{# user: #}\n")
 
 
+def test_lines_that_nobody_has_read_yet_are_commented_by_their_own_kind(
+    editor: PromptEditor,
+) -> None:
+    """A long text is read while the window has nothing else to do; a command does not guess."""
+    front = "".join(f"  k{number}: v\n" for number in range(3_000))
+    editor.load(f"---\nmetadata:\n{front}---\nuser:\nHi\n")
+    assert not editor.highlighter.is_done_to(3_000)
+    cursor = editor.textCursor()
+    cursor.setPosition(editor.document().findBlockByNumber(3_000).position())
+    editor.setTextCursor(cursor)
+    editor.lines.comment()
+    assert editor.document().findBlockByNumber(3_000).text() == "  # k2998: v"
+
+
 def test_code_of_a_tool_file_is_commented_as_python(editor: PromptEditor) -> None:
     editor.highlighter.begin_with(PYTHON_FILE)
     editor.load("def f():\n    return 1\n")
