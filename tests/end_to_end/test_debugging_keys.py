@@ -111,9 +111,14 @@ def test_stop_edit_go_back_fork_compare_export(screen: Screen, tmp_path: Path) -
     target = tmp_path / "run.tracy"
     command(screen, "export this run")
     menu_line(screen, "Trace")
-    screen.until(lambda now: now["dialog"], "the dialog for the file")
-    screen.press("ctrl+a")
-    screen.type(str(target))
+    path = ""
+    while path != str(target):  # once more, where the dialog lost the keyboard meanwhile
+        screen.until(lambda now: now["dialog"], "the dialog for the file")
+        screen.press("ctrl+a")
+        screen.type(str(target))
+        path = screen.until(
+            lambda now: now["path"] == str(target) or not now["dialog"], "the path in the dialog"
+        )["path"]
     screen.press("Return")
     screen.until(lambda now: any("was written" in each for each in now["said"]), "the file")
     trace: dict[str, Any] = json.loads(target.read_text(encoding="utf-8"))["trace"]

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from PySide6.QtCore import QSocketNotifier
-from PySide6.QtWidgets import QApplication, QFileDialog, QMenu, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QPushButton
 
 from studio.core.paths import user_paths
 from studio.ui.app.workbench import Workbench
@@ -31,6 +31,8 @@ def state(workbench: Workbench) -> dict[str, object]:
     card = pane.timeline.current_card
     focus = QApplication.focusWidget()
     dialog = window.findChild(QFileDialog)
+    if dialog is not None and dialog.isVisible() and QApplication.activeWindow() is None:
+        dialog.activateWindow()  # a busy window manager may leave nobody with the keyboard
     return {
         "ready": page is not None and workbench.is_settled,
         "active": window.isActiveWindow(),
@@ -53,6 +55,7 @@ def state(workbench: Workbench) -> dict[str, object]:
         "compared": [pane.comparing.left.toPlainText(), pane.comparing.right.toPlainText()],
         # With the keyboard: a key that is pressed before it has it goes to the window below.
         "dialog": dialog is not None and dialog.isActiveWindow(),
+        "path": dialog.findChild(QLineEdit).text() if dialog is not None else "",
         "said": [each.what for each in window.notices.notices],
     }
 
