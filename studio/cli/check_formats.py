@@ -17,6 +17,7 @@ from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json
+from studio.core.text.workflow_commands import command_property, command_text
 
 
 def unreadable(path: Path, reason: str) -> CheckedFile:
@@ -65,8 +66,9 @@ def as_github(found: Sequence[CheckedFile]) -> str:
             "endColumn": end[1],
             "title": problem.code,
         }
-        options = ",".join(f"{key}={_escaped(str(value), ':,')}" for key, value in where.items())
-        lines.append(f"::{words[problem.severity]} {options}::{_escaped(problem.message)}\n")
+        options = ",".join(f"{key}={command_property(str(value))}" for key, value in where.items())
+        message = command_text(problem.message)
+        lines.append(printable(f"::{words[problem.severity]} {options}::{message}") + "\n")
     return "".join(lines)
 
 
@@ -171,10 +173,3 @@ def _uri(file: CheckedFile) -> str:
     """A URI reference (RFC 3986): relative below the working directory, `file:` elsewhere."""
     shown = PurePath(shown_path(file.source.path))
     return shown.as_uri() if shown.is_absolute() else quote(shown.as_posix())
-
-
-def _escaped(text: str, further: str = "") -> str:
-    """A text of a workflow command by the rules of GitHub's own toolkit, whose log is shown."""
-    for character in "%\r\n" + further:
-        text = text.replace(character, f"%{ord(character):02X}")
-    return printable(text)

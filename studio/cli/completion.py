@@ -109,7 +109,7 @@ def offers(words: Sequence[str]) -> list[CompletionWord]:
     *before, begun = words
     if not before:
         window = [] if begun.startswith("-") else [CompletionWord(FILES)]
-        named = [CompletionWord(name, reported) for name, (reported, _) in COMMANDS.items()]
+        named = [CompletionWord(name, help_text) for name, (help_text, _) in COMMANDS.items()]
         return [*_fitting([*named, *_window_options()], begun), *window]
     if before[0] not in COMMANDS:
         return [

@@ -135,11 +135,9 @@ async def _shown(options: argparse.Namespace) -> int:
         whole["marks"] = list(suspicions(spec))
         print(json.dumps(whole, ensure_ascii=False, indent=2))
     else:
-        name, reported = reveal(spec.name, lines=False), reveal(spec.description)
+        name, about = reveal(spec.name, lines=False), reveal(spec.description)
         marks = "".join(f"\nLook out: {mark}" for mark in suspicions(spec))
-        print(
-            f"{name}\n{reported}\n{marks}\nWhere: {reveal(place)}\nEffects: {effects}\nArguments:"
-        )
+        print(f"{name}\n{about}\n{marks}\nWhere: {reveal(place)}\nEffects: {effects}\nArguments:")
         print(reveal(json.dumps(spec.parameters, ensure_ascii=False, indent=2)))
         if spec.returns:
             print("Answer:")

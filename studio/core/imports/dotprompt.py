@@ -128,10 +128,10 @@ def _schema(value: Json) -> dict[str, JsonObject]:
 
 def _property(read: re.Match[str], item: Json) -> JsonObject:
     """`name?(kind, description): value` of Picoschema."""
-    word, _, reported = str(item).partition(",") if isinstance(item, str) else ("", "", "")
+    word, _, after = str(item).partition(",") if isinstance(item, str) else ("", "", "")
     kind = kind_of_word((read["kind"] or word or "object").strip())
     made: dict[str, Json] = {"kind": kind if kind in INPUT_KINDS else "string"}
-    description = (read["told"] or reported or "").strip()
+    description = (read["told"] or after or "").strip()
     if description:
         made["description"] = description
     if read["kind"] == "enum" and isinstance(item, list):

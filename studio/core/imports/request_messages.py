@@ -62,9 +62,9 @@ def dropped_of(data: JsonObject, form: str) -> Iterator[str]:
     """What a body's messages hold and a prompt file has no place for, each once, in words."""
     found = json.dumps([data.get("messages"), data.get("system"), data.get("tools")])
     if form == "anthropic":
-        for word, reported in _ANTHROPIC_ONLY.items():
+        for word, loss in _ANTHROPIC_ONLY.items():
             if f'"{word}"' in found:
-                yield reported
+                yield loss
 
 
 _ANTHROPIC_ONLY = {

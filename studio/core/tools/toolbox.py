@@ -29,7 +29,7 @@ AskUser: TypeAlias = Callable[[str, JsonObject], Awaitable[ToolOutcome]]
 """(tool, arguments) → the user's answer, for the mock "ask me"."""
 
 
-_LONGEST_QUOTE = 20_000
+_LONGEST_OUTPUT = 20_000
 """Characters of what a call under way has said that are shown; twice as many are held, so that a
 secret which is cut in two is never among those that are shown."""
 
@@ -173,7 +173,7 @@ class Toolbox:
 
     def live_output(self, call_id: str = "") -> str:
         """What a call under way has printed, or said of its progress (the newest part)."""
-        return self._secrets.masked(self._said.get(call_id, ""))[-_LONGEST_QUOTE:]
+        return self._secrets.masked(self._said.get(call_id, ""))[-_LONGEST_OUTPUT:]
 
     def _unknown(self, name: str) -> str:
         offered = ", ".join(spec.name for spec in self.specs) or "none"
@@ -187,7 +187,7 @@ class Toolbox:
         self, source: ToolSource, name: str, arguments: JsonObject, call_id: str
     ) -> ToolOutcome:
         def hear(text: str) -> None:
-            self._said[call_id] = (self._said.get(call_id, "") + text)[-2 * _LONGEST_QUOTE :]
+            self._said[call_id] = (self._said.get(call_id, "") + text)[-2 * _LONGEST_OUTPUT :]
 
         if _is_live(type(source)):
             return await cast("LiveSource", source).call_with_progress(name, arguments, hear)

@@ -88,8 +88,8 @@ class StudioServer(MCPServer[Any]):
         """
         if name not in self._own:  # a prompt: its file is read as it is now
             await self._refresh_prompts()
-        elif reported := self._misnamed(name, arguments):
-            raise ToolError(reported)
+        elif fault := self._misnamed(name, arguments):
+            raise ToolError(fault)
         return await super().call_tool(name, arguments, context)
 
     def _misnamed(self, name: str, arguments: Mapping[str, Any]) -> str:

@@ -106,14 +106,14 @@ class JsonView(FollowsTheme, LongText):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click that selects nothing tells its place."""
         super().mouseReleaseEvent(event)
-        labels = {
+        signal = {
             Qt.KeyboardModifier.NoModifier: self.place_clicked,
             Qt.KeyboardModifier.ControlModifier: self.request_input,
         }.get(event.modifiers())
         is_click = event.button() == Qt.MouseButton.LeftButton
-        if labels is not None and is_click and not self.textCursor().hasSelection():
+        if signal is not None and is_click and not self.textCursor().hasSelection():
             place = self.cursorForPosition(event.position().toPoint()).position()
-            labels.emit(place)
+            signal.emit(place)
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Somebody may know what to tell of the place where the mouse rests."""

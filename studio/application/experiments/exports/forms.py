@@ -24,6 +24,7 @@ from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.otlp import attributes_of, root_span_id, trace_id
 from studio.core.runs.otlp_names import GENAI_1_41
 from studio.core.text.values import Json
+from studio.core.text.workflow_commands import command_property, command_text
 
 Export = Callable[[ExperimentLedger, ExperimentReport], str]
 
@@ -216,24 +217,15 @@ def _annotations(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator
         reported += 1
         file = cell.row.facts.get("file") or report.head.file.replace("\\", "/").rpartition("/")[2]
         kind = "warning" if cell.outcome.state is CellState.ERROR else "error"
-        text = _command(f"{cell.variant}: {'; '.join(reasons)}")
+        text = command_text(f"{cell.variant}: {'; '.join(reasons)}")
         line = cell.row.facts.get("line", 1)
-        yield f"::{kind} file={_property(str(file))},line={line}::{text}\n"
+        yield f"::{kind} file={command_property(str(file))},line={line}::{text}\n"
 
 
 def _cell(text: str) -> str:
     """A text that cannot leave its place in a table of Markdown."""
     escaped = re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", " ".join(text.split()))
     return escaped.replace("::", ":\u200b:")
-
-
-def _command(text: str) -> str:
-    """A text in a command of GitHub's log, which ends at the line (actions/toolkit)."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _command(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def as_html(ledger: ExperimentLedger, report: ExperimentReport) -> str:

@@ -167,8 +167,8 @@ def _flaw_offers(state: RunState, error: StepError) -> tuple[Offer, ...]:
         tip = _tr("The model goes on where it ended; both pieces are one answer.")
         goes_on = Offer(_tr("Let it go on"), tip, (SendBack(_GO_ON, continues=True),))
         return (goes_on, _longer_reply(state))
-    reported = _ask_again(error)
-    again = Offer(_tr("Ask again with the errors"), reported, (SendBack(reported),))
+    message = _ask_again(error)
+    again = Offer(_tr("Ask again with the errors"), message, (SendBack(message),))
     answer = state.answer or ""
     repair = find_repair(answer, 0, len(answer)) if error.code == "output" else None
     if repair is None or repair.span is None:

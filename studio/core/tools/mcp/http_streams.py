@@ -56,8 +56,7 @@ def over_http(
     async def opened() -> AsyncIterator[TransportStreams]:
         # A server may hold a response open while a tool works: the call has its own limit.
         timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
-        bounds = ReplyBounds(body=most, event=most, is_endless=True)
-        transport = _NotedTransport(_transport_to(url), bounds, notes)
+        transport = _NotedTransport(url, most, notes)
         async with (
             httpx2.AsyncClient(
                 headers=dict(headers), timeout=timeout, transport=transport, auth=auth
@@ -93,8 +92,7 @@ def over_events(
             timeout: httpx2.Timeout | None = None,
             auth: httpx2.Auth | None = None,
         ) -> httpx2.AsyncClient:
-            bounds = ReplyBounds(body=most, event=most, is_endless=True)
-            transport = _NotedTransport(_transport_to(url), bounds, notes)
+            transport = _NotedTransport(url, most, notes)
             return httpx2.AsyncClient(
                 headers=headers, timeout=timeout, auth=auth, transport=transport
             )
@@ -117,10 +115,9 @@ class AnswerTooLargeError(httpx2.StreamError):
 class _NotedTransport(httpx2.AsyncBaseTransport):
     """Carries requests within bounds, and keeps what a refusal says."""
 
-    def __init__(
-        self, inner: httpx2.AsyncBaseTransport, bounds: ReplyBounds, notes: HttpNotes
-    ) -> None:
-        self._inner = BoundedTransport(inner, bounds)
+    def __init__(self, url: str, most: int, notes: HttpNotes) -> None:
+        bounds = ReplyBounds(body=most, event=most, is_endless=True)
+        self._inner = BoundedTransport(_transport_to(url), bounds)
         self._notes = notes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -129,9 +129,9 @@ class MediaView(QWidget):
         if part.alt:
             details = f"“{part.alt}” {details}"
         if details.strip():
-            reported = QLabel(details.strip())
-            reported.setTextFormat(Qt.TextFormat.PlainText)
-            words.addWidget(reported)
+            label = QLabel(details.strip())
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            words.addWidget(label)
         words.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 4, 0, 4)

@@ -75,10 +75,10 @@ def reason(error: Exception) -> str:
     words = " ".join(str(error).split())
     if isinstance(error, SecurityError):
         return words  # our own words
-    for form, reported in _FORMS:
+    for form, explain in _FORMS:
         found = form.fullmatch(words)
         if found is not None:
-            return reported(found)
+            return explain(found)
     if not words or _OF_PYTHON.search(words):
         return "this cannot be worked out with these values: one is of another kind"
     return words

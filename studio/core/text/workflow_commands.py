@@ -1,0 +1,22 @@
+"""Texts inside the commands of GitHub's workflow log (`::error file=…::message`).
+
+Source: `escapeData` and `escapeProperty` of actions/toolkit. A command ends at its line.
+"""
+
+from __future__ import annotations
+
+
+def command_text(text: str) -> str:
+    """A message, on one line."""
+    return _escaped(text, "%\r\n")
+
+
+def command_property(text: str) -> str:
+    """A property's value, which also ends at a colon or a comma."""
+    return _escaped(text, "%\r\n:,")
+
+
+def _escaped(text: str, characters: str) -> str:
+    for character in characters:  # the percent sign first: the others are written with it
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
