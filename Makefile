@@ -6,7 +6,7 @@ BIN := .venv/bin
 FILE ?=
 SECONDS ?= 1200
 SOAK ?= 900
-JOBS ?= 2
+JOBS ?= 3
 ORDER ?=
 
 # $(call each,PARTS,BEFORE): run each part with Python, also after one that failed; say which failed, and how long each took.
@@ -23,7 +23,7 @@ help: ## list the targets
 run: setup ## open the studio on a bundled agent (FILE=prompt.prompty opens that file)
 	@$(BIN)/prompt-studio $(or $(FILE),--example)
 
-test: setup-dev ## run all tests, without a screen, in two processes (JOBS=2; ORDER=random or a seed)
+test: setup-dev ## run all tests, without a screen, in three processes (JOBS=3; ORDER=random or a seed)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1 \
 	  $(if $(ORDER),-p randomly --randomly-dont-reset-seed $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)))
 

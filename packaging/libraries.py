@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -106,6 +107,7 @@ def _is_used(path: Path, modules: frozenset[str]) -> bool:
     return len(inside) == 1 and path.name.partition(".")[0] in modules
 
 
+@cache
 def qt_modules() -> frozenset[str]:
     """The modules of PySide6 that the studio imports."""
     found: set[str] = set()
