@@ -96,7 +96,7 @@ def only_new_objects_are_searched() -> None:
 
 @pytest.fixture(autouse=True)
 def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test that leaves a window open, a pool job or an active timer; Qt tests only."""
+    """Fail a test that leaves a window open, a pool job or an active timer; let go of its keys."""
     gc.disable()
     yield
     if "qapp" not in request.fixturenames:
@@ -107,8 +107,10 @@ def no_windows_left(request: pytest.FixtureRequest) -> Iterator[None]:
     from shiboken6 import isValid
 
     from studio.ui.style.application import finish_restyling
+    from tests.support.held import let_go
 
     finish_restyling()
+    let_go()
     done = QThreadPool.globalInstance().waitForDone(patience.MS)
     assert done, "a job is left in the thread pool"
     QApplication.sendPostedEvents()

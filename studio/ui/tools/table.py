@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QModelIndex, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
@@ -64,7 +64,12 @@ class ToolTable(QTreeView):
         """Make a tool the current one; whether it is listed."""
         row = self.rows.row_of(name)
         if row >= 0 and row != self.currentIndex().row():  # what else is selected stays
-            self.setCurrentIndex(self.rows.index(row, 0))
+            # `setCurrentIndex` would add to the selection while Shift or Ctrl is held.
+            self.selectionModel().setCurrentIndex(
+                self.rows.index(row, 0),
+                QItemSelectionModel.SelectionFlag.ClearAndSelect
+                | QItemSelectionModel.SelectionFlag.Rows,
+            )
         return row >= 0
 
     def fit(self, width: int) -> None:

@@ -22,6 +22,7 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.tools.controller import ToolsController
 from studio.viewmodels.tools.trial import ToolTrial
 from tests.support.counted import calls_of
+from tests.support.held import hold
 from tests.support.modal import answering
 from tests.support.themes import wear
 
@@ -157,6 +158,21 @@ def test_search_filters_and_keeps_the_chosen_tool(bench: Bench, qtbot: QtBot) ->
     qtbot.waitUntil(lambda: pane.detail.entry is entries[13])
     pane.search.setText("nothing like it")
     assert pane.model.rowCount() == 0
+
+
+@pytest.mark.parametrize(
+    "held", [Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier]
+)
+def test_a_key_held_for_something_else_selects_no_further_tool(
+    bench: Bench, held: Qt.KeyboardModifier
+) -> None:
+    """Shift for a capital letter of the search, Ctrl for a click on a tool's name in the text."""
+    pane = bench.pane
+    pane.show_registry(ToolRegistry(tuple(ToolEntry(ToolSpec(f"tool_{n}", "")) for n in range(9))))
+    pane.choose("tool_2")
+    hold(held)
+    pane.choose("tool_5")
+    assert [entry.name for entry in pane.table.selected] == ["tool_5"]
 
 
 def test_a_thousand_tools_open_and_filter_quickly(bench: Bench) -> None:
