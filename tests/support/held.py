@@ -15,8 +15,8 @@ def hold(modifier: Qt.KeyboardModifier) -> None:
 def let_go() -> None:
     """Let go of what a test held.
 
-    `QTest.keyClick(widget, key, Shift)` leaves Shift held until the next event, which may be of
-    another test: there a list that is told its current row would select a range.
+    `QTest.keyClick(widget, key, Control)` leaves Ctrl held until the next event, which may be of
+    another test: there a list that is told its current row would keep the row before selected.
     """
     if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
         hold(Qt.KeyboardModifier.NoModifier)

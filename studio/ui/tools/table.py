@@ -64,7 +64,7 @@ class ToolTable(QTreeView):
         """Make a tool the current one; whether it is listed."""
         row = self.rows.row_of(name)
         if row >= 0 and row != self.currentIndex().row():  # what else is selected stays
-            # `setCurrentIndex` would add to the selection while Shift or Ctrl is held.
+            # `setCurrentIndex` would add to the selection while Ctrl is held, as for a paste.
             self.selectionModel().setCurrentIndex(
                 self.rows.index(row, 0),
                 QItemSelectionModel.SelectionFlag.ClearAndSelect

@@ -166,7 +166,7 @@ def test_search_filters_and_keeps_the_chosen_tool(bench: Bench, qtbot: QtBot) ->
 def test_a_key_held_for_something_else_selects_no_further_tool(
     bench: Bench, held: Qt.KeyboardModifier
 ) -> None:
-    """Shift for a capital letter of the search, Ctrl for a click on a tool's name in the text."""
+    """Ctrl is held while a search is pasted, Shift while a capital letter is typed."""
     pane = bench.pane
     pane.show_registry(ToolRegistry(tuple(ToolEntry(ToolSpec(f"tool_{n}", "")) for n in range(9))))
     pane.choose("tool_2")
