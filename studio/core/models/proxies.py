@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -20,6 +21,8 @@ from studio.core.models.endpoint_trust import is_this_machine
 from studio.core.models.secrets import Secret
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from httpx2 import AsyncHTTPTransport
 
 _SCHEMES = ("http", "https", "socks5", "socks5h")
@@ -84,7 +87,8 @@ def transport_to(address: str) -> tuple[AsyncHTTPTransport, Proxy | None]:
     proxy = proxy_for(address)
     try:
         way = proxy.url.reveal() if proxy is not None else None
-        return httpx2.AsyncHTTPTransport(proxy=way), proxy
+        verify = _certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+        return httpx2.AsyncHTTPTransport(verify=verify, proxy=way), proxy
     except OSError as error:  # the certificates cannot be read; also ssl.SSLError
         named = [name for name in ("SSL_CERT_FILE", "SSL_CERT_DIR") if os.environ.get(name)]
         raise ModelError(
@@ -94,6 +98,26 @@ def transport_to(address: str) -> tuple[AsyncHTTPTransport, Proxy | None]:
             if named
             else "Name a file of certificates in SSL_CERT_FILE and start the studio again.",
         ) from None
+
+
+@lru_cache(maxsize=1)
+def _certificates(file: str | None, folder: str | None) -> SSLContext:
+    """What a server's certificate is checked with, as the HTTP library makes it of the environment.
+
+    It is kept: to read the 140 or so authorities of a system takes longer than all else that a
+    connection needs. Where they change, the studio is started again, as the error above says.
+
+    Args:
+        file: what SSL_CERT_FILE names.
+        folder: what SSL_CERT_DIR names.
+
+    Raises:
+        OSError: they cannot be read; also `ssl.SSLError`.
+    """
+    del file, folder  # the library reads them itself; here they only tell one set from another
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
 
 
 def _proxy(url: str) -> Proxy:

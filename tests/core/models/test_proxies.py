@@ -258,6 +258,28 @@ async def test_an_authority_is_found_in_its_folder(
     assert reply.text == "Hello from the server."
 
 
+async def test_the_authorities_are_read_once(
+    own_certificate: ssl.SSLContext,
+    own_authority: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copied = tmp_path / "authority.pem"
+    copied.write_bytes(own_authority.read_bytes())
+    async with secure_server(own_certificate) as server:
+        address = f"https://localhost:{server.port}/v1"
+        monkeypatch.setenv("SSL_CERT_FILE", str(copied))
+        _, first = await ask(model_at(address))
+        copied.unlink()
+        _, second = await ask(model_at(address))
+        monkeypatch.delenv("SSL_CERT_FILE")
+        _, unknown = await ask(model_at(address))
+    assert first is None
+    assert second is None
+    assert unknown is not None
+    assert unknown.kind == "tls"
+
+
 async def test_certificates_that_cannot_be_read_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
