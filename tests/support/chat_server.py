@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from tests.support import patience
+from tests.support.serving import serving
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -132,13 +133,10 @@ def chat_server(kind: type[ChatServer] | None = None) -> Iterator[ChatServer]:
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         stop.append(lambda: loop.call_soon_threadsafe(ended.set))
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
-        server.port = listening.sockets[0].getsockname()[1]
-        ready.set()
-        await ended.wait()
-        listening.close()
+        async with serving(server.serve) as server.port:
+            ready.set()
+            await ended.wait()
 
-    # `asyncio.run` cancels what is still being answered.
     thread = threading.Thread(target=lambda: asyncio.run(main()), name="chat-server", daemon=True)
     thread.start()
     assert ready.wait(patience.SECONDS)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-Serve: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-"""Answers one connection."""
+from tests.support.serving import serving
 
 
 @dataclass
@@ -112,21 +109,3 @@ async def proxy_server(to: int, login: str = "", refuse: str = "") -> AsyncItera
     proxy = ProxyServer(to, login, refuse)
     async with serving(proxy.serve) as proxy.port:
         yield proxy
-
-
-@asynccontextmanager
-async def serving(answer: Serve, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
-    """Listen on a free port in the test's own loop; every connection is over at the end."""
-    tasks: set[asyncio.Task[None]] = set()
-
-    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        tasks.add(asyncio.ensure_future(answer(reader, writer)))
-
-    listening = await asyncio.start_server(begin, "127.0.0.1", 0, ssl=tls)
-    try:
-        yield int(listening.sockets[0].getsockname()[1])
-    finally:
-        listening.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -14,6 +14,7 @@ from studio.core.models.connections import Connection, ConnectionKind
 from studio.core.models.probe import probe
 from studio.core.models.secrets import SecretStore
 from tests.support.chat_server import ChatServer, failure, json_body, silent
+from tests.support.serving import serving
 
 KEY = "sk-planted-for-the-probe-123456"
 SECRETS = SecretStore({"PROBE_KEY": KEY}, use_keyring=False)
@@ -141,9 +142,8 @@ async def raw_server(answer: bytes) -> AsyncIterator[int]:
         await writer.drain()
         writer.close()
 
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with listening:
-        yield listening.sockets[0].getsockname()[1]
+    async with serving(serve) as port:
+        yield port
 
 
 def http(status: str, body: str = "", headers: str = "") -> bytes:

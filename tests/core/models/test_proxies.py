@@ -20,7 +20,8 @@ from studio.core.models.proxies import proxy_for
 from studio.core.models.secrets import SecretStore
 from tests.core.models.remote_model import ask, model_at
 from tests.support.chat_server import ChatServer, failure
-from tests.support.proxy_server import proxy_server, serving
+from tests.support.proxy_server import proxy_server
+from tests.support.serving import serving
 
 PASSWORD = "pr0xy%2Dpass%20word"
 LOGIN = "me:pr0xy-pass word"

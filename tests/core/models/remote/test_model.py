@@ -39,6 +39,7 @@ from tests.support.chat_server import (
     text_chunks,
 )
 from tests.support.ports import refusing_port
+from tests.support.serving import serving
 
 KEY = "sk-test-9f31c7d2aa-very-secret"
 HELLO = ModelRequest((Message("user", (TextPart("Hello"),)),))
@@ -375,13 +376,8 @@ async def test_a_certificate_that_nobody_vouches_for(own_certificate: ssl.SSLCon
     async def greet(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
-    listening = await asyncio.start_server(greet, "127.0.0.1", 0, ssl=own_certificate)
-    port = listening.sockets[0].getsockname()[1]
-    try:
+    async with serving(greet, own_certificate) as port:
         error, _ = await failing(model_at(f"https://127.0.0.1:{port}/v1"))
-    finally:
-        listening.close()
-        await listening.wait_closed()
     assert error.kind == "tls"
     assert "SSL_CERT_FILE" in error.hint
 
@@ -594,13 +590,8 @@ async def test_an_authority_of_ones_own_is_trusted_by_its_file(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(own_authority))
     answering = ChatServer()
-    listening = await asyncio.start_server(answering.serve, "127.0.0.1", 0, ssl=own_certificate)
-    port = listening.sockets[0].getsockname()[1]
-    try:
+    async with serving(answering.serve, own_certificate) as port:
         reply = await answer(model_at(f"https://localhost:{port}/v1"))
-    finally:
-        listening.close()
-        await listening.wait_closed()
     assert reply.text == "Hello from the server."
 
 

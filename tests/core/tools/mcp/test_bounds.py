@@ -19,6 +19,7 @@ from studio.core.tools.mcp.server_config import HttpServer, StdioServer
 from studio.core.tools.mcp.source import McpSource
 from studio.core.tools.source import ToolSourceError
 from tests.support import patience
+from tests.support.serving import serving
 
 MEGABYTE = 1024**2
 LIMITS = ToolLimits(patience.SECONDS, patience.SECONDS, answer_megabytes=1.0)
@@ -158,9 +159,8 @@ async def http_server(kind: str, answer: Answer, head: str = "") -> AsyncIterato
         about = f"Content-Type: {JSON}\r\nContent-Length: {len(body)}\r\n\r\n"
         await send(f"HTTP/1.1 200 OK\r\n{about}".encode() + body)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+    async with serving(serve) as port:
+        yield f"http://127.0.0.1:{port}/mcp"
 
 
 def result(number: int, text: str) -> bytes:
@@ -242,9 +242,7 @@ async def test_a_refusal_is_told_with_its_status(status: str, said: str) -> None
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with server:
-        port = server.sockets[0].getsockname()[1]
+    async with serving(serve) as port:
         source = McpSource("s", HttpServer(f"http://127.0.0.1:{port}/mcp"), limits=LIMITS)
         with pytest.raises(ToolSourceError, match=said):
             await source.list_tools()

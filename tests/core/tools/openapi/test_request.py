@@ -26,6 +26,7 @@ from studio.core.tools.openapi.request import (
     masked_request,
 )
 from studio.core.tools.openapi.source import OpenApiSource
+from tests.support.serving import serving
 
 BASE = "http://api.test/v1"
 NO_KEY = Credential("header", "Authorization", "Bearer ")
@@ -224,9 +225,8 @@ async def listening(answer: bytes = b"{}") -> AsyncIterator[tuple[str, list[byte
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(handle, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heard
+    async with serving(handle) as port:
+        yield f"http://127.0.0.1:{port}", heard
 
 
 def on_the_wire(shown: str, key: str) -> bytes:
