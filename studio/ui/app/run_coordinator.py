@@ -20,6 +20,7 @@ from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command, Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError, ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import settled_document
@@ -178,16 +179,18 @@ class RunCoordinator(QObject):
 
     def show_model(self) -> None:
         """Say which model a run of the open prompt would begin with now."""
-        document = self._window.tabs.document
-        known = document is not None and document.is_prompt
-        path = document.source.path if document is not None else None
-        self._run.set_model_now(self._connections.model_now(path) if known else None)
+        self._run.set_model_now(self._model_now())
 
     def take_pick(self) -> None:
         """The user picked another model while the run goes on: it stands still, and asks."""
-        self.show_model()
-        if self._run.view.asks_model and self._run.view.is_busy:
-            self._run.pause()
+        self._run.take_pick(self._model_now())
+
+    def _model_now(self) -> RunModel | None:
+        """The model that a run of the open prompt would begin with now; None where nobody knows."""
+        document = self._window.tabs.document
+        if document is None or not document.is_prompt:
+            return None
+        return self._connections.model_now(document.source.path)
 
     def switch_model(self) -> None:
         """Go on with the model that the prompt asks for by now, as the user said."""

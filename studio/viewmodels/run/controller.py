@@ -142,6 +142,14 @@ class RunController(QObject):
             self._model_now = model
             self._show(self._slot)
 
+    def take_pick(self, model: RunModel | None) -> None:
+        """Say what the user picked for the open prompt; a run that goes on by another stands."""
+        self.set_model_now(model)
+        begins, asked = self._slot.begins_with, self._model_to_ask(self._slot)
+        is_other = begins is not None and asked is not None and not asked.is_same(begins)
+        if is_other or (self.view.is_busy and self.view.asks_model):
+            self.pause()
+
     def take_up(
         self, plan: RunPlan, checkpoint: int, *, missing_model: RunModel | None = None
     ) -> None:

@@ -11,6 +11,7 @@ from studio.application.run.displayed_run import DisplayedRun
 from studio.application.run.past.again import PastRun
 from studio.application.run.start.session import RunSession
 from studio.application.run.view import RunView
+from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel
@@ -80,6 +81,13 @@ class RunSlot:
         if self.can_keep_model or self.session is None:
             return None
         return self.session.plan.model
+
+    @property
+    def begins_with(self) -> RunModel | None:
+        """The model of a run that is under way, while nothing has arrived of it; else None."""
+        if self.driving is None or self.session is None or self.shown.state is not None:
+            return None
+        return run_model_of(self.session.plan.model, priced=False)
 
     @property
     def is_beside(self) -> bool:

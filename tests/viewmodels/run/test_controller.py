@@ -268,6 +268,39 @@ def test_a_pause_can_cut_the_reply_off(qtbot: QtBot, controller: RunController) 
     assert "cut" in controller.view.timeline.cards[-1].badges
 
 
+@pytest.mark.parametrize("picks", [1, 2])
+def test_a_model_picked_before_anything_has_come_of_the_run_pauses_it(
+    qtbot: QtBot, controller: RunController, picks: int
+) -> None:
+    held = HeldModel([LOOKUP, FINAL])
+    begun = plan(held)
+    controller.show_prompt(str(begun.document.source.path))
+    own = run_model_of(held)
+    other = RunModel("another (scripted)", "another")
+    controller.set_model_now(own)
+    controller.start(begun)
+    assert controller.state is None  # nothing of it is taken before the window's loop turns
+    for _ in range(picks):
+        controller.take_pick(other)
+    held.go_on(1000)
+
+    _until_waiting(qtbot, controller)
+    assert controller.view.choice == "model"
+
+
+def test_a_run_goes_on_where_its_own_model_is_picked_before_anything_has_come(
+    qtbot: QtBot, controller: RunController
+) -> None:
+    model = ScriptedModel([LOOKUP, FINAL])
+    begun = plan(model)
+    controller.show_prompt(str(begun.document.source.path))
+    controller.start(begun)
+    controller.take_pick(run_model_of(model))
+    _until_over(qtbot, controller)
+    assert controller.state is not None
+    assert controller.state.status == "done"
+
+
 def test_a_reply_streams_into_the_inspector(qtbot: QtBot, controller: RunController) -> None:
     texts: list[str] = []
     model = HeldModel([FINAL])
