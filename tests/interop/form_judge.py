@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.interop.environments import LIMIT, node_of, npm_file
 
-QS = "qs@6.14.0"
+QS = "qs"
 _SCRIPT = """
 const qs = require(process.argv[1]);
 let text = "";

@@ -23,11 +23,18 @@ import uvicorn
 
 from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.server import LOOPBACK, StudioServer
-from tests.interop.environments import FOLDER, LIMIT, build, python_of
+from tests.interop.environments import (
+    FOLDER,
+    LIMIT,
+    NPM_INSTALL,
+    build,
+    npm_package,
+    python_of,
+)
 from tests.support.chat_server import chat_server
 
 STUDIO = str(Path(sys.executable).parent / "prompt-studio")
-TOOLS = ("@modelcontextprotocol/inspector@2.12.0", "@modelcontextprotocol/conformance@0.1.16")
+TOOLS = tuple(npm_package(f"@modelcontextprotocol/{name}") for name in ("inspector", "conformance"))
 SCENARIOS = (
     "server-initialize", "ping", "tools-list", "tools-call-error", "server-sse-multiple-streams",
     "resources-list", "prompts-list", "prompts-get-simple", "prompts-get-with-args",
@@ -226,7 +233,7 @@ def _package(name: str) -> Path:
     mark = where / ".made-of"
     if not mark.is_file() or mark.read_text(encoding="utf-8") != " ".join(TOOLS):
         subprocess.run(
-            [_node("npm"), "install", "--silent", "--no-save", "--prefix", where, *TOOLS],
+            [_node("npm"), *NPM_INSTALL, "--no-save", "--prefix", where, *TOOLS],
             check=True, env={**os.environ, "PATH": f"{_node('npm').parent}:{os.environ['PATH']}"},
         )  # fmt: skip
         mark.write_text(" ".join(TOOLS), encoding="utf-8")

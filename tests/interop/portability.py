@@ -19,9 +19,9 @@ from typing import Any
 from studio.core.prompty.checks.portability import differences
 from studio.core.prompty.parse import parse
 from tests.core.prompty.checks.test_portability import CASES, VALUES, head_of
-from tests.interop.environments import FOLDER, LIMIT, build
+from tests.interop.environments import FOLDER, LIMIT, NPM_INSTALL, build, npm_package
 
-NODE_PACKAGES = ("nunjucks@3.2.4", "mustache@4.2.0")
+NODE_PACKAGES = (npm_package("nunjucks"), npm_package("mustache"))
 MUSTACHE = (
     ("{{ name }}", {"name": "it's <a/b>"}),
     ("{{{ name }}}", {"name": "it's <a/b>"}),
@@ -103,7 +103,7 @@ def _script(python: Path) -> str:
     where = FOLDER / "nunjucks"
     where.mkdir(exist_ok=True)
     environment = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}"}
-    command = ["npm", "install", "--silent", "--no-save", "--prefix", str(where), *NODE_PACKAGES]
+    command = ["npm", *NPM_INSTALL, "--no-save", "--prefix", str(where), *NODE_PACKAGES]
     subprocess.run(command, env=environment, check=True, timeout=LIMIT)
     script = where / "nunjucks.mjs"
     script.write_text(

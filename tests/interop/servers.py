@@ -43,7 +43,7 @@ CALLS: Mapping[str, tuple[tuple[str, JsonObject, str], ...]] = {
 }
 """By server: a tool, its arguments, and what its answer says."""
 
-CONFORMANCE = "@modelcontextprotocol/conformance@0.1.16"
+CONFORMANCE = "@modelcontextprotocol/conformance"
 PARTS = (
     "initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry",
     "auth/metadata-default", "auth/metadata-var1", "auth/metadata-var2", "auth/metadata-var3",

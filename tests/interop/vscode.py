@@ -29,7 +29,7 @@ def main() -> int:
     environment = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}"}
     server = [str(Path(sys.executable).parent / "prompt-studio"), "lsp"]
     steps = {
-        "install": ["npm", "install", "--silent", "--no-audit", "--no-fund"],
+        "install": ["npm", "ci", "--silent", "--no-audit", "--no-fund"],
         "compile": ["npm", "run", "--silent", "compile"],
         "protocol": ["node", "test/protocol.mjs", *server],
     }

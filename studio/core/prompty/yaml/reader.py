@@ -28,6 +28,9 @@ MAX_DEPTH = 100
 MAX_NODES = 50_000
 """Values that are read, aliases counted with all that they stand for."""
 
+_NESTING_LIMIT = "maximum nesting"
+"""Words of libyaml 0.2.6 (PyYAML 6.0.4) for brackets beyond its own limit; 0.2.5 has no limit."""
+
 _RETRIES = 3
 _MOST_BITS = 14_000
 _NOT_YAML = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -243,8 +246,12 @@ def _run(tree: TreeBuilder) -> Problem | None:
                 return None
             _take(tree, event)
             if tree.nodes > MAX_NODES or tree.depth > MAX_DEPTH:
-                return _too_large(tree, event)
+                what = "deeply nested" if tree.depth > MAX_DEPTH else "large"
+                return _too_large(tree, what, _place(event).start)
     except yaml.MarkedYAMLError as error:
+        if _NESTING_LIMIT in (error.problem or ""):
+            mark = error.problem_mark or error.context_mark
+            return _too_large(tree, "deeply nested", mark.index if mark is not None else 0)
         return _syntax_problem(tree, error)
     except yaml.YAMLError:
         message = "Invalid frontmatter: it cannot be read as YAML."
@@ -266,13 +273,11 @@ def _take(tree: TreeBuilder, event: YamlEvent) -> None:
             tree.alias(event)
 
 
-def _too_large(tree: TreeBuilder, event: YamlEvent) -> Problem:
-    what = "deeply nested" if tree.depth > MAX_DEPTH else "large"
+def _too_large(tree: TreeBuilder, what: str, start: int) -> Problem:
     message = (
         f"This YAML is too {what} to be read whole (at most {MAX_NODES} values, "
         f"{MAX_DEPTH} levels)."
     )
-    start = _place(event).start
     return tree.problem("yaml-too-large", message, Span(start, start))
 
 
