@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
     QGridLayout,
     QLabel,
     QPushButton,
-    QSpinBox,
     QWidget,
 )
 
 from studio.core.models.capabilities import ModelFacts
 from studio.core.text.values import Json, JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
 from studio.ui.style.colors import paint_text
 
 _ABILITIES = (
@@ -36,9 +34,9 @@ class AbilitiesField(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.abilities: dict[str, QComboBox] = {}
-        self.window_size = QSpinBox()
-        self.prices = {"input": QDoubleSpinBox(), "output": QDoubleSpinBox()}
+        self.abilities: dict[str, ComboBox] = {}
+        self.window_size = SpinBox()
+        self.prices = {"input": DoubleSpinBox(), "output": DoubleSpinBox()}
         self.source = QLabel()
         self.source.setWordWrap(True)
         grid = QGridLayout(self)
@@ -48,7 +46,7 @@ class AbilitiesField(QWidget):
         grid.setColumnStretch(1, 1)
         grid.setColumnStretch(3, 1)
         for index, (ability, name) in enumerate(_ABILITIES):
-            combo = QComboBox()
+            combo = ComboBox()
             combo.addItem("", None)
             combo.addItem(self.tr("Yes"), True)
             combo.addItem(self.tr("No"), False)

@@ -9,14 +9,12 @@ from typing import cast
 
 from PySide6.QtCore import QCoreApplication, QPoint, Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QFileDialog,
     QHBoxLayout,
     QLabel,
     QMenu,
     QProgressBar,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +24,7 @@ from studio.core.models.embedded.weights import find_weights
 from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.kinds import help_words
 from studio.ui.connections.path_field import PathField
+from studio.ui.parts.boxes import ComboBox, SpinBox
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.downloads import WeightsState
 
@@ -144,7 +143,7 @@ class EmbeddedFields:
 
     def __init__(self) -> None:
         self.weights = WeightsField()
-        self.context = QSpinBox()
+        self.context = SpinBox()
         self.context.setAccessibleName(
             QCoreApplication.translate("EmbeddedFields", "Context, tokens")
         )
@@ -152,7 +151,7 @@ class EmbeddedFields:
         self.context.setSingleStep(1024)
         self.context.setGroupSeparatorShown(True)
         self.context.setSuffix(QCoreApplication.translate("AbilitiesField", " tokens"))
-        self.threads = QSpinBox()
+        self.threads = SpinBox()
         self.threads.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Threads"))
         self.threads.setRange(0, max(1, os.cpu_count() or 1))
         usual = max(1, (os.cpu_count() or 2) - 1)
@@ -161,7 +160,7 @@ class EmbeddedFields:
                 "EmbeddedFields", "{usual} (one less than there are)"
             ).format(usual=usual)
         )
-        self.grammar = QComboBox()
+        self.grammar = ComboBox()
         self.grammar.setAccessibleName(QCoreApplication.translate("EmbeddedFields", "Help"))
         self.grammar.addItem(
             QCoreApplication.translate("EmbeddedFields", "As usual for the model"), None

@@ -9,7 +9,6 @@ from typing import Literal, TypeAlias, cast
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFormLayout,
     QFrame,
     QHBoxLayout,
@@ -32,6 +31,7 @@ from studio.ui.connections.kinds import hint_of, name_of
 from studio.ui.connections.path_field import PathField
 from studio.ui.connections.remote_fields import RemoteFields
 from studio.ui.connections.trial_bar import TriedTable
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.trials import ConnectionTrial
 
@@ -311,7 +311,7 @@ class ConnectionForm(QScrollArea):
             self.tr("A .jsonl file"),
             is_new=True,
         )
-        self.through = QComboBox()
+        self.through = ComboBox()
         self.more = CollapsibleSection(self.tr("API, headers and time limits"), QWidget(self))
         self.able = CollapsibleSection(self.tr("What the model can do, and costs"), QWidget(self))
         self.tried = TriedTable()

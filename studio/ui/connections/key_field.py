@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QLabel,
     QLineEdit,
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from studio.core.models.secrets import KEYRING, environment_name
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.keys import KeyState
 
@@ -43,7 +43,7 @@ class KeyField(QWidget):
         super().__init__()
         self._has_key = False
         self._is_warning = False
-        self.place = QComboBox()
+        self.place = ComboBox()
         self.place.setAccessibleName(self.tr("Where the key is"))
         for value, name in _PLACES:
             self.place.addItem(QCoreApplication.translate("KeyField", name), value)

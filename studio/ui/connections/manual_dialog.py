@@ -17,7 +17,6 @@ from PySide6.QtGui import (
     QTextCursor,
 )
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QFrame,
     QHBoxLayout,
@@ -36,6 +35,7 @@ from studio.core.models.base import ModelRequest
 from studio.core.models.manual import ManualQuestion
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.wire.reply import Reply
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.style.colors import paint_page, paint_text, role_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -143,7 +143,7 @@ class ManualDialog(FollowsTheme, QDialog):
         self._over = False
         request = question.request
         self.request = ManualRequestView()
-        self.tool = QComboBox()
+        self.tool = ComboBox()
         self.text = QPlainTextEdit()
         self.arguments = QPlainTextEdit()
         self._colors = JsonHighlighter(self.arguments.document())

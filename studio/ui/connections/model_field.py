@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QCompleter, QHBoxLayout, QPushButton, QWidget
+
+from studio.ui.parts.boxes import ComboBox
 
 
-def make_editable(combo: QComboBox, placeholder: str) -> None:
+def make_editable(combo: ComboBox, placeholder: str) -> None:
     """Let a combo box take typed text beside its list, completed from the list."""
     combo.setEditable(True)
-    combo.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+    combo.setInsertPolicy(ComboBox.InsertPolicy.NoInsert)
     line, completer = combo.lineEdit(), combo.completer()
     if line is not None:
         line.setPlaceholderText(placeholder)
@@ -28,11 +30,11 @@ class ModelField(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.combo = QComboBox()
+        self.combo = ComboBox()
         self.combo.setAccessibleName(self.tr("Model"))
         self.combo.setMinimumContentsLength(16)
         self.combo.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         make_editable(self.combo, self.tr("Id of the model, as the server calls it"))
         self.list = QPushButton(self.tr("List models"))

@@ -8,12 +8,9 @@ from typing import cast
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
-    QDoubleSpinBox,
     QFormLayout,
     QLineEdit,
     QPlainTextEdit,
-    QSpinBox,
     QWidget,
 )
 
@@ -22,6 +19,7 @@ from studio.core.models.connections import Api, Connection, address_of
 from studio.ui.connections.abilities_field import AbilitiesField
 from studio.ui.connections.key_field import KeyField
 from studio.ui.connections.model_field import ModelField
+from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
 
 
 class _HeadersEdit(QPlainTextEdit):
@@ -44,7 +42,7 @@ class RemoteFields(QObject):
         self.api_version.setPlaceholderText(self.tr("None: the v1 API, which has no versions"))
         self.model = ModelField()
         self.key = KeyField()
-        self.api = QComboBox()
+        self.api = ComboBox()
         self.api.addItem(self.tr("Chat completions"), "chat")
         self.api.addItem(self.tr("Responses"), "responses")
         self.headers = _HeadersEdit()
@@ -58,7 +56,7 @@ class RemoteFields(QObject):
             _bound(" MB", 2048, least=0.1, decimals=1) for _ in range(2)
         )
         self.longest_error = _bound(" KB", 65_536)
-        self.retries = QSpinBox()
+        self.retries = SpinBox()
         self.retries.setRange(0, 10)
         self.limits = self._limits()
         self.abilities = AbilitiesField()
@@ -162,8 +160,8 @@ class RemoteFields(QObject):
         return limits
 
 
-def _bound(unit: str, most: float, *, least: float = 1, decimals: int = 0) -> QDoubleSpinBox:
-    spin = QDoubleSpinBox()
+def _bound(unit: str, most: float, *, least: float = 1, decimals: int = 0) -> DoubleSpinBox:
+    spin = DoubleSpinBox()
     spin.setDecimals(decimals)
     spin.setRange(least, most)
     spin.setSuffix(unit)

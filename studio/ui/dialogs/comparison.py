@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -22,6 +21,7 @@ from studio.core.agent.protocols.convert import convert_fix
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix, apply_edits
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.comparison_view import ComparisonView
 
 
@@ -119,7 +119,7 @@ class RewriteDialog(QDialog):
             "json_action": self.tr("JSON actions"),
         }
         now = choose_protocol(document)
-        self.target = QComboBox(self)
+        self.target = ComboBox(self)
         self.target.setAccessibleName(self.tr("Protocol to rewrite for"))
         for protocol, name in self._names.items():
             if protocol != now.protocol:

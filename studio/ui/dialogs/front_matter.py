@@ -7,7 +7,6 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -40,6 +39,7 @@ from studio.application.editing.front_items import (
 )
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import TextEdit
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.icon_button import icon_button
 
@@ -58,7 +58,7 @@ class FrontMatterDialog(QDialog):
         self.setWindowTitle(self.tr("Front matter"))
         self.resize(_WIDTH, _HEIGHT)
         self._document = document
-        self._fields: dict[tuple[str | int, ...], QLineEdit | QComboBox] = {}
+        self._fields: dict[tuple[str | int, ...], QLineEdit | ComboBox] = {}
         self._groups: tuple[FrontGroup, ...] = ()
         self._said = QLabel()
         self._said.setWordWrap(True)
@@ -68,7 +68,7 @@ class FrontMatterDialog(QDialog):
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
         self.new_input, self.new_tool = QLineEdit(), QLineEdit()
-        self.tool_kind = QComboBox()
+        self.tool_kind = ComboBox()
         self.tool_kind.addItems(TOOL_KINDS)
         self.tool_kind.setAccessibleName(self.tr("Kind of the new tool"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -100,7 +100,7 @@ class FrontMatterDialog(QDialog):
         button.clicked.connect(add)
         return button
 
-    def field(self, *path: str | int) -> QLineEdit | QComboBox:
+    def field(self, *path: str | int) -> QLineEdit | ComboBox:
         """The editor of a key."""
         return self._fields[path]
 
@@ -181,18 +181,18 @@ class FrontMatterDialog(QDialog):
             row.addWidget(gone)
         return row
 
-    def _editor(self, field: FrontField) -> QLineEdit | QComboBox:
+    def _editor(self, field: FrontField) -> QLineEdit | ComboBox:
         name = ".".join(map(str, field.path))
         if field.choices or field.kind == "boolean":
-            box = QComboBox()
+            box = ComboBox()
             box.setEditable(bool(field.choices))
             box.addItems(["", *(field.choices or ("true", "false"))])
             box.activated.connect(lambda: self._set(field.path, box.currentText()))
-            box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+            box.setInsertPolicy(ComboBox.InsertPolicy.NoInsert)
             line = box.lineEdit()
             if line is not None:
                 line.editingFinished.connect(lambda: self._set(field.path, box.currentText()))
-            editor: QLineEdit | QComboBox = box
+            editor: QLineEdit | ComboBox = box
         else:
             editor = QLineEdit()
             editor.editingFinished.connect(lambda: self._set(field.path, editor_text(editor)))
@@ -203,9 +203,9 @@ class FrontMatterDialog(QDialog):
         self._fill(editor, field)
         return editor
 
-    def _fill(self, editor: QLineEdit | QComboBox, field: FrontField) -> None:
+    def _fill(self, editor: QLineEdit | ComboBox, field: FrontField) -> None:
         shown = shown_value(field)
-        if isinstance(editor, QComboBox):
+        if isinstance(editor, ComboBox):
             if editor.currentText() != shown:
                 editor.setCurrentText(shown)
         elif editor.text() != shown and not (editor.hasFocus() and editor.isModified()):
@@ -251,6 +251,6 @@ class FrontMatterDialog(QDialog):
         return True
 
 
-def editor_text(editor: QLineEdit | QComboBox) -> str:
+def editor_text(editor: QLineEdit | ComboBox) -> str:
     """What stands in a field."""
-    return editor.currentText() if isinstance(editor, QComboBox) else editor.text()
+    return editor.currentText() if isinstance(editor, ComboBox) else editor.text()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QSize, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QFileDialog,
     QFrame,
@@ -24,6 +23,7 @@ from studio.core.export.write import write_atomically
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import all_suffixes, import_file
 from studio.ui.dialogs.state_line import StateLine
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.long_text import LongText
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import fixed_font
@@ -61,7 +61,7 @@ class ImportDialog(QDialog):
         self.setWindowTitle(self.tr("Import {name}").format(name=path.name))
         resize_within_screen(self, 880, 640)
         self.state = StateLine()
-        self.choice = QComboBox()
+        self.choice = ComboBox()
         self.choice.setAccessibleName(self.tr("Which prompt of the file"))
         self.notes = QListWidget()
         self.notes.setAccessibleName(self.tr("What does not come along"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from studio.application.experiments.charts import ChartKind, chart_of
 from studio.application.experiments.experiment_report import ExperimentReport
@@ -11,6 +11,7 @@ from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.experiments.run.words import progress_line
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.experiments.chart import ExperimentChart
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
 
@@ -36,7 +37,7 @@ class ExperimentHead(QWidget):
         self.progress = QProgressBar()
         self.pace = QLabel()
         self.chart = ExperimentChart()
-        self.chart_choice = QComboBox()
+        self.chart_choice = ComboBox()
         self.chart_box = QWidget()
         self._lay_out()
         self.chart_choice.activated.connect(lambda _at: self._show_chart())

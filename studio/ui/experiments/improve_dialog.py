@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -15,7 +13,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QProgressBar,
     QPushButton,
-    QSpinBox,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -36,6 +33,7 @@ from studio.application.experiments.improve.words import (
     progress_words,
 )
 from studio.ui.experiments.chart import ExperimentChart
+from studio.ui.parts.boxes import ComboBox, DoubleSpinBox, SpinBox
 from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
@@ -60,13 +58,13 @@ class ImproveDialog(QDialog):
         self._found: Improvement | None = None
         self._texts: list[str] = []
         self._before = ""
-        self.variant = QComboBox()
-        self.section = QComboBox()
-        self.model = QComboBox()
+        self.variant = ComboBox()
+        self.section = ComboBox()
+        self.model = ComboBox()
         self.wish = QLineEdit()
-        self.calls = QSpinBox()
-        self.cost = QDoubleSpinBox()
-        self.proposals = QSpinBox()
+        self.calls = SpinBox()
+        self.cost = DoubleSpinBox()
+        self.proposals = SpinBox()
         self.search_button = QPushButton(self.tr("Search"))
         self.propose_button = QPushButton(self.tr("Propose three texts"))
         self.stop_button = QPushButton(self.tr("Stop"))

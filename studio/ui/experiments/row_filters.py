@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLineEdit, QPushButton, QWidget
 
 from studio.application.experiments.facets import FailureGroup, RowFacets
 from studio.application.experiments.grid import RowFilter
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.viewmodels.experiments.grid_model import ExperimentGridModel
 
@@ -32,9 +33,9 @@ class RowFilters(QWidget):
         self._facets = RowFacets()
         self.buttons: dict[RowFilter, QPushButton] = {}
         self.search = QLineEdit()
-        self.tags = QComboBox()
-        self.metrics = QComboBox()
-        self.groups = QComboBox()
+        self.tags = ComboBox()
+        self.metrics = ComboBox()
+        self.groups = ComboBox()
         self._lay_out()
         self.search.textChanged.connect(lambda _text: self._on_filter())
 
@@ -92,14 +93,12 @@ class RowFilters(QWidget):
         self.search.setAccessibleName(self.tr("Filter rows"))
         self.search.setClearButtonEnabled(True)
         self.search.setMaximumWidth(240)
-        self.tags.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.tags.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self.tags.setAccessibleName(self.tr("Tag"))
         self.metrics.setAccessibleName(self.tr("Check that fails"))
         self.groups.setAccessibleName(self.tr("Input that sets failures apart"))
         for box in (self.metrics, self.groups):
-            box.setSizeAdjustPolicy(
-                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
-            )
+            box.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(14)
             box.hide()
         line = FlowLayout(self)
@@ -118,7 +117,7 @@ class RowFilters(QWidget):
         line.addWidget(self.search)
 
 
-def _offer(box: QComboBox, any_of_them: str, offers: Sequence[tuple[str, object]]) -> None:
+def _offer(box: ComboBox, any_of_them: str, offers: Sequence[tuple[str, object]]) -> None:
     """Fill a box; it is shown where it offers anything."""
     box.clear()
     box.addItem(any_of_them, None)

@@ -8,7 +8,6 @@ from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -16,7 +15,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QSpinBox,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -25,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, GeneratedRows
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.boxes import ComboBox, SpinBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
@@ -47,10 +46,10 @@ class InventedRowsDialog(QDialog):
         self._rows: tuple[GeneratedRow, ...] = ()
         self.about = QLineEdit(controller.about)
         self.about.setCursorPosition(0)
-        self.model = QComboBox()
+        self.model = ComboBox()
         self.kinds = {name: QCheckBox(_kind_name(name)) for name in ROW_KINDS}
         self.own_kind = QLineEdit()
-        self.count = QSpinBox()
+        self.count = SpinBox()
         self.status_label = QLabel()
         self.table = QTableWidget(0, 2)
         self.ask_button = QPushButton(self.tr("Ask"))

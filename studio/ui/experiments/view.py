@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
-    QComboBox,
     QFileDialog,
     QMenu,
     QPushButton,
@@ -29,6 +28,7 @@ from studio.ui.experiments.grid_view import ExperimentTable, NotRunPage
 from studio.ui.experiments.head import ExperimentHead
 from studio.ui.experiments.rating_bar import MOST
 from studio.ui.experiments.row_filters import RowFilters
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.own_keys import OwnKeys
 from studio.ui.style.icons import icon
@@ -72,7 +72,7 @@ class ExperimentView(QWidget):
         self.file_button = QPushButton(self.tr("Edit file"))
         self.more_button = QPushButton(self.tr("More"))
         self.export_button = QPushButton(self.tr("Export"))
-        self.results = QComboBox()
+        self.results = ComboBox()
         self.filters = RowFilters(controller.model)
         self.blind_button = QPushButton(self.tr("Compare without names"))
         self.more_actions: dict[str, QAction] = {}
@@ -243,7 +243,7 @@ class ExperimentView(QWidget):
             self.tr("Answered within a day, at half the price, where the connection has batches")
         )
         self.results.setAccessibleName(self.tr("Results"))
-        self.results.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.results.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self.blind_button.setToolTip(
             self.tr("Which of two answers is better? The variants are named at the end.")
         )

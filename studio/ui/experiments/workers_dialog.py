@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFileDialog,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.cluster.address import WorkersAddress
 from studio.application.experiments.cluster.dispatch import WorkersError
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.experiments.controller import ExperimentController
@@ -37,7 +37,7 @@ class WorkersDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Workers"))
         self.controller = controller
-        self.address = QComboBox()
+        self.address = ComboBox()
         self.certificates = QLineEdit()
         self.status_label = QLabel()
         self.buttons = QDialogButtonBox(

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSpinBox,
     QWidget,
 )
 
 from studio.core.runs.summary import RunSummary
+from studio.ui.parts.boxes import SpinBox
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.style.colors import paint_text
@@ -31,9 +31,9 @@ class RetentionDialog(QDialog):
     def __init__(self, keep: int, days: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.by_count = QCheckBox(self.tr("Keep only the newest"))
-        self.count = QSpinBox()
+        self.count = SpinBox()
         self.by_age = QCheckBox(self.tr("Delete runs older than"))
-        self.days = QSpinBox()
+        self.days = SpinBox()
         self.setWindowTitle(self.tr("Keep runs"))
         self._lay_out(keep, days)
 

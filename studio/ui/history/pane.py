@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import QCoreApplication, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QFormLayout,
     QHBoxLayout,
@@ -32,6 +31,7 @@ from studio.core.runs.summary import RunSummary
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.history.footer import HistoryFooter
 from studio.ui.history.table import RunTable
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.save_form import lay_out_to_save
 from studio.ui.run.file_choice import fill_form_menu
@@ -127,8 +127,8 @@ class HistoryPane(QWidget):
         self.model = HistoryModel(self)
         self.table = RunTable(self.model)
         self.filter = QLineEdit()
-        self.ends = QComboBox()
-        self.groups = QComboBox()
+        self.ends = ComboBox()
+        self.groups = ComboBox()
         self.open_button = QPushButton(self.tr("Open"))
         self.compare_button = QPushButton(self.tr("Compare"))
         self.notes_button = QPushButton(self.tr("Notes…"))

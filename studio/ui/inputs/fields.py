@@ -6,9 +6,7 @@ import json
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QLineEdit,
     QSizePolicy,
     QVBoxLayout,
@@ -25,6 +23,7 @@ from studio.application.inputs.check import (
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
 from studio.core.text.values import Json
 from studio.ui.inputs.growing_text import GrowingText
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.style.colors import fixed_font
 from studio.ui.style.in_use import FollowsTheme
@@ -134,11 +133,6 @@ class NumberField(FieldEditor):
         self.changed.emit()
 
 
-class _Combo(QComboBox):
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
-
-
 class ChoiceField(FieldEditor):
     """One of a few values, or none."""
 
@@ -148,7 +142,7 @@ class ChoiceField(FieldEditor):
         if spec.nullable and None not in values:
             values = (*values, None)
         self._values = values
-        self.combo = _Combo()
+        self.combo = ComboBox()
         self.combo.setAccessibleName(spec.name)
         self.combo.setMinimumHeight(28)
         hint = self._placeholder()

@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
@@ -21,17 +20,13 @@ from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
 from studio.core.text.values import Json, objects_of
 from studio.ui.inputs.fields import FieldEditor
 from studio.ui.inputs.growing_text import GrowingText
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
 
 _ROLES = ("user", "assistant", "system", "developer", "tool")
-
-
-class _Roles(QComboBox):
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()
 
 
 class _Turn(QWidget):
@@ -46,7 +41,7 @@ class _Turn(QWidget):
         role = message.get("role")
         content = message.get("content", "")
         self._is_text = isinstance(content, str)
-        self.role = _Roles()
+        self.role = ComboBox()
         self.role.addItems(_ROLES)
         if isinstance(role, str) and role not in _ROLES:
             self.role.addItem(role)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QVBoxLayout,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 from studio.application.preview.diff import ConversationComparison, ConversationSide, Pair
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.comparison_view import ComparisonView
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.style.colors import paint_text
@@ -105,18 +105,18 @@ class DiffTab(QWidget):
             self._said.setText(words.format(count=count, same=same))
         self.view.show_parts(found.messages)
 
-    def _make_choice(self, name: str, index: int) -> QComboBox:
-        choice = QComboBox(self)
+    def _make_choice(self, name: str, index: int) -> ComboBox:
+        choice = ComboBox(self)
         choice.setAccessibleName(name)
         choice.setToolTip(name)
         choice.addItems([side.title for side in self._sides])
         choice.setCurrentIndex(index)
         choice.setMinimumContentsLength(8)
-        choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        choice.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         choice.activated.connect(self._choose)
         return choice
 
-    def _side(self, choice: QComboBox) -> ConversationSide:
+    def _side(self, choice: ComboBox) -> ConversationSide:
         return self._sides[max(0, choice.currentIndex())]
 
     def _swap(self) -> None:

@@ -7,7 +7,6 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -28,6 +27,7 @@ from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.wire.request import Provider
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.icon_button import icon_button
 from studio.ui.parts.json_view import JsonView
@@ -87,7 +87,7 @@ class RequestTab(QWidget):
         super().__init__(parent)
         self._preview: Preview | None = None
         self._requests: dict[Provider, RequestPreview] = {}
-        self.provider = QComboBox()
+        self.provider = ComboBox()
         self.provider.setAccessibleName(self.tr("Shape of the request"))
         for key, title in PROVIDERS.items():
             self.provider.addItem(title, key)

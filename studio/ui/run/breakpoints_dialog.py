@@ -9,7 +9,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QFormLayout,
     QGridLayout,
@@ -34,6 +33,7 @@ from studio.application.run.debugging.breakpoints import (
 from studio.core.agent.values.breakpoints import Breakpoint, problem_of
 from studio.core.agent.values.options import ExceptionFilter
 from studio.core.agent.values.pause_point import PausePoint
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 
@@ -51,8 +51,8 @@ class BreakpointsDialog(QDialog):
         self.list = QListWidget()
         self.add = QPushButton(self.tr("Add"))
         self.remove = QPushButton(self.tr("Remove"))
-        self.place = QComboBox()
-        self.tool = QComboBox()
+        self.place = ComboBox()
+        self.tool = ComboBox()
         self.condition = QLineEdit()
         self.hits = QLineEdit()
         self.log = QLineEdit()

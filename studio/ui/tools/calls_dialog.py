@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QHBoxLayout,
     QLabel,
@@ -28,6 +27,7 @@ from studio.application.tools.saved_calls import (
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
 from studio.ui.preview.cards.part_views import pretty_json
@@ -90,7 +90,7 @@ class CallsDialog(QDialog):
         self.before, self.now = JsonView(self), JsonView(self)
         self.before.setAccessibleName(self.tr("The answer that was saved"))
         self.now.setAccessibleName(self.tr("The answer now"))
-        self.compare = QComboBox(self)
+        self.compare = ComboBox(self)
         self.compare.setAccessibleName(self.tr("What of the answer must be as it was"))
         for key, words in _COMPARISONS.items():
             self.compare.addItem(self.tr(words), key)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -21,6 +20,7 @@ from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.text.values import JsonObject
 from studio.core.tools.forms import tool_forms
 from studio.core.tools.registry import ToolEntry
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonView
 from studio.ui.parts.separator import Separator
@@ -106,7 +106,7 @@ class ToolDetail(QWidget):
         super().__init__(parent)
         self._entry: ToolEntry | None = None
         self.head = ToolHead()
-        self.approval = QComboBox()
+        self.approval = ComboBox()
         self.approval.setAccessibleName(self.tr("Approval of calls"))
         for key, each in APPROVAL_WORDS.items():
             words = QCoreApplication.translate("ToolsModel", each)

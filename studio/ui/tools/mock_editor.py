@@ -7,7 +7,7 @@ import time
 from typing import assert_never
 
 from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.inputs.check import read_json
 from studio.application.inputs.fields import ABSENT
@@ -25,6 +25,7 @@ from studio.core.tools.mock import (
 )
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.inputs.growing_text import GrowingText
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -50,7 +51,7 @@ class MockEditor(FollowsTheme, QWidget):
         super().__init__(parent)
         self._shown: Mock | None = None
         self._saved: tuple[RecordedAnswer, ...] = ()
-        self.kind = QComboBox()
+        self.kind = ComboBox()
         self.kind.setAccessibleName(self.tr("What answers the calls"))
         for kind in _KINDS:
             self.kind.addItem(
@@ -61,10 +62,10 @@ class MockEditor(FollowsTheme, QWidget):
         self.text = GrowingText()
         self.text.setAccessibleName(self.tr("What the mock answers"))
         self._label = QLabel(self.tr("Answered by"))
-        self.runs = QComboBox(self)
+        self.runs = ComboBox(self)
         self.runs.setAccessibleName(self.tr("The run whose answers are given"))
         self.runs.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.runs.setMinimumContentsLength(18)
         self.runs.activated.connect(self._run_chosen)

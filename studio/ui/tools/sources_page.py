@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.tools.rows import APPROVAL_WORDS
 from studio.core.tools.registry import SourceStatus
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import paint_text
 from studio.ui.style.in_use import FollowsTheme
@@ -66,7 +66,7 @@ class SourcesPage(FollowsTheme, QWidget):
         self._trust.setTextFormat(Qt.TextFormat.PlainText)
         self.trust_button = QPushButton(self.tr("Trust…"), self)
         self.trust_button.clicked.connect(self._ask_trust)
-        self.approval = QComboBox(self)
+        self.approval = ComboBox(self)
         self.approval.setAccessibleName(self.tr("Approval of calls for the whole folder"))
         self.approval.addItem(self.tr("Each tool as it asks for"), None)
         for key, each in APPROVAL_WORDS.items():

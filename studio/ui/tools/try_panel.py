@@ -10,7 +10,6 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -29,6 +28,7 @@ from studio.core.text.values import Json
 from studio.core.tools.registry import ToolEntry
 from studio.core.tools.source import ToolOutcome
 from studio.ui.inputs.schema_form import SchemaForm
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
@@ -151,10 +151,10 @@ class TryPanel(QWidget):
         self._request_timer.timeout.connect(self._ask_request)
 
     def _make_history(self) -> None:
-        self.history = QComboBox(self)
+        self.history = ComboBox(self)
         self.history.setAccessibleName(self.tr("Calls tried before"))
         self.history.setSizeAdjustPolicy(
-            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         )
         self.history.setMinimumContentsLength(12)
         self.history.activated.connect(self._show_past)

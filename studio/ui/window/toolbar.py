@@ -9,7 +9,6 @@ from typing import TypeVar
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QFocusEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QFormLayout,
     QFrame,
     QHBoxLayout,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 from studio.ui.base.actions import ActionSet
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.menus import MENUS, PANES, RECENT, SEPARATOR
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.style.icons import icon
 from studio.ui.window.docks import Docks
 
@@ -39,10 +39,10 @@ PROTOCOLS = (
 
 _NARROWEST, _WIDEST = 200, 280
 """A box for a choice, and the button that names them, in pixels."""
-_Box = TypeVar("_Box", bound=QComboBox)
+_Box = TypeVar("_Box", bound=ComboBox)
 
 
-class _ModelBox(QComboBox):
+class _ModelBox(ComboBox):
     """Says when somebody turns to it: only then is a server asked for its list."""
 
     request_models = Signal()
@@ -65,9 +65,9 @@ class _ChoicesPanel(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("popup")
         self.setAccessibleName(parent.tr("Model and connection"))
-        self.connection = self._combo(parent.tr("Connection"), QComboBox(self))
+        self.connection = self._combo(parent.tr("Connection"), ComboBox(self))
         self.model = self._combo(parent.tr("Model"), _ModelBox(self))
-        self.protocol = self._combo(parent.tr("Protocol"), QComboBox(self))
+        self.protocol = self._combo(parent.tr("Protocol"), ComboBox(self))
         self._form = QFormLayout(self)
         self._form.setContentsMargins(16, 16, 16, 16)
         self._form.setSpacing(8)
@@ -76,7 +76,7 @@ class _ChoicesPanel(QFrame):
         words = [(name, QCoreApplication.translate("Toolbar", each)) for name, each in PROTOCOLS]
         _fill(self.protocol, words, "")
 
-    def show_row(self, combo: QComboBox, *, shown: bool) -> None:
+    def show_row(self, combo: ComboBox, *, shown: bool) -> None:
         """Show a box with its name, or hide both."""
         self._form.setRowVisible(combo, shown)
         if self.isVisible():
@@ -86,7 +86,7 @@ class _ChoicesPanel(QFrame):
         combo.setAccessibleName(name)
         combo.setToolTip(name)
         combo.setMinimumWidth(_NARROWEST)
-        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        combo.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         combo.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return combo
 
@@ -133,12 +133,12 @@ class RunChoices(QWidget):
         return panel
 
     @property
-    def connection(self) -> QComboBox:
+    def connection(self) -> ComboBox:
         """The connections."""
         return self.panel.connection
 
     @property
-    def model(self) -> QComboBox:
+    def model(self) -> ComboBox:
         """The models of the connection."""
         return self.panel.model
 
@@ -213,7 +213,7 @@ class RunChoices(QWidget):
             self.model_chosen.emit(chosen)
 
 
-def _fill(combo: QComboBox, choices: Sequence[tuple[str, str]], current: str) -> None:
+def _fill(combo: ComboBox, choices: Sequence[tuple[str, str]], current: str) -> None:
     combo.blockSignals(True)
     combo.clear()
     for identifier, name in choices:

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.front_matter import FrontMatterDialog
+from tests.support.wheel import turn_wheel
 
 pytestmark = pytest.mark.qt_log_ignore("does not support")
 
@@ -96,4 +97,14 @@ def test_a_tool_comes_and_goes_with_one_undo_each(
     page.editor.undo()
     assert page.editor.text() == added
     page.editor.undo()
+    assert page.editor.text() == PROMPT
+
+
+def test_the_wheel_over_the_kind_changes_nothing(
+    window: MainWindow, form: FrontMatterDialog
+) -> None:
+    page = window.tabs.current
+    assert page is not None
+    kind = form.field("inputs", "city", "kind")
+    turn_wheel(kind, -1)
     assert page.editor.text() == PROMPT

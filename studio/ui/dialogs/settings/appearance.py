@@ -6,16 +6,17 @@ from dataclasses import replace
 
 from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from studio.core.spelling import languages
 from studio.ui.base.language import LANGUAGES
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.dialogs.settings.page import SettingsPage
+from studio.ui.parts.boxes import ComboBox, DoubleSpinBox
 from studio.viewmodels.app.settings import SettingsStore
 
 
-class SpellingLanguage(QComboBox):
+class SpellingLanguage(ComboBox):
     """Off, or one of the dictionaries that there are."""
 
     def __init__(self, store: SettingsStore, parent: QWidget | None = None) -> None:
@@ -65,13 +66,13 @@ class AppearancePage(SettingsPage):
         self._store = store
         self.set_title(self.tr("Appearance"))
         value = store.value
-        self.theme = QComboBox()
+        self.theme = ComboBox()
         for key, name in _THEMES:
             self.theme.addItem(QCoreApplication.translate("Settings", name), key)
         self.theme.setCurrentIndex(self.theme.findData(value.theme))
         self.theme.activated.connect(lambda: self._set(theme=self.theme.currentData()))
         self.add(self.tr("Theme"), self.tr("Light, dark, or as the desktop says."), self.theme)
-        self.language = QComboBox()
+        self.language = ComboBox()
         self.language.addItem(self.tr("As the system"), "")
         for code, name in LANGUAGES.items():
             self.language.addItem(name, code)
@@ -166,9 +167,9 @@ class EditorSettingsPage(SettingsPage):
         self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]
 
 
-def _families(chosen: str, *, fixed: bool) -> QComboBox:
+def _families(chosen: str, *, fixed: bool) -> ComboBox:
     """A choice of the families that there are, the bundled one first."""
-    combo = QComboBox()
+    combo = ComboBox()
     combo.setMaxVisibleItems(16)
     combo.addItem(QCoreApplication.translate("Settings", "As it comes"), "")
     for family in QFontDatabase.families():
@@ -180,8 +181,8 @@ def _families(chosen: str, *, fixed: bool) -> QComboBox:
     return combo
 
 
-def _points(value: float, least: int, most: int) -> QDoubleSpinBox:
-    spin = QDoubleSpinBox()
+def _points(value: float, least: int, most: int) -> DoubleSpinBox:
+    spin = DoubleSpinBox()
     spin.setRange(least, most)
     spin.setDecimals(0)
     spin.setSuffix(QCoreApplication.translate("Settings", " pt"))

@@ -6,7 +6,6 @@ from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, problem_of
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.side.messages_editor import MessagesEditor
@@ -66,9 +66,9 @@ class EditInPlace(FollowsTheme, QWidget):
         self._spec: EditSpec | None = None
         self._title = ElidedLabel()
         self._title.setProperty("title", "true")
-        self._tool = QComboBox()
+        self._tool = ComboBox()
         self._tool.setAccessibleName(self.tr("Tool to call"))
-        self._tool.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._tool.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToContents)
         self._tool.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._text = _TextField()
         self._text.setAccessibleName(self.tr("What is edited"))

@@ -8,7 +8,6 @@ from typing import cast
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 from studio.application.run.edits.in_place import new_message, with_role, with_text, without
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
 from studio.core.runs.step_summary import one_line
+from studio.ui.parts.boxes import ComboBox
 from studio.ui.style.colors import paint_page, paint_text, role_color
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -45,7 +45,7 @@ class MessagesEditor(FollowsTheme, QWidget):
         self._list.setAccessibleName(self.tr("Messages"))
         self._list.setFrameShape(QFrame.Shape.NoFrame)
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._role = QComboBox()
+        self._role = ComboBox()
         self._role.addItems(list(_ROLES))
         self._role.setAccessibleName(self.tr("Role of the message"))
         self._add = QToolButton()
