@@ -156,6 +156,10 @@ LOOP = "for loop"
 """In the path of a field, as its root: `loop` inside a `for`."""
 
 
+MOST_PARTS = 32
+"""Parts of a path that checks follow; a template may go deeper and is rendered all the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldUse:
     """A field that a template reads of a value: `sku` in `{{ item.sku }}`."""

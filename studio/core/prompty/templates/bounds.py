@@ -80,6 +80,10 @@ class Budget:
         if size > self.bounds.value:
             raise BoundExceededError(f"an expression makes a value of {size:,} characters or items")
 
+    def expect_text(self, value: object, more: int = 0) -> None:
+        """Refuse the text of a value, and `more` code points around it, before it is made."""
+        self.expect(more + self.weigh_text(value))
+
     def charge(self, value: object) -> None:
         """Count a value that an expression has made."""
         if isinstance(value, str):
@@ -95,7 +99,7 @@ class Budget:
         self._until_clock -= 1 + size // 1_000
 
     def weigh(self, value: object, limit: int | None = None) -> int:
-        """Items of a value with all that is in it, each as often as it appears.
+        """Return the items of a value with all that is in it, each as often as it appears.
 
         Lists that hold one list twice double with every level while taking no memory, until they
         are printed or compared; so they are weighed where they are made.
@@ -116,3 +120,30 @@ class Budget:
             if weight > limit:
                 raise BoundExceededError(f"a list or mapping holds more than {limit:,} items")
         return weight
+
+    def weigh_text(self, value: object) -> int:
+        """Return about how many code points the text of a value has, with all that is in it.
+
+        A list that holds one long text a thousand times is small; its text is not.
+
+        Raises:
+            BoundExceededError: it has more than any value may have.
+        """
+        weight = 0
+        open_: list[Iterable[object]] = [(value,)]
+        while open_:
+            for item in open_.pop():
+                weight += 1
+                if isinstance(item, str | bytes):
+                    weight += len(item)
+                elif isinstance(item, int):
+                    weight += item.bit_length() // 3
+                elif isinstance(item, Mapping):
+                    open_ += [item.keys(), item.values()]
+                elif isinstance(item, list | tuple | set | frozenset):
+                    open_.append(item)
+                if weight > self.bounds.value + 1:
+                    raise BoundExceededError(
+                        f"an expression makes a text of over {self.bounds.value:,} characters"
+                    )
+        return weight - 1

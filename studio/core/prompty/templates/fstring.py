@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from studio.core.prompty.document import EACH, FieldUse, Variable
+from studio.core.prompty.document import EACH, MOST_PARTS, FieldUse, Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
 from studio.core.prompty.templates.faults import (
@@ -89,7 +89,7 @@ def find_fstring_fields(source: str, base: int) -> tuple[FieldUse, ...]:
         if not isinstance(piece, _Field):
             continue
         path: tuple[str, ...] = (piece.root,)
-        for step, place in zip(piece.steps, piece.places, strict=True):
+        for step, place in islice(zip(piece.steps, piece.places, strict=True), MOST_PARTS):
             path = (*path, EACH if step.lstrip("-").isdecimal() else step)
             found.append(FieldUse(path, place, piece.span))
     return tuple(found)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from studio.core.prompty.document import MOST_PARTS
+from studio.core.prompty.parse import parse
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates import Bounds, render_template
 from tests.support.soon import soon
@@ -64,6 +66,19 @@ HOSTILE = {
     "many filters": "{{ x" + "|upper" * 50_000 + " }}",
     "nested blocks": "{% if x %}" * 20_000,
     "nested lists": "{{ " + "[" * 50_000 + " }}",
+    "lines indented": "{{ ('\\n' * 900000)|indent(99999, true, true)|length }}",
+    "lines indented with a text": "{{ ('\\n' * 9000)|indent('b' * 99999, true, true)|length }}",
+    "items of JSON indented": "{{ range(100000)|list|tojson(indent=20000)|length }}",
+    "words wrapped with a text": "{{ ('a ' * 9999)|wordwrap(1, wrapstring='b' * 200000) }}",
+    "a list wrapped": "{{ (['%s' * 100000] * 9999)|wordwrap(7, wrapstring='ab') }}",
+    "urls with a target": "{{ ('http://a.b ' * 1000)|urlize(target='b' * 900000) }}",
+    "one text often in a list": "{{ ['a' * 900000] * 9999 }}",
+    "one text often in JSON": "{{ (['a' * 900000] * 9999)|tojson }}",
+    "one text often, joined": "{{ ([['a' * 900000]] * 9999)|join }}",
+    "one text often, sorted": "{{ (['A' * 900000] * 9999)|sort|length }}",
+    "one text often, formatted": "{{ '%s'|format(['a' * 900000] * 9999) }}",
+    "one number often": "{{ [10**4000] * 9999 }}",
+    "one key often": "{{ [{'a' * 900000: 1}] * 9999 }}",
     "tags of html": "{{ ('<a' * 400000)|striptags }}",
     "urls": "{{ ('http://' * 100000)|urlize }}",
     "white space in a tag": "{{" + " " * 1_000_000,
@@ -81,6 +96,31 @@ def test_a_hostile_template_ends_in_a_placed_problem(template: str) -> None:
     assert rendering.problems
     assert all(p.code in ("template-limit", "template-syntax") for p in rendering.problems)
     assert all(p.span.end <= len(template) for p in rendering.problems)
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{{ 'aaa'|truncate(-10) }}", "Expected length >= 3, got -10."),
+        ("{{ '\\ud800' }}", "\\ud800 is half of a character; write both halves."),
+        ("{{ '\\ud800' ~ 1 }}", "half of a character"),
+        ("{% autoescape true %}{{ 1 }}{% endautoescape %}", "'autoescape' does nothing here"),
+    ],
+)
+def test_what_jinja_fails_at_is_a_placed_problem(template: str, message: str) -> None:
+    rendering = render_template(f"a {template} b", {}, format="jinja2")
+    (problem,) = rendering.problems
+    assert message in problem.message
+    assert problem.span.start >= 2
+    assert rendering.text.startswith("a ")
+    assert rendering.text.endswith(" b")
+
+
+@pytest.mark.parametrize("path", ["x" + ".a" * 10_000, "x" + "[0]" * 200 + ".a" * 5_000])
+def test_the_fields_of_a_long_path_are_followed_to_a_bound(path: str) -> None:
+    with soon():
+        document = parse(f"---\ninputs: {{x: {{kind: object}}}}\n---\nuser:\n{{{{ {path} }}}}\n")
+    assert max((len(use.path) for use in document.fields), default=0) <= MOST_PARTS
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the peak from Linux")

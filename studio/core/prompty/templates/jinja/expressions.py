@@ -184,18 +184,20 @@ class Expressions:
 
         Raises:
             TypeError: it is a function or something else without a text of its own.
+            ValueError: it holds half of a surrogate pair.
         """
         if isinstance(value, str) or value is None:
-            return plain_text(value)
+            return _encodable(plain_text(value))
         if isinstance(value, Undefined):
             return ""
         if isinstance(value, list | tuple | dict | set):
-            self._budget.weigh(value)
+            self._budget.expect_text(value)
         elif isinstance(value, Macro) or (callable(value) and not isinstance(value, Joiner)):
             raise TypeError("this is a function: call it with parentheses, or give it a value")
         elif hasattr(value, "__next__") or hasattr(value, "mapping"):
             value = self._made(bounded_items(value, self._budget))
-        text = plain_text(value)
+            self._budget.expect_text(value)
+        text = _encodable(plain_text(value))
         self._budget.charge(text)
         return text
 
@@ -305,3 +307,14 @@ class Expressions:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         guard_operator(symbol, left, right, self._budget)
         return self._made(compute(left, right))
+
+
+def _encodable(text: str) -> str:
+    """Return a text; refuse one with half of a surrogate pair, which no request can carry."""
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = f"\\u{ord(text[error.start]):04x}"
+            raise ValueError(f"{half} is half of a character; write both halves") from None
+    return text

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from jinja2 import nodes
 
-from studio.core.prompty.document import EACH, FieldUse
+from studio.core.prompty.document import EACH, MOST_PARTS, FieldUse
 from studio.core.prompty.templates.jinja.program import Program
 from studio.core.prompty.templates.jinja.statements import PlainExpression
 from studio.core.text.span import Span
@@ -26,23 +26,28 @@ _DEFAULTS = frozenset(("default", "d"))
 _WITHOUT_VALUE = frozenset(("defined", "undefined", "none"))
 
 
-def path_of(node: nodes.Node | None, bound: Bound) -> DataPath | None:
-    """What an expression stands for; None where it is no field of a value."""
+def path_of(node: nodes.Node | None, bound: Bound, parts: int = MOST_PARTS) -> DataPath | None:
+    """Return the path of the field that an expression reads.
+
+    None where it reads no field of a value, or one with more than `parts` parts.
+    """
+    if parts == 0:
+        return None
     match node:
         case nodes.Name():
             return bound.get(node.name, (node.name,))
         case nodes.Getattr():
-            return _below(path_of(node.node, bound), node.attr)
+            return _below(path_of(node.node, bound, parts - 1), node.attr)
         case nodes.Getitem(arg=nodes.Const(value=str(key))):
-            return _below(path_of(node.node, bound), key)
+            return _below(path_of(node.node, bound, parts - 1), key)
         case nodes.Getitem(arg=nodes.Const(value=int())):
-            return _below(path_of(node.node, bound), EACH)
+            return _below(path_of(node.node, bound, parts - 1), EACH)
         case nodes.Getitem(arg=nodes.Slice()):
-            return path_of(node.node, bound)
+            return path_of(node.node, bound, parts - 1)
         case nodes.Filter() if node.name in _SAME_ITEMS | _DEFAULTS:
-            return path_of(node.node, bound)
+            return path_of(node.node, bound, parts - 1)
         case nodes.Filter() if node.name in _ONE_ITEM:
-            return _below(path_of(node.node, bound), EACH)
+            return _below(path_of(node.node, bound, parts - 1), EACH)
         case _:
             return None
 
@@ -74,7 +79,7 @@ class FieldReader:
         root = item.path[0]
         path = bound.get(root, (root,))
         at = item.offset - self._program.base + len(root)
-        for name in item.path[1:]:
+        for name in item.path[1:MOST_PARTS]:
             start = self._source.find(name, at)
             at = start + len(name)
             path = _below(path, name)

@@ -80,6 +80,7 @@ FAILURES = (
     LookupError,
     TypeError,
     ValueError,
+    AssertionError,
     AttributeError,
     RuntimeError,
 )
@@ -162,6 +163,8 @@ class Runner:
     def _span(self, statement: Value) -> Span:
         if isinstance(statement, PlainExpression | Interpolation | Literal):
             return statement.span
+        while statement.lineno is None:  # the scope that Jinja puts around `autoescape`
+            statement = statement.body[0]
         return self._program.tag_at(statement.lineno)
 
     def _unsupported(self, statement: nodes.Node) -> None:

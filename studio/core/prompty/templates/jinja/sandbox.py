@@ -21,6 +21,7 @@ _MOST_DIGITS_AS_BITS = 14_000
 """Python refuses to print integers of more than 4,300 digits."""
 
 _MOST_PADDING = 100_000
+_MOST_LEVELS = 1_000
 _MOST_SCANNED = 20_000
 """Length of text for filters whose work grows with its square."""
 
@@ -28,6 +29,14 @@ _PADDING_FILTERS = frozenset(
     ("batch", "center", "indent", "slice", "tojson", "truncate", "wordwrap", "urlize")
 )
 _SQUARE_FILTERS = frozenset(("striptags", "urlize", "title", "wordwrap", "pprint", "xmlattr"))
+_WALKING_FILTERS = frozenset(
+    (
+        *("attr", "batch", "count", "d", "default", "first", "items", "join", "last", "length"),
+        *("list", "map", "max", "min", "random", "reject", "rejectattr", "reverse", "round"),
+        *("select", "selectattr", "slice", "sum", "unique"),
+    )
+)
+"""Filters that take the items of their value as they are; all others make texts of it."""
 _PADDING_METHODS = frozenset(("center", "expandtabs", "ljust", "rjust", "to_bytes", "zfill"))
 
 
@@ -72,7 +81,10 @@ class PromptEnvironment(ImmutableSandboxedEnvironment):
             return super().call_filter(name, value, args, kwargs, context, eval_ctx)
         given = (*(args or ()), *(kwargs or {}).values())
         guard_filter(name, value, given, context.budget)
-        result = super().call_filter(name, value, args, kwargs, context, eval_ctx)
+        try:
+            result = super().call_filter(name, value, args, kwargs, context, eval_ctx)
+        finally:
+            context.budget.check_time()  # also after a failure, which may have taken long
         context.budget.charge(result)
         return result
 
@@ -89,6 +101,9 @@ def guard_filter(name: str, value: Value, given: Sequence[Value], budget: Budget
     Raises:
         BoundExceededError: it would not.
     """
+    if name not in _WALKING_FILTERS:
+        budget.expect_text(value)
+        budget.expect(_grown(name, value, given, budget))
     if name in _PADDING_FILTERS:
         _guard_padding(given)
     elif name == "round":
@@ -119,8 +134,7 @@ def guard_method(target: Value, name: str, given: Sequence[Value], budget: Budge
         _guard_replace(target, str(given[0]), str(given[1]), budget)
     elif name == "join" and isinstance(target, str) and given:
         items = bounded_items(given[0], budget)
-        sizes = sum(len(item) for item in items if isinstance(item, str))
-        budget.expect(sizes + len(target) * len(items))
+        budget.expect_text(items, len(target) * len(items))
     elif name == "translate" and given and isinstance(given[0], Mapping):
         longest = max((len(item) for item in given[0].values() if isinstance(item, str)), default=1)
         budget.expect(len(target) * longest)
@@ -173,6 +187,41 @@ def _guard_padding(given: Iterable[Value]) -> None:
         raise BoundExceededError(f"a width is more than {_MOST_PADDING:,}")
 
 
+def _grown(name: str, value: Value, given: Sequence[Value], budget: Budget) -> int:
+    """Return how many code points a filter adds to the text of its value, at most.
+
+    What it adds is so many times the widest that it is given: a width in spaces, or a text.
+    """
+    if name not in _ADDITIONS:
+        return 0
+    widths = (abs(item) for item in given if isinstance(item, int))
+    texts = (len(item) for item in given if isinstance(item, str))
+    return max((*widths, *texts), default=4) * _ADDITIONS[name](value, budget)
+
+
+def _levels(value: Value) -> int:
+    """Return how deep lists and mappings are inside each other."""
+    depth, level = 0, [value]
+    while level and depth < _MOST_LEVELS:
+        depth += 1
+        level = [
+            item
+            for held in level
+            if isinstance(held, list | tuple | Mapping)
+            for item in (held.values() if isinstance(held, Mapping) else held)
+        ]
+    return depth
+
+
+_ADDITIONS: Mapping[str, Callable[[Value, Budget], int]] = {
+    "indent": lambda value, budget: len(plain_text(value).splitlines()) + 1,
+    "tojson": lambda value, budget: budget.weigh(value) * _levels(value),
+    "urlize": lambda value, budget: len(plain_text(value)) // 2,
+    "wordwrap": lambda value, budget: len(plain_text(value)),
+}
+"""How often a filter puts in a width or a text, at most; the widest is a million."""
+
+
 def _guard_replace(text: str, old: str, new: str, budget: Budget) -> None:
     count = text.count(old) if old else len(text) + 1
     budget.expect(len(text) + count * max(0, len(new) - len(old)))
@@ -181,7 +230,7 @@ def _guard_replace(text: str, old: str, new: str, budget: Budget) -> None:
 def _guard_format(text: str, given: Sequence[Value], budget: Budget) -> None:
     """Add up the widths that a format string asks for, and widths given as arguments."""
     widths = sum(int(digits[-9:]) + (10**9 if len(digits) > 9 else 0) for digits in _digits(text))
-    sizes = [len(item) for item in given if isinstance(item, str)]
+    sizes = [budget.weigh_text(item) for item in given]
     slots = text.count("%") + text.count("{")
     if "*" in text or re.search(r"\{[^}]*\{", text):
         widths += slots * max(
@@ -212,10 +261,9 @@ def _join(context: RunContext, value: Value, d: str = "", attribute: str | None 
     if attribute is not None:
         get = _attribute_getter(context.environment, attribute)
         items = [get(item) for item in items]
-    texts = [plain_text(item) for item in items]
     separator = str(d)
-    context.budget.expect(sum(map(len, texts)) + len(separator) * len(texts))
-    return separator.join(texts)
+    context.budget.expect_text(items, len(separator) * len(items))
+    return separator.join(plain_text(item) for item in items)
 
 
 @pass_context

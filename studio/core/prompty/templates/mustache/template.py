@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from studio.core.prompty.document import FieldUse, Variable
+from studio.core.prompty.document import MOST_PARTS, FieldUse, Variable
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates.bounds import BoundExceededError, Bounds, Budget
 from studio.core.prompty.templates.faults import FaultList, escaped_hint, limit_problem
@@ -75,7 +75,7 @@ def find_mustache_fields(source: str, base: int) -> tuple[FieldUse, ...]:
     for item in body:
         if not isinstance(item, MustacheVariable):
             continue
-        path = tuple(item.key.split("."))
+        path = tuple(item.key.split(".", MOST_PARTS)[:MOST_PARTS])
         at = item.name.start
         for count, name in enumerate(path, 1):
             if count > 1 and all(path[:count]):
