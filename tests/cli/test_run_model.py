@@ -124,3 +124,29 @@ def test_the_model_is_changed_while_stepping_and_the_replay_says_so(
     assert chosen_and_answer(capsys)[0] == ["Script two.json"]
     assert run_command(["runs", "show", run]) == FINE
     assert "Script two.json" in capsys.readouterr().out
+
+
+AZURE = """---
+name: basic
+model:
+  api: chat
+  configuration:
+    type: azure_openai
+    azure_endpoint: ${env:NOT_SET_ENDPOINT}
+    azure_deployment: ${env:NOT_SET_DEPLOYMENT}
+sample:
+  question: What is 6 * 7?
+---
+user:
+{{question}}
+"""
+
+
+def test_the_model_of_a_prompt_that_is_not_used_needs_none_of_its_variables(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "basic.prompty"
+    path.write_text(AZURE, encoding="utf-8")
+    asks = ["run", str(path), "--trust", "-i", "question=Hi", "--connection", "Two"]
+    assert run_command(asks) == FINE
+    assert "42" in capsys.readouterr().out

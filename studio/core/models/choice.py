@@ -88,6 +88,7 @@ def choose_connection(
         trusted: whether the document's folder is; of another no `${env:}` is read.
     """
     variables = os.environ if environment is None else environment
+    declaration = _with_id(declaration, variables if trusted else {})
     picked = connections.named(chosen)
     if picked is not None:
         return _choice(picked, declaration, "you chose it", prefer_document=False)
@@ -103,6 +104,15 @@ def choose_connection(
     if declaration.provider.lower() in _VENDORS:
         return _by_vendor(declaration, connections, variables)
     return _default(declaration, connections)
+
+
+def _with_id(declaration: ModelDeclaration, variables: Mapping[str, str]) -> ModelDeclaration:
+    """Return the declaration with the id that its variable holds; as written where none is set."""
+    reference = whole_reference(declaration.id)
+    if reference is None or reference.protocol != "env":
+        return declaration
+    found = variables.get(reference.argument) or reference.default
+    return replace(declaration, id=found) if found else declaration
 
 
 def _by_name(name: str, declaration: ModelDeclaration, connections: Connections) -> ModelChoice:

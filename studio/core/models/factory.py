@@ -23,6 +23,7 @@ from studio.core.models.script_file import read_script
 from studio.core.models.scripted import ScriptedModel
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import ModelDeclaration
+from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
 
@@ -122,6 +123,12 @@ def _remote(
             "no-address",
             f"The connection {connection.name!r} has no address.",
             "Enter the address of its API in the connection.",
+        )
+    if whole_reference(model_id) is not None:
+        raise ModelError(
+            "no-model",
+            f"The prompt names its model by {model_id}, which has no value here.",
+            "Set the variable and trust the prompt's folder, or choose a model.",
         )
     if not model_id:
         raise ModelError(

@@ -32,16 +32,22 @@ class LookUp:
     preview: bool = False
     """Leave `env` as written, and wait for parameters that are not given yet."""
 
-    def find(self, reference: Reference, span: Span, problems: list[Problem]) -> tuple[Json, bool]:
-        """The value, and whether there is one; why not is added to the problems."""
+    def find(
+        self, reference: Reference, span: Span, problems: list[Problem], user: str = "The text"
+    ) -> tuple[Json, bool]:
+        """Return the value, and whether there is one; why not is added to the problems.
+
+        Args:
+            reference: what is looked up.
+            span: place of the problem.
+            problems: gets the problem.
+            user: what needs the value, as the subject of a sentence.
+        """
         context, preview = self.context, self.preview
         if preview and reference.protocol == "env" and reference.argument:
             known = not context.trusted or context.variable(reference.argument) is not None
             if reference.default is None and not known:
-                message = (
-                    f"Environment variable {reference.argument!r} not set; "
-                    "a run needs it, the preview does not."
-                )
+                message = f"Environment variable {reference.argument!r} not set. {user} needs it."
                 problems.append(Problem("env-not-set", Severity.WARNING, message, span))
             return None, False
         try:
@@ -51,7 +57,8 @@ class LookUp:
             # A parameter comes with a run; until then it is no fault that there is none.
             is_awaited = preview and reference.protocol == "params" and reference.argument != ""
             severity = Severity.HINT if is_hint or is_awaited else Severity.ERROR
-            problems.append(Problem(error.code, severity, str(error), span))
+            needs = "" if reference.protocol == "params" else f" {user} needs it."
+            problems.append(Problem(error.code, severity, f"{error}{needs}", span))
             return None, False
 
     def find_all(self, value: Json, span: Span, problems: list[Problem], includes: int = 0) -> Json:

@@ -71,7 +71,8 @@ def prepare(
     values, samples, missing = _values(document, inputs, preview=preview)
     if references is not None:
         given = parameter_values(document, values, references)
-        document, found = resolve_document(document, given, preview=preview)
+        wanted = None if preview else inputs
+        document, found = resolve_document(document, given, preview=preview, given=wanted)
         problems += found
         values, samples, missing = _values(document, inputs, preview=preview)
         references = parameter_values(document, values, references)  # of resolved inputs

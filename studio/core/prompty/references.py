@@ -35,6 +35,7 @@ def resolve_document(
     *,
     preview: bool = False,
     only: Collection[Protocol] = PROTOCOLS,
+    given: Collection[str] | None = None,
 ) -> tuple[PromptDocument, tuple[Problem, ...]]:
     """The document with the references of its front matter and of a whole-value body resolved.
 
@@ -43,12 +44,14 @@ def resolve_document(
         context: Where values come from.
         preview: Leave `env` as written; only say where a variable is not set.
         only: The protocols to resolve; references of others stay as written.
+        given: Names of the inputs that a run has values for: a problem is then reported only where
+            the run's messages need the value. None reports every one.
     """
     written = _with_sample_file(document)
     if not _has_reference(written):
         return document, ()
     places = Places.of(document.entries)
-    resolver = _Resolver(document, LookUp(context, preview), places, only)
+    resolver = _Resolver(document, LookUp(context, preview), places, only, given)
     data = resolver.resolve(written, ())
     if resolver.changed and isinstance(data, Mapping):
         document = _with_data(document, data, places)
@@ -106,6 +109,7 @@ class _Resolver:
     look_up: LookUp
     places: Places
     only: Collection[Protocol] = PROTOCOLS
+    given: Collection[str] | None = None
     problems: list[Problem] = field(default_factory=list)
     changed: bool = False
 
@@ -150,7 +154,49 @@ class _Resolver:
         if reference.protocol not in self.only:
             return None, False
         span = self.places.value(*path) or self.places.nearest(*path)
-        return self.look_up.find(reference, span, self.problems)
+        problems = self.problems if self._is_needed(reference, path) else []
+        return self.look_up.find(reference, span, problems, self._user_of(path))
+
+    def _is_needed(self, reference: Reference, path: KeyPath) -> bool:
+        """Whether a run's messages need a value of the front matter.
+
+        A connection is looked up by the model that is opened, and of other settings the variables
+        by what sends them (`RunSecrets.option`, the sources of tools).
+        """
+        match path:
+            case _ if self.given is None:
+                return True
+            case ("inputs", _, "sample" | "example", *_):
+                return False
+            case ("inputs", _, *_):
+                return self._input_name(path) not in self.given
+            case ("sample", name, *_):
+                return name not in self.given
+            case ("sample",):
+                return any(item.name not in self.given for item in self.document.inputs)
+            case ("inputs" | "template", *_):
+                return True
+            case ("model", "connection" | "configuration", *_):
+                return False
+            case _:
+                return reference.protocol != "env"
+
+    def _user_of(self, path: KeyPath) -> str:
+        """What needs a value of the front matter, as the subject of a sentence."""
+        match path:
+            case ("inputs", _, *_):
+                return f"The input {self._input_name(path)!r}"
+            case ("model", "connection" | "configuration", *_):
+                return "The model connection that the prompt describes"
+            case _:
+                return repr(".".join(map(str, path)))
+
+    def _input_name(self, path: KeyPath) -> object:
+        """The name of the input at or around a place, in both notations of `inputs`."""
+        inputs, key = self.document.data["inputs"], path[1]
+        if isinstance(inputs, list) and isinstance(key, int) and isinstance(inputs[key], Mapping):
+            return inputs[key].get("name", "")
+        return key
 
 
 def _with_data(document: PromptDocument, data: JsonObject, places: Places) -> PromptDocument:

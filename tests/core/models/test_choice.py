@@ -161,3 +161,18 @@ def test_of_an_untrusted_folder_no_variable_is_read() -> None:
     assert "not trusted, so the key" in choice.warning
     trusted = choose_connection(keyed, ALL, environment={})
     assert (trusted.connection.key, trusted.warning) == ("${env:AWS_KEY}", "")
+
+
+@pytest.mark.parametrize(
+    ("written", "trusted", "model"),
+    [
+        ("${env:DEPLOYMENT}", True, "m-9"),
+        ("${env:DEPLOYMENT}", False, "${env:DEPLOYMENT}"),
+        ("${env:NONE:m-3}", True, "m-3"),
+        ("${env:NONE}", True, "${env:NONE}"),
+    ],
+)
+def test_a_model_may_be_named_by_a_variable(written: str, trusted: bool, model: str) -> None:
+    wish = ModelDeclaration(id=written, connection={"kind": "reference", "name": "office"})
+    choice = choose_connection(wish, ALL, environment={"DEPLOYMENT": "m-9"}, trusted=trusted)
+    assert choice.declaration.id == model

@@ -220,3 +220,11 @@ def test_workers_of_one_machine_share_its_threads(
     assert servers.settings(choice).threads == threads
     named = replace(choice, connection=replace(connection, settings={"threads": 5}))
     assert servers.settings(named).threads == 5
+
+
+def test_a_model_whose_variable_is_not_set_is_not_asked_for() -> None:
+    """The reference itself was sent as the model's name."""
+    office = Connection("office", "compatible", base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(ModelError, match=r"\$\{env:DEPLOYMENT\}") as caught:
+        open_model(choice(office, "${env:DEPLOYMENT}"), secrets=SECRETS)
+    assert caught.value.kind == "no-model"

@@ -19,6 +19,7 @@ from studio.core.prompty.reference_values import (
     whole_reference,
 )
 from studio.core.prompty.references import resolve_document
+from studio.core.text.values import Json
 
 FRONT = "---\ntemplate: {{parser: {{kind: {kind}}}}}\n{rest}---\n{body}"
 
@@ -182,6 +183,62 @@ def test_preview_never_looks_a_secret_up() -> None:
     ]
     untrusted = ReferenceContext(environment={"KEY": "very secret"}, trusted=False)
     assert prepare(document, {}, references=untrusted, preview=True).problems == ()
+
+
+MODEL_OF_ITS_OWN = """model:
+  id: ${env:DEPLOYMENT}
+  connection: {endpoint: '${env:ENDPOINT}', apiKey: '${env:KEY}'}
+  options: {temperature: '${env:HEAT}'}
+"""
+
+
+def test_a_run_looks_up_only_what_its_messages_need() -> None:
+    """The model that is opened looks its connection up, where it is used at all (author 2)."""
+    rest = MODEL_OF_ITS_OWN + "inputs:\n  who: {kind: string, default: '${env:WHO}'}\n"
+    document = parse(FRONT.format(kind="prompty", rest=rest, body="user:\nHi {{who}}"))
+    context = ReferenceContext(environment={})
+    assert prepare(document, {"who": "Ann"}, references=context).problems == ()
+    (problem,) = prepare(document, {}, references=context).problems
+    assert problem.code == "env-not-set"
+    assert "'WHO'" in problem.message
+    assert problem.message.endswith("The input 'who' needs it.")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "given", "is_refused"),
+    [
+        ("inputs:\n  - {name: who, default: '${env:WHO}'}\n", {}, True),
+        ("inputs:\n  - {name: who, default: '${env:WHO}'}\n", {"who": "Ann"}, False),
+        ("inputs:\n  who: ${env:WHO}\n", {}, True),
+        ("inputs:\n  who: ${env:WHO}\n", {"who": "Ann"}, False),
+        ("inputs:\n  who: {default: Bob, sample: '${env:WHO}'}\n", {}, False),
+        ("inputs: ${file:none.json}\n", {"who": "Ann"}, True),
+        ("tools: ${file:none.json}\n", {"who": "Ann"}, True),
+        ("model: {connection: '${file:none.json}'}\n", {"who": "Ann"}, False),
+    ],
+)
+def test_what_is_needed(
+    inputs: str, given: dict[str, Json], is_refused: bool, tmp_path: Path
+) -> None:
+    document = parse(FRONT.format(kind="prompty", rest=inputs, body="user:\nHi {{who}}"))
+    context = ReferenceContext(tmp_path, environment={})
+    problems = prepare(document, given, references=context).problems
+    assert any(item.code in ("env-not-set", "file-missing") for item in problems) is is_refused
+
+
+def test_the_preview_says_what_needs_a_variable() -> None:
+    document = parse(FRONT.format(kind="prompty", rest=MODEL_OF_ITS_OWN, body="user:\nHi"))
+    problems = prepare(
+        document, {}, references=ReferenceContext(environment={}), preview=True
+    ).problems
+    assert [item.message for item in problems] == [
+        "Environment variable 'DEPLOYMENT' not set. 'model.id' needs it.",
+        "Environment variable 'ENDPOINT' not set. "
+        "The model connection that the prompt describes needs it.",
+        "Environment variable 'KEY' not set. "
+        "The model connection that the prompt describes needs it.",
+        "Environment variable 'HEAT' not set. 'model.options.temperature' needs it.",
+    ]
 
 
 def test_dotenv_never_overrides_the_environment(
