@@ -18,17 +18,9 @@ from studio.core.prompty.convert.whole import convert, prove
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
+from studio.core.prompty.readable import first_unreadable
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.problem import apply_edits
-
-_UNREADABLE = (
-    "yaml-syntax",
-    "yaml-portable",
-    "front-matter-open",
-    "front-matter-not-mapping",
-    "file-too-large",
-)
-"""Problems with which nobody knows what a conversion would lose."""
 
 
 def add_convert(parser: argparse.ArgumentParser) -> None:
@@ -57,11 +49,11 @@ def add_fmt(parser: argparse.ArgumentParser) -> None:
 
 def _convert(options: argparse.Namespace) -> int:
     document = _load_exactly(options.file)
-    unreadable = [item for item in document.problems if item.code in _UNREADABLE]
-    if unreadable:
-        place = document.source.position(unreadable[0].span.start)
+    unreadable = first_unreadable(document)
+    if unreadable is not None:
+        place = document.source.position(unreadable.span.start)
         where = f"{options.file}:{place.line}:{place.column}"
-        tell(f"{where}: {unreadable[0].message}")
+        tell(f"{where}: {unreadable.message}")
         tell("prompt-studio: nothing was converted: fix this first")
         return PROBLEMS
     if options.protocol is not None:

@@ -62,6 +62,13 @@ def test_convert_touches_no_file_it_cannot_read(
     path.write_text("---\nname: [a,\n---\nuser:\nx\n", encoding="utf-8")
     assert run_command(["convert", "--to", "prompty", "--write", str(path)]) == PROBLEMS
     assert "broken.prompty:2:10: " in capsys.readouterr().err
+    tabbed = (
+        "---\ninputs:\n\tcity:\n\t\ttype: string\nmodel:\n  api: chat\n---\nsystem:\n{{city}}\n"
+    )
+    path.write_text(tabbed, encoding="utf-8")
+    assert run_command(["convert", "--to", "prompty", "--write", str(path)]) == PROBLEMS
+    assert "broken.prompty:3:1: " in capsys.readouterr().err
+    assert path.read_text(encoding="utf-8") == tabbed
     path.write_bytes(b"user:\n\xff\n")
     assert run_command(["convert", "--to", "prompty", "--write", str(path)]) == USAGE
     assert path.read_bytes() == b"user:\n\xff\n"

@@ -22,6 +22,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
 from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.prepare import Prepared, prepare
+from studio.core.prompty.readable import hides_text
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
@@ -33,17 +34,6 @@ from studio.core.tools.document import declared_tools
 from studio.core.wire.request import provider_of
 
 _tr = partial(translate, "PreviewBuild")
-
-_UNREADABLE = frozenset(
-    {
-        "yaml-syntax",
-        "yaml-portable",
-        "yaml-tab",
-        "yaml-character",
-        "front-matter-open",
-        "front-matter-not-mapping",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,18 +228,9 @@ _LATER = frozenset({"history", "agent_scratchpad"})
 
 def _blockers(document: PromptDocument, prepared: Prepared) -> tuple[Problem, ...]:
     """Errors after which the messages are not what the author means."""
-    unreadable = _front_matter_errors(document)
+    unreadable = filter(hides_text, document.problems)
     rendering = [item for item in prepared.rendering.problems if item.severity == "error"]
     return (*unreadable, *rendering)
-
-
-def _front_matter_errors(document: PromptDocument) -> tuple[Problem, ...]:
-    """Faults after which a part of the front matter is not there, so that values are missing."""
-    return tuple(
-        problem
-        for problem in document.problems
-        if problem.severity == "error" and problem.code in _UNREADABLE
-    )
 
 
 def with_tokens(preview: Preview, tokens: ConversationTokens) -> Preview:

@@ -27,6 +27,7 @@ from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.messages import Message, Role, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
+from studio.core.prompty.readable import first_unreadable
 from studio.core.prompty.reference_values import (
     ReferenceContext,
     UnresolvedReference,
@@ -78,15 +79,6 @@ _LINE = re.compile(
 def all_suffixes() -> tuple[str, ...]:
     """The endings that the studio and its importers read, with those of plug-ins."""
     return tuple(dict.fromkeys((*SUFFIXES, *importer_suffixes())))
-
-
-_BROKEN = (
-    "yaml-syntax",
-    "yaml-portable",
-    "front-matter-open",
-    "front-matter-not-mapping",
-    "file-too-large",
-)
 
 
 def import_file(path: Path, choose: int = 0) -> Imported:
@@ -209,7 +201,7 @@ def _has_front_matter(text: str) -> bool:
 def _prompt_file(text: str, path: Path | None) -> Imported:
     """Prompty 2 and sections stay byte for byte; Prompty 1 is converted."""
     document = parse(text, path)
-    broken = next((item for item in document.problems if item.code in _BROKEN), None)
+    broken = first_unreadable(document)
     if broken is not None:
         line = document.source.position(broken.span.start).line
         raise ImportFailure(f"Line {line}: {broken.message}")

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 
 from studio.core.prompty.checks.markers import tidy_marker
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.readable import first_unreadable
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
 _TRAILING = re.compile(r"(?<![ \t])[ \t]+(?=\r?\n|\Z)")
-
-_UNREADABLE = ("yaml-", "front-matter-", "file-")
 
 Tidy = Callable[[PromptDocument], Iterator[TextEdit]]
 """One kind of tidying."""
@@ -21,8 +20,8 @@ Tidy = Callable[[PromptDocument], Iterator[TextEdit]]
 def tidy_edits(document: PromptDocument) -> tuple[TextEdit, ...]:
     """Safe edits: the messages and the front matter's values are the same after them."""
     found: list[TextEdit] = []
-    if any(problem.code.startswith(_UNREADABLE) for problem in document.problems):
-        return ()  # what the author means is not known
+    if first_unreadable(document) is not None:
+        return ()
     for tidy in TIDIES:
         found += tidy(document)
     kept: list[TextEdit] = []

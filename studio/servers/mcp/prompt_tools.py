@@ -109,6 +109,9 @@ def _add_convert(server: MCPServer, folder: ServedFolder) -> None:
         document = folder.document(file)
         beside = document.source.path.parent if document.source.path else folder.root
         made = convert_document(document, to, ReferenceContext(beside, environment={}))
+        if made.refusal is not None:
+            line = document.source.position(made.refusal.span.start).line
+            raise ToolError(f"Nothing was converted, fix line {line} first: {made.refusal.message}")
         if write and made.losses:
             raise ToolError(f"Nothing was written, for it would lose: {' '.join(made.losses)}")
         if write:

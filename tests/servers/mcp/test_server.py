@@ -189,6 +189,15 @@ async def test_nothing_outside_of_the_folder_is_touched(folder: Path, tmp_path: 
     assert "outside" in text or "no target" in text
 
 
+async def test_a_file_that_cannot_be_read_is_not_converted(folder: Path) -> None:
+    text = "---\ninputs:\n  city: [\nmodel:\n  api: chat\n---\nsystem:\nHello {{city}}.\n"
+    (folder / "broken.prompty").write_text(text, encoding="utf-8")
+    async with beside(folder, Person()) as client:
+        said = await refusal(client, "convert", file="broken.prompty", to="prompty", write=True)
+    assert "Nothing was converted, fix line " in said
+    assert (folder / "broken.prompty").read_text(encoding="utf-8") == text
+
+
 async def test_an_untrusted_folder_reads_no_key_and_no_variable(
     folder: Path, user_home: Path, server: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.readable import hides_text
 from studio.core.prompty.reference_values import NOT_TRUSTED
 from studio.core.text.problem import Problem
 
-_BROKEN_FRONT = frozenset({"yaml-tab", "yaml-syntax", "front-matter-open", "front-matter-late"})
 _OF_FRONT = frozenset({
     "duplicate-key", "default-kind", "front-matter-not-mapping", "invalid-value",
     "tool-without-dash",
@@ -26,10 +26,14 @@ def without_echoes(document: PromptDocument, problems: Iterable[Problem]) -> lis
     found = list(problems)
     front = document.front_matter
     broken = min(
-        (each.span.start for each in found
-         if each.code in _BROKEN_FRONT and (front is None or each.span.start <= front.end)),
+        (
+            each.span.start
+            for each in found
+            if (hides_text(each) and each.code not in _OF_FRONT) or each.code == "front-matter-late"
+            if front is None or each.span.start <= front.end
+        ),
         default=None,
-    )  # fmt: skip
+    )
     no_names = broken is not None or any(
         each.code == "unknown-key" and any(edit.text == "inputs" for fix in each.fixes
                                            for edit in fix.edits)

@@ -27,11 +27,12 @@ from studio.core.prompty.convert.runtime import (
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.parameters import parameters_as_variables
-from studio.core.prompty.parse import MAX_TEXT, parse
+from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
+from studio.core.prompty.readable import first_unreadable, hides_text
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import messages_to_json
-from studio.core.text.problem import TextEdit
+from studio.core.text.problem import Problem, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -61,11 +62,14 @@ class Conversion:
     of_messages: tuple[str, ...] = ()
     """Those of the notes and losses that speak of the messages of a preview."""
 
+    refusal: Problem | None = None
+    """Why nothing was converted: a part of the file could not be read."""
+
 
 def convert(
     document: PromptDocument, to: Dialect, references: ReferenceContext | None = None
 ) -> Conversion:
-    """Convert a document to another dialect.
+    """Convert a document to another dialect; one that was not read whole stays as it is.
 
     Args:
         document: As `parse` gave it.
@@ -74,8 +78,10 @@ def convert(
             None: no file is read, so nothing of them can be compared either.
     """
     old = document.source.text
-    if len(old) > MAX_TEXT:
-        return Conversion((), old, ("the file is too large to be read; it stays as it is",), True)
+    refusal = first_unreadable(document)
+    if refusal is not None:
+        lost = f"nothing was converted: {refusal.message}"
+        return Conversion((), old, (), same_messages=False, losses=(lost,), refusal=refusal)
     draft = ConversionDraft(old)
     before = document
     if document.parameters and to != "section" and document.dialect == "section":
@@ -139,11 +145,9 @@ def _proven(
     values: dict[str, Json] = {
         item.name: item.name for item in before.parameters if before.input(item.name) is None
     }
-    broken = {"yaml-syntax", "yaml-portable", "yaml-tab", "duplicate-key"}
+    known = {problem.code for problem in before.problems}
     for problem in after.problems:
-        if problem.code in broken and not any(
-            item.code == problem.code for item in before.problems
-        ):
+        if problem.code not in known and (hides_text(problem) or problem.code == "duplicate-key"):
             draft.losses.append(f"the front matter would not be read: {problem.message}")
     pair = Compared(
         prepare(before, values, references=context, preview=True),

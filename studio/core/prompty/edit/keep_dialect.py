@@ -21,6 +21,7 @@ from studio.core.prompty.dialect import (
 from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import write_scalar
+from studio.core.prompty.readable import first_unreadable
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits, sort_edits
 from studio.core.text.span import Span
 
@@ -38,9 +39,6 @@ _DECIDES = re.compile(
 _BLANK = "\ufeff \t\r\n\f\v"
 _FENCE = re.compile("```|~~~")
 _KIND = ("template", "parser", "kind")
-_UNREADABLE = frozenset(
-    {"yaml-syntax", "yaml-tab", "yaml-character", "front-matter-open", "front-matter-not-mapping"}
-)
 
 
 def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tuple[TextEdit, ...]:
@@ -117,7 +115,7 @@ def _is_known(document: PromptDocument, problems: Iterable[Problem]) -> bool:
 
     A second `template` beside a misspelled one would be a key too many once both are right.
     """
-    return not any(problem.code in _UNREADABLE for problem in document.problems) and not any(
+    return first_unreadable(document) is None and not any(
         problem.code == "unknown-key" and edit.text == "template"
         for problem in problems
         for fix in problem.fixes

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from studio.core.prompty.convert.whole import convert, line_edits
+from studio.core.prompty.document import Dialect
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
@@ -207,7 +208,32 @@ def test_a_file_too_large_to_read_is_not_converted() -> None:
     text = "---\n" + "a: b\n" * 1_000_001
     conversion = convert(parse(text), "prompty")
     assert (conversion.edits, conversion.text) == ((), text)
-    assert conversion.notes
+    assert conversion.refusal is not None
+
+
+@pytest.mark.parametrize("to", ["prompty", "section", "legacy"])
+@pytest.mark.parametrize(
+    "front",
+    [
+        "name: Trip\ninputs:\n\tcity:\n\t\ttype: string\nmodel:\n  api: chat",
+        "name: Trip\ninputs:\n\tcity:\n\t\tkind: string",
+        "name: a\x01b\nmodel:\n  api: chat",
+        "name: [x\nmodel:\n  api: chat",
+        "- a\n- b",
+        "model: &a\n  api: *b",
+        "? [a]\n: b\nmodel:\n  api: chat",
+        "key: " + "[" * 200 + "]" * 200,
+    ],
+)
+def test_a_file_that_is_not_read_whole_is_never_changed(front: str, to: Dialect) -> None:
+    text = f"---\n{front}\n---\nsystem:\nHello {{{{city}}}}.\n"
+    document = parse(text)
+    conversion = convert(document, to)
+    assert (conversion.edits, conversion.text) == ((), text)
+    assert conversion.refusal in document.problems
+    assert conversion.losses
+    assert not conversion.same_messages
+    assert tidy_edits(document) == ()
 
 
 def test_loops_of_tools_stay_in_the_body() -> None:
