@@ -24,6 +24,7 @@ from studio.core.prompty.references import resolve_document, resolve_rendering
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates import render_template
 from studio.core.prompty.templates.faults import SYNTAX, VALUE
+from studio.core.prompty.templates.unread import UnreadText
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -75,6 +76,7 @@ def prepare(
         document, found = resolve_document(document, given, preview=preview, given=wanted)
         problems += found
         values, samples, missing = _values(document, inputs, preview=preview)
+        values = {**values, **_unread(values, inputs)}
         references = parameter_values(document, values, references)  # of resolved inputs
     problems += missing
     look_up = LookUp(references, preview) if references is not None else None
@@ -157,6 +159,18 @@ def _values(
         return *preview_inputs(document, inputs), ()
     values, missing = resolve_inputs(document, inputs)
     return values, frozenset(), missing
+
+
+def _unread(values: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the declared values that are still files: a template must not take them for texts."""
+    return {
+        name: UnreadText(value)
+        for name, value in values.items()
+        if isinstance(value, str)
+        and name not in given
+        and (reference := whole_reference(value)) is not None
+        and reference.protocol == "file"
+    }
 
 
 def render_body(document: PromptDocument, values: Mapping[str, Json]) -> Rendering:

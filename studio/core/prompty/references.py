@@ -186,6 +186,8 @@ class _Resolver:
         match path:
             case ("inputs", _, *_):
                 return f"The input {self._input_name(path)!r}"
+            case ("sample", name, *_):
+                return f"The input {name!r}"
             case ("model", "connection" | "configuration", *_):
                 return "The model connection that the prompt describes"
             case _:

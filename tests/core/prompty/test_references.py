@@ -185,6 +185,20 @@ def test_preview_never_looks_a_secret_up() -> None:
     assert prepare(document, {}, references=untrusted, preview=True).problems == ()
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+def test_an_unread_file_is_no_text_whose_fields_are_missing(tmp_path: Path, trusted: bool) -> None:
+    """Before trust a loop went over the letters of the reference (author 11)."""
+    (tmp_path / "products.json").write_text('[{"title": "Tent"}]', encoding="utf-8")
+    body = "user:\n{% for item in products %}{{ item.title }}{% endfor %}"
+    rest = "sample:\n  products: ${file:products.json}\n"
+    document = parse(f"---\nname: x\n{rest}---\n{body}")
+    context = ReferenceContext(tmp_path, environment={}, trusted=trusted)
+    prepared = prepare(document, {}, references=context, preview=True)
+    shown = "Tent" if trusted else "${file:products.json}"
+    assert prepared.messages.messages[0].text == shown
+    assert [item.code for item in prepared.problems] == ([] if trusted else [NOT_TRUSTED])
+
+
 MODEL_OF_ITS_OWN = """model:
   id: ${env:DEPLOYMENT}
   connection: {endpoint: '${env:ENDPOINT}', apiKey: '${env:KEY}'}

@@ -59,6 +59,17 @@ def value_problem(message: str, span: Span) -> Problem:
     return Problem(VALUE, Severity.ERROR, _sentence(message), span)
 
 
+def key_problem(name: str, mapping: str, field: str, span: Span) -> Problem:
+    """A loop over an object gives its keys, which have no fields."""
+    return Problem(
+        VALUE,
+        Severity.WARNING,
+        f"{name!r} is a text (a key of {mapping!r}) and has no field {field!r}, so nothing is put "
+        f"in; loop over a list, or over {mapping}.values().",
+        span,
+    )
+
+
 def unsupported_problem(message: str, span: Span) -> Problem:
     """A construct that a prompt file cannot have."""
     return Problem(UNSUPPORTED, Severity.ERROR, message, span)

@@ -6,7 +6,8 @@ import pytest
 
 from studio.core.prompty.rendering import Rendering
 from studio.core.prompty.templates import find_variables, render_template
-from studio.core.text.problem import apply_edits
+from studio.core.prompty.templates.unread import UnreadText
+from studio.core.text.problem import Severity, apply_edits
 from studio.core.text.span import Span
 
 _OFFSET = 1_000
@@ -292,6 +293,40 @@ def test_what_cannot_be_worked_out_is_placed_and_the_rest_renders(template: str,
     assert [problem.code for problem in rendering.problems] == ["template-value"]
     assert part in rendering.problems[0].message
     assert template[rendering.problems[0].span.start - _OFFSET] == "{"
+
+
+def test_a_loop_over_an_object_gives_keys_which_have_no_fields() -> None:
+    """Plain Jinja prints nothing for `id`, and for `title` a method of Python (author 11)."""
+    template = "{% for item in doc.all %}{{ item }}:{{ item.title }}{{ item.id }};{% endfor %}"
+    rendering = _render(template, doc={"all": {"a": {"title": "A"}, "b": {"title": "B"}}})
+
+    assert rendering.text == "a:;b:;"
+    (problem,) = rendering.problems
+    assert problem.severity is Severity.WARNING
+    assert problem.message == (
+        "'item' is a text (a key of 'doc.all') and has no field 'title', so nothing is put in; "
+        "loop over a list, or over doc.all.values()."
+    )
+    assert template[problem.span.start - _OFFSET :].startswith("{{ item.title }}")
+
+
+def test_an_item_that_a_key_leads_to_has_its_fields() -> None:
+    template = "{% for item in doc %}{% set item = doc[item] %}{{ item.title }}{% endfor %}"
+    rendering = _render(template, doc={"a": {"title": "A"}})
+    assert (rendering.text, rendering.problems) == ("A", ())
+
+
+def test_a_method_of_a_text_is_no_field() -> None:
+    (problem,) = _render("{{ q.title }}", q="x").problems
+    assert problem.message == (
+        "A text has no field 'title'; title() with parentheses calls its function."
+    )
+
+
+def test_nothing_is_wrong_with_what_is_read_of_an_unread_value() -> None:
+    template = "{% for item in q %}{{ item.title }}{{ item['upper'].x }}{% endfor %}"
+    rendering = _render(template, q=UnreadText("${file:a.json}"))
+    assert (rendering.text, rendering.problems) == ("${file:a.json}" * 2, ())
 
 
 def test_a_problem_in_a_loop_is_reported_once() -> None:

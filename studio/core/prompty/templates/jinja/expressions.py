@@ -12,6 +12,7 @@ from jinja2.runtime import LoopContext
 from jinja2.utils import Cycler, Joiner
 
 from studio.core.prompty.templates.bounds import Budget
+from studio.core.prompty.templates.jinja.failures import no_field
 from studio.core.prompty.templates.jinja.sandbox import (
     PromptEnvironment,
     bounded_items,
@@ -20,6 +21,7 @@ from studio.core.prompty.templates.jinja.sandbox import (
 )
 from studio.core.prompty.templates.jinja.scope import Scope
 from studio.core.prompty.templates.jinja.value import Value
+from studio.core.prompty.templates.unread import UnreadText
 from studio.core.prompty.templates.writer import plain_text
 
 _BINARY: dict[type[nodes.Node], tuple[str, Callable[[Value, Value], Value]]] = {
@@ -175,6 +177,8 @@ class Expressions:
 
         Jinja looks for the method first, so `{{ order.items }}` prints a method there.
         """
+        if isinstance(target, UnreadText):
+            return target
         if isinstance(target, dict) and name in target:
             return target[name]
         return self._environment.getattr(target, name)
@@ -192,6 +196,8 @@ class Expressions:
             return ""
         if isinstance(value, list | tuple | dict | set):
             self._budget.expect_text(value)
+        elif isinstance(getattr(value, "__self__", None), str | list | tuple | dict):
+            raise TypeError(no_field(type(value.__self__).__name__, value.__name__))
         elif isinstance(value, Macro) or (callable(value) and not isinstance(value, Joiner)):
             raise TypeError("this is a function: call it with parentheses, or give it a value")
         elif hasattr(value, "__next__") or hasattr(value, "mapping"):
@@ -217,6 +223,8 @@ class Expressions:
 
     def _getitem(self, node: nodes.Getitem, scope: Scope) -> Value:
         target = self.value(node.node, scope)
+        if isinstance(target, UnreadText):
+            return target
         if isinstance(node.arg, nodes.Slice):
             return self._made(target[self.value(node.arg, scope)])
         return self._environment.getitem(target, self.value(node.arg, scope))

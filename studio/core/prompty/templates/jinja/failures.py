@@ -24,11 +24,11 @@ _COUNTS = frozenset(("length", "size", "len", "count"))
 
 _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"'(?P<kind>\w+) object' has no (?:attribute|element) '?(?P<name>[^']*?)'?"),
-     lambda found: _no_field(found["kind"], found["name"])),
+     lambda found: no_field(found["kind"], found["name"])),
     (re.compile(r"'(?P<kind>\w+)' object has no attribute '(?P<name>\w+)'"),
-     lambda found: _no_field(found["kind"], found["name"])),
+     lambda found: no_field(found["kind"], found["name"])),
     (re.compile(r"'?(?P<kind>None)'? has no (?:attribute|element) '?(?P<name>[^']*?)'?"),
-     lambda found: _no_field(found["kind"], found["name"])),
+     lambda found: no_field(found["kind"], found["name"])),
     (re.compile(r"'(?P<name>\w+)' is undefined"), lambda found: f"{found['name']!r} has no value"),
     (re.compile(r"(?:can only concatenate|must be str, not|unsupported operand type\(s\) for) .*"),
      lambda found: _cannot_combine(found[0])),
@@ -88,14 +88,16 @@ def _kind(name: str) -> str:
     return _KINDS.get(name, "this value")
 
 
-def _no_field(kind: str, name: str) -> str:
-    """`city.toUpperCase()`: what has no such field or method."""
+def no_field(kind: str, name: str) -> str:
+    """Return a sentence about a field or method that a value of a kind does not have."""
     what = _kind(kind)
     if name in _COUNTS:
         return f"{what} has no {name!r}; how long it is says the filter 'length'"
     if what == "nothing":
         return f"there is no value of which {name!r} could be read"
     known = [each for each in dir(_OF_TYPE.get(kind, object)) if not each.startswith("_")]
+    if name in known:
+        return f"{what} has no field {name!r}; {name}() with parentheses calls its function"
     near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
     meant = _OTHER_NAMES.get(name) or next(iter(near), "")
     if meant in known:

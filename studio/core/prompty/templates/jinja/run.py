@@ -12,6 +12,7 @@ from jinja2.runtime import LoopContext
 from studio.core.prompty.templates.bounds import BoundExceededError, Budget
 from studio.core.prompty.templates.faults import (
     FaultList,
+    key_problem,
     limit_problem,
     unsupported_problem,
     value_problem,
@@ -87,6 +88,13 @@ FAILURES = (
 """What working out an expression can raise: Jinja's own errors, and Python's for wrong values."""
 
 
+def _written(node: nodes.Node) -> str:
+    """Return a dotted name as it is written; another expression is called `it`."""
+    if isinstance(node, nodes.Getattr):
+        return f"{_written(node.node)}.{node.attr}"
+    return node.name if isinstance(node, nodes.Name) else "it"
+
+
 class Runner:
     """One rendering of one template."""
 
@@ -106,6 +114,7 @@ class Runner:
         self._expressions = Expressions(environment(), budget)
         self._depth = 0
         self._current = Span(0, 0)
+        self._read_keys: set[tuple[str, str]] = set()
         self._by_type: dict[type[Value], Callable[[Value, Scope], None]] = {
             nodes.Output: self._output,
             nodes.If: self._if,
@@ -183,8 +192,23 @@ class Runner:
         if len(path) == 1 and self._is_rich(path[0], source, scope):
             self._writer.rich(path[0], statement.span)
             return
+        if len(path) > 1 and self._is_key(path, statement.span, scope):
+            return
         value = self._expressions.path(path, scope)
         self._writer.value(self._expressions.text(value), statement.span, source)
+
+    def _is_key(self, path: tuple[str, ...], span: Span, scope: Scope) -> bool:
+        """Whether a field is read of a key of an object; the first time it is reported.
+
+        Jinja goes on there too: it prints nothing, or the method that texts have by the name.
+        """
+        mapping = scope.mapping_of(path[0])
+        if not mapping or not isinstance(scope.get(path[0], None), str):
+            return False
+        if (path[0], mapping) not in self._read_keys:
+            self._read_keys.add((path[0], mapping))
+            self._faults.add(key_problem(path[0], mapping, path[1], span))
+        return True
 
     def _is_rich(self, name: str, source: str | None, scope: Scope) -> bool:
         if name not in self._rich:
@@ -234,6 +258,8 @@ class Runner:
             ran = True
             self._budget.step()
             inner = Scope(scope)
+            if isinstance(value, dict) and isinstance(node.target, nodes.Name):
+                inner.key_of = (node.target.name, _written(node.iter))
             inner.set("loop", loop)
             self._bind(node.target, item, source, inner)
             self._body(node.body, inner)

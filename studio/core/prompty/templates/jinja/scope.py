@@ -14,12 +14,14 @@ _MISSING = object()
 class Scope:
     """One level of names; an inner scope reads the outer ones and writes only itself."""
 
-    __slots__ = ("outer", "sources", "values")
+    __slots__ = ("key_of", "outer", "sources", "values")
 
     def __init__(self, outer: Scope | None = None) -> None:
         self.outer = outer
         self.values: dict[str, Value] = {}
         self.sources: dict[str, str] = {}
+        self.key_of: tuple[str, str] = ("", "")
+        """The name that a loop gives to keys of an object, and that object as it is written."""
 
     def set(self, name: str, value: Value, source: str | None = None) -> None:
         """Give a name a value that came from the input `source`, if from any."""
@@ -47,6 +49,13 @@ class Scope:
                 return scope.sources.get(name)
             scope = scope.outer
         return None
+
+    def mapping_of(self, name: str) -> str:
+        """Return the object that a name's value is a key of; empty where it is none."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.values:
+            scope = scope.outer
+        return scope.key_of[1] if scope is not None and scope.key_of[0] == name else ""
 
     def source_of(self, expression: nodes.Node | None) -> str | None:
         """The first input whose value goes into an expression."""
