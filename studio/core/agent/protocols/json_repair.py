@@ -35,7 +35,8 @@ _TITLES = {
     "unquoted": "quote the bare words",
     "missing_comma": "add the missing comma",
     "missing_colon": "add the missing colon",
-    "bad_escape": "remove the wrong backslash",
+    "bad_escape": "double the wrong backslash",
+    "escaped_quote": "remove the backslash before a quote",
     "raw_breaks": "escape the line breaks",
     "text_before_json": "drop the text before the JSON",
     "text_after_json": "drop the text after the JSON",
@@ -75,25 +76,18 @@ def repair_object(text: str, start: int) -> RepairedObject | None:
     """Read the object that begins at `start`, forgiving the common slips.
 
     Returns:
-        None where the text is cut, too long, nested deeper than 100, or not to be understood.
+        None where the text is cut, too long, nested deeper than 100, or ambiguous.
     """
     if len(text) - start > LARGEST:
         return None
     reader = _Reader(text, start)
-    try:
-        value = reader.value(0)
-    except (_Cut, _Hopeless):
-        return None
-    return RepairedObject(value, reader.at, tuple(dict.fromkeys(reader.names)))
+    read = reader.read()
+    return read and RepairedObject(*read, tuple(dict.fromkeys(reader.names)))
 
 
 def read_value(text: str, start: int) -> tuple[Json, int] | None:
-    """A value that stands somewhere in a text, forgiving as above, and where it ends."""
-    reader = _Reader(text, start)
-    try:
-        return reader.value(0), reader.at
-    except (_Cut, _Hopeless):
-        return None
+    """Read the value that begins at `start`, forgiving as above; return it and its end."""
+    return _Reader(text, start).read()
 
 
 def ends_inside(text: str, start: int) -> bool:
@@ -168,6 +162,17 @@ class _Reader:
         self._text = text
         self.at = start
         self.names: list[str] = []
+        self.has_escape = False
+
+    def read(self) -> tuple[Json, int] | None:
+        """Return the value and its end; None where the text is cut or ambiguous."""
+        try:
+            value = self.value(0)
+        except (_Cut, _Hopeless):
+            return None
+        # Beside a wrong escape a right one may be meant as text: the tab in `C:\\Users\\tom`.
+        is_ambiguous = self.has_escape and "bad_escape" in self.names
+        return None if is_ambiguous else (value, self.at)
 
     def value(self, depth: int) -> Json:
         if depth > _DEEPEST:
@@ -254,7 +259,7 @@ class _Reader:
         while self.at < len(text):
             char = text[self.at]
             if char == "\\":
-                made.append(self._escape())
+                made.append(self._escape(closer))
                 continue
             self.at += 1
             if char == closer and (quote != "'" or _AFTER_SINGLE.match(text, self.at)):
@@ -264,23 +269,27 @@ class _Reader:
             made.append(char)
         raise _Cut
 
-    def _escape(self) -> str:
+    def _escape(self, closer: str) -> str:
+        """Read an escape; a backslash that begins none is kept, as in a regular expression."""
         text = self._text
         if self.at + 1 >= len(text):
             raise _Cut
         char = text[self.at + 1]
+        if char not in ('"', "\\", "/", "u", "'", closer, *_ESCAPES):
+            self.names.append("bad_escape")
+            self.at += 1
+            return "\\"
+        self.has_escape |= char != '"'
+        self.at += 2
         if char == "u":
-            code = text[self.at + 2 : self.at + 6]
+            code = text[self.at : self.at + 4]
             if not re.fullmatch(r"[0-9a-fA-F]{4}", code):
                 raise _Hopeless
-            self.at += 6
+            self.at += 4
             return chr(int(code, 16))
-        self.at += 2
-        if char in _ESCAPES:
-            return _ESCAPES[char]
-        if char not in '"\\/':
-            self.names.append("bad_escape")
-        return char
+        if char not in ('"', "\\", "/", *_ESCAPES):
+            self.names.append("escaped_quote")
+        return _ESCAPES.get(char, char)
 
     def _bare_key(self) -> str:
         found = re.compile(r"[^\W\d]\w*").match(self._text, self.at)

@@ -117,7 +117,11 @@ def test_a_label_within_a_line_is_text(word):
         ('{"query" "a" "n": 1}', "missing_colon+missing_comma", '{"query": "a", "n": 1}'),
         ('{"query": None}', "python_words", '{"query": null}'),
         ("{“query”: “a”}", "smart_quotes", '{"query": "a"}'),
-        ('{"query": "a\\_b"}', "bad_escape", '{"query": "a_b"}'),
+        (r'{"query": "\d+\.\d"}', "bad_escape", r'{"query": "\\d+\\.\\d"}'),
+        (r'{"query": "say \"\d\""}', "bad_escape", r'{"query": "say \"\\d\""}'),
+        (r'{"query": "\u006e",}', "trailing_comma", '{"query": "n"}'),
+        (r'{"query": "it\'s"}', "escaped_quote", '{"query": "it\'s"}'),
+        (r"{'query': 'it\'s'}", "single_quotes+escaped_quote", '{"query": "it\'s"}'),
         ('{"query": "a" /* why */, "n": 1,}', "comments+trailing_comma", '{"query": "a", "n": 1}'),
         ('** {"query": "a"}', "text_before_json", '{"query": "a"}'),
     ],
@@ -128,6 +132,20 @@ def test_a_repair_is_offered_and_not_made(args, name, after):
     assert (reading.code, reading.tool) == ("bad_args", "search")
     assert (reading.repairs[0].name, reading.repairs[0].after) == (name, after)
     assert reading.repairs[0].before == args
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        r'{"query": "C:\Users\tom\notes.txt"}',
+        r'{"query": "C:\dir", "other": "C:\new"}',
+        r'{"query": "\\server\share"}',
+    ],
+)
+def test_a_wrong_escape_beside_a_right_one_gets_no_repair(args):
+    reading = read(f"Thought: t\nAction: search\nArgs: {args}")
+    assert isinstance(reading, FormatError)
+    assert (reading.code, reading.repairs) == ("bad_args", ())
 
 
 @pytest.mark.parametrize(
