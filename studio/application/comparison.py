@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Literal, TypeAlias
 
+from studio.core.text.diff import changes, common_ends
 from studio.core.text.span import Span
 
 LineKind: TypeAlias = Literal["same", "added", "removed", "gap"]
-Opcode: TypeAlias = tuple[str, int, int, int, int]
-"""What became of some lines, as `difflib` says it: kind, first and end before, first and end."""
 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 _AROUND = 3
 _MOST_ROWS = 5000
-_EXACT = 2000
-"""Lines of both texts up to which lines that come often are searched too: 0.1 s at the worst."""
-
 _LONGEST_LINE = 2000
 _MOST_PAIRS = 500
 """Lines of a changed stretch whose words are compared: where more changed, they say little."""
@@ -93,7 +88,7 @@ def compare_texts(
         return ()
     old, new = lines_of(before), lines_of(after)
     rows: list[TextRow] = []
-    for kind, a, b, c, d in changed_lines(old, new):
+    for kind, a, b, c, d in changes(old, new):
         if kind == "equal" and whole:
             rows += [_same(line, c + number) for number, line in enumerate(new[c:d])]
         elif kind == "equal":
@@ -112,34 +107,10 @@ def lines_of(text: str) -> list[str]:
     return text.split("\n") if text else []
 
 
-def changed_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Opcode]:
-    """What became of the lines of a text; what both begin and end with is not searched."""
-    start, end = _in_common(old, new)
-    if start:
-        yield "equal", 0, start, 0, start
-    inner = old[start : len(old) - end], new[start : len(new) - end]
-    is_long = len(inner[0]) + len(inner[1]) > _EXACT
-    for kind, a, b, c, d in SequenceMatcher(None, *inner, autojunk=is_long).get_opcodes():
-        yield kind, a + start, b + start, c + start, d + start
-    if end:
-        yield "equal", len(old) - end, len(old), len(new) - end, len(new)
-
-
 def changed_words(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     """Two lists of words in stretches: what stood there, what stands there, and if it changed."""
-    for kind, a, b, c, d in changed_lines(before, after):
+    for kind, a, b, c, d in changes(before, after):
         yield "".join(before[a:b]), "".join(after[c:d]), kind != "equal"
-
-
-def _in_common(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """How many items both begin with, and end with."""
-    start, shorter = 0, min(len(old), len(new))
-    while start < shorter and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < shorter - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    return start, end
 
 
 def _same(line: str, index: int) -> TextRow:
@@ -164,7 +135,7 @@ def _changed(old: Sequence[str], new: Sequence[str], first: int, second: int) ->
     pairs, room = [], _MOST_WORK
     for was, now in zip(old[:_MOST_PAIRS], new, strict=False):
         words = _WORD.findall(was[:_LONGEST_LINE]), _WORD.findall(now[:_LONGEST_LINE])
-        same = sum(_in_common(*words))
+        same = sum(common_ends(*words))
         room -= (len(words[0]) - same) * (len(words[1]) - same)
         if room < 0:
             break

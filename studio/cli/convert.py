@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import sys
 from pathlib import Path
 from typing import get_args
@@ -20,6 +19,7 @@ from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
 from studio.core.prompty.readable import first_unreadable
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.diff import unified_diff
 from studio.core.text.problem import apply_edits
 
 
@@ -91,7 +91,7 @@ def _convert_protocol(options: argparse.Namespace, document: PromptDocument) -> 
 def _put(options: argparse.Namespace, old: str, new: str) -> None:
     """Show the difference, write the file, or print the text, as was asked."""
     if options.diff:
-        sys.stdout.write(_difference(options.file, old, new))
+        sys.stdout.write(unified_diff(old, new, str(options.file)))
     elif options.write or options.out is not None:
         _write(options.out or options.file, new)
     else:
@@ -109,7 +109,7 @@ def _fmt(options: argparse.Namespace) -> int:
             continue
         changed += 1
         if options.diff:
-            sys.stdout.write(_difference(path, old, tidy))
+            sys.stdout.write(unified_diff(old, tidy, str(path)))
         elif is_dry:
             tell(f"{path}: not tidy")
         else:
@@ -133,13 +133,3 @@ def _write(path: Path, text: str) -> None:
         write_atomically(path, text)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
-
-
-def _difference(path: Path, old: str, new: str) -> str:
-    """A unified diff; a last line without an end is told as `diff` tells it."""
-    lines = difflib.unified_diff(
-        old.splitlines(keepends=True), new.splitlines(keepends=True), str(path), str(path)
-    )
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.application.comparison import changed_lines, compare_texts
+from studio.application.comparison import compare_texts
+from studio.core.text.diff import changes
 
 
 def test_the_words_that_differ_are_marked() -> None:
@@ -65,7 +66,7 @@ def test_every_line_comes_out_whole(before: str, after: str) -> None:
 def test_the_changes_lead_from_one_text_to_the_other(old: list[str], new: list[str]) -> None:
     left: list[str] = []
     right: list[str] = []
-    for kind, a, b, c, d in changed_lines(old, new):
+    for kind, a, b, c, d in changes(old, new):
         left += old[a:b]
         right += new[c:d]
         assert (old[a:b] == new[c:d]) == (kind == "equal")

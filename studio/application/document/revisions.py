@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from studio.application.comparison import changed_lines
 from studio.application.document.files import FileError, decode, read_file
 from studio.core.search_files import files_of
+from studio.core.text.diff import changes
 
 _SECONDS = 10
 _MOST_REVISIONS = 100
@@ -131,7 +131,7 @@ def line_changes(before: str, after: str) -> dict[int, LineChange]:
     """What became of the lines of a text, from 0."""
     old, new = before.split("\n"), after.split("\n")
     found: dict[int, LineChange] = {}
-    for kind, _, _, first, last in changed_lines(old, new):
+    for kind, _, _, first, last in changes(old, new):
         if kind == "delete":
             found.setdefault(min(first, len(new) - 1), "removed")
         elif kind != "equal":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +21,7 @@ from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.reference_values import references_beside
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.diff import unified_diff
 from studio.core.text.problem import Fix, Problem, TextEdit
 from studio.core.text.values import Json, JsonObject
 
@@ -108,11 +107,7 @@ class Difference:
     @property
     def text(self) -> str:
         """A unified diff without the names of files."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True), self.after.splitlines(keepends=True)
-        )
-        shown = itertools.islice(lines, 2, None)
-        return "".join(line if line.endswith("\n") else f"{line}\n" for line in shown)
+        return unified_diff(self.before, self.after)
 
 
 def difference(result: ExportResult, path: Path | None) -> Difference:

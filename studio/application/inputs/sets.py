@@ -19,9 +19,10 @@ from studio.application.words import translate
 from studio.core.export.write import write_atomically
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value, write_scalar
-from studio.core.prompty.edit.keep_dialect import difference, keeping_dialect
+from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
@@ -262,7 +263,7 @@ def sample_edits(document: PromptDocument, values: Mapping[str, Json]) -> Sample
             left_out.append(name)
         else:
             newest = changed
-    return SampleEdits(difference(text, newest.source.text), tuple(left_out))
+    return SampleEdits(smallest_edit(text, newest.source.text), tuple(left_out))
 
 
 def _with_sample(document: PromptDocument, name: str, value: Json) -> PromptDocument | None:

@@ -14,6 +14,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.prompty.rendering import Segment
+from studio.core.text.diff import common_ends
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 
@@ -160,16 +161,7 @@ def cut_runs(runs: Iterable[TextRun], characters: int, lines: int) -> tuple[Text
 
 def same_ends(old: Sequence[CardData], new: Sequence[CardData]) -> tuple[int, int]:
     """How many cards at the start, and how many at the end, look as they did."""
-    before = [card.look for card in old]
-    after = [card.look for card in new]
-    limit = min(len(before), len(after))
-    head = 0
-    while head < limit and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < limit - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    return head, tail
+    return common_ends([card.look for card in old], [card.look for card in new])
 
 
 def _run(segment: Segment, warned: Mapping[Span, str]) -> TextRun:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
+from studio.core.text.diff import changes
 from studio.core.text.values import Json
 
 _tr = partial(translate, "PreviewDiff")
@@ -162,7 +162,7 @@ def _changes(
     new = [message_as_text(item) for item in after]
     parts: list[ComparedPart] = []
     same = len(after)
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, a, b, c, d in changes(old, new):
         if kind == "equal":
             continue
         same -= d - c

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
-from studio.application.comparison import changed_lines
 from studio.application.run.text import Block, Blocks, Piece
 from studio.application.run.words import plural
 from studio.application.words import translate
 from studio.core.agent.values.persistent_list import known_common_length
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
+from studio.core.text.diff import changes
 
 _tr = partial(translate, "RunMessages")
 
@@ -165,7 +165,7 @@ class _Writer:
         if len(before) + len(after) > _DIFF_LINES:
             self.added(new)
             return
-        for tag, i1, i2, j1, j2 in changed_lines(before, after):
+        for tag, i1, i2, j1, j2 in changes(before, after):
             if tag == "equal":
                 first, last = j1 == 0, j2 == len(after)
                 self._fold_or_show(after[j1:j2], 0 if first else _KEPT, 0 if last else _KEPT)

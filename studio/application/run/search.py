@@ -12,7 +12,7 @@ from studio.core.agent.loop.steps import messages_of
 from studio.core.agent.values.persistent_list import known_common_length
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
-from studio.core.text.common import common_start
+from studio.core.text.diff import common_start
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from studio.core.text.common import common_start
+from studio.core.text.diff import common_start
 from studio.core.text.values import Json
 
 MINIMUM = 400

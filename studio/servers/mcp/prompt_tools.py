@@ -3,7 +3,6 @@
 # The annotations are values: the SDK makes the schemas of them, and finds what is asked of the user
 # in them. As texts it could not look up the functions that ask.
 
-import difflib
 from typing import Annotated
 
 from mcp.server.mcpserver import Context, Elicit, MCPServer, Resolve
@@ -25,6 +24,7 @@ from studio.core.export.written_keys import make_checked
 from studio.core.prompty.convert.whole import convert as convert_document
 from studio.core.prompty.document import Dialect
 from studio.core.prompty.reference_values import ReferenceContext
+from studio.core.text.diff import unified_diff
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.request_tools import add_request_tools
 from studio.servers.mcp.served_folder import ServedFolder, checked_inputs
@@ -92,7 +92,7 @@ def _add_check(server: MCPServer, folder: ServedFolder) -> None:
             "file": name,
             "made": list(made),
             "written": bool(write and made),
-            "diff": _difference(name, before.source.text, after.source.text),
+            "diff": unified_diff(before.source.text, after.source.text, name),
             "text": after.source.text,
             "left": [finding_as_json(after, each, name) for each in after.problems],
         }
@@ -187,8 +187,3 @@ def _checked(folder: ServedFolder, file: str, text: str | None) -> list[CheckedF
 def _checked_one(folder: ServedFolder, file: str, text: str | None) -> CheckedFile:
     content = folder.text(file) if text is None else text
     return check_text(content, folder.path(file), folder.trust)
-
-
-def _difference(name: str, old: str, new: str) -> str:
-    lines = difflib.unified_diff(old.splitlines(True), new.splitlines(True), name, name)
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)

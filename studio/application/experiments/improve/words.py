@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from functools import partial
 
@@ -15,6 +14,7 @@ from studio.application.experiments.improve.values import (
 )
 from studio.application.words import translate
 from studio.core.experiments.statistics import shown_p, wilson
+from studio.core.text.diff import unified_diff
 
 _tr = partial(translate, "ImproveWords")
 
@@ -28,8 +28,7 @@ def improvement_diff(found: Improvement) -> list[str]:
 
 def section_diff(before: str, after: str) -> list[str]:
     """The same for any two texts of a section."""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=_CONTEXT)
-    return list(lines)[2:]
+    return unified_diff(f"{before}\n", f"{after}\n", context=_CONTEXT).splitlines()
 
 
 def improvement_sentences(found: Improvement) -> Iterator[str]:

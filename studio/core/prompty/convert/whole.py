@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.core.prompty.convert.body import convert_body, write_user_after_threads
@@ -32,12 +29,9 @@ from studio.core.prompty.prepare import prepare
 from studio.core.prompty.readable import first_unreadable, hides_text
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.shapes import messages_to_json
+from studio.core.text.diff import line_edits
 from studio.core.text.problem import Problem, TextEdit
-from studio.core.text.span import Span
 from studio.core.text.values import Json
-
-_CAREFUL = 40_000
-"""Pairs of lines up to which the fewest changes are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,75 +202,6 @@ def _without_stand_ins(
         before=prepare(before.document, given, references=context, preview=True),
         after=prepare(pair.after.document, given, references=context, preview=True),
     )
-
-
-def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:
-    """The edits that make one text of another, by lines; equal lines are left alone."""
-    if old == new:
-        return ()
-    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
-    head = 0
-    while head < min(len(before), len(after)) and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    middle_old = before[head : len(before) - tail]
-    middle_new = after[head : len(after) - tail]
-    starts = [sum(map(len, before[:head]))]
-    for line in middle_old:
-        starts.append(starts[-1] + len(line))
-    return tuple(
-        TextEdit(Span(starts[i1], starts[i2]), "".join(middle_new[j1:j2]))
-        for i1, i2, j1, j2 in _changes(middle_old, middle_new)
-    )
-
-
-def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """The ranges of lines that differ, as `(old start, old end, new start, new end)`.
-
-    Few lines are compared for the fewest changes. Of many, the n-th of equal lines stands for the
-    n-th: difflib takes minutes where a line comes hundreds of times (`user:` in a long prompt).
-    """
-    if len(old) * len(new) <= _CAREFUL:
-        matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-            if tag != "equal":
-                yield i1, i2, j1, j2
-        return
-    at_old, at_new = 0, 0
-    for one, other in (*_matches(old, new), (len(old), len(new))):
-        if at_old < one or at_new < other:
-            yield at_old, one, at_new, other
-        at_old, at_new = one + 1, other + 1
-
-
-def _matches(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Pairs of equal lines in the order of both: the longest row of them that rises."""
-    places = {key: place for place, key in enumerate(_numbered(new))}
-    pairs = [(place, places[key]) for place, key in enumerate(_numbered(old)) if key in places]
-    ends: list[int] = []
-    last: list[int] = []
-    before: list[int] = []
-    for index, (_, place) in enumerate(pairs):
-        at = bisect_left(ends, place)
-        before.append(last[at - 1] if at else -1)
-        ends[at : at + 1] = [place]
-        last[at : at + 1] = [index]
-    row: list[tuple[int, int]] = []
-    index = last[-1] if last else -1
-    while index >= 0:
-        row.append(pairs[index])
-        index = before[index]
-    return row[::-1]
-
-
-def _numbered(lines: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Each line with how often it came before."""
-    seen: Counter[str] = Counter()
-    for line in lines:
-        yield line, seen[line]
-        seen[line] += 1
 
 
 def parameters_to_inputs(draft: ConversionDraft, document: PromptDocument) -> None:

@@ -22,6 +22,7 @@ from studio.core.prompty.document import Dialect, PromptDocument
 from studio.core.prompty.edit.draft import ConversionDraft
 from studio.core.prompty.edit.edits import write_scalar
 from studio.core.prompty.readable import first_unreadable
+from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits, sort_edits
 from studio.core.text.span import Span
 
@@ -63,7 +64,7 @@ def keeping_dialect(document: PromptDocument, edits: tuple[TextEdit, ...]) -> tu
     draft.set(_KIND, document.dialect)
     if _dialect(draft) != document.dialect:
         return ()
-    return difference(text, draft.text)
+    return smallest_edit(text, draft.text)
 
 
 def kept_fixes(document: PromptDocument, problems: Iterable[Problem]) -> list[Problem]:
@@ -90,20 +91,6 @@ def kept_fixes(document: PromptDocument, problems: Iterable[Problem]) -> list[Pr
         is_same = len(fixes) == len(problem.fixes) and all(map(_is, fixes, problem.fixes))
         found.append(problem if is_same else replace(problem, fixes=tuple(fixes)))
     return found
-
-
-def difference(old: str, new: str) -> tuple[TextEdit, ...]:
-    """One edit that makes `new` of `old`, as small as can be; none where they are equal."""
-    if old == new:
-        return ()
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    most = min(len(old), len(new)) - head
-    while tail < most and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    return (TextEdit(Span(head, len(old) - tail), new[head : len(new) - tail]),)
 
 
 def _is(one: object, other: object) -> bool:

@@ -6,13 +6,13 @@ A source that lists another tool under the same name asks again.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.diff import unified_diff
 from studio.core.text.values import JsonObject
 
 
@@ -63,9 +63,8 @@ class ToolChange:
         """The difference, each line with `+`, `-` or a blank in front."""
         if self.before is None:
             return ()
-        old, new = self.before.text().splitlines(), self.now.text().splitlines()
-        found = difflib.unified_diff(old, new, lineterm="", n=1)
-        return tuple(line for line in found if not line.startswith(("---", "+++", "@@")))
+        found = unified_diff(f"{self.before.text()}\n", f"{self.now.text()}\n", context=1)
+        return tuple(line for line in found.splitlines() if not line.startswith("@@"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QTimer, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QMenu, QToolTip
 
+from studio.core.text.diff import smallest_edit
 from studio.core.text.files_beside import files_beside
 from studio.core.text.problem import Fix, Problem, TextEdit, apply_edits
 from studio.core.text.source import SourceText
@@ -151,12 +152,12 @@ class EditorAssist(QObject):
         if before is None or not before.source.slice(before.body).strip():
             return
         # The rules of YAML take longer to load than the rest of the window.
-        from studio.core.prompty.edit.keep_dialect import difference, keeping_dialect
+        from studio.core.prompty.edit.keep_dialect import keeping_dialect
 
         kept = keeping_dialect(before, edits)
         if kept and kept is not edits:
             whole = apply_edits(before.source.text, kept)
-            self._editor.apply_edits(difference(self._editor.text(), whole))
+            self._editor.apply_edits(smallest_edit(self._editor.text(), whole))
 
     def insert_snippet(self, body: str, where: Span | None = None) -> None:
         """Put a snippet in place of what is selected, or of a span, and go to its first place."""

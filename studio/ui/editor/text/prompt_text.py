@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor, QTextDocument, QTextOption
 from PySide6.QtWidgets import QPlainTextDocumentLayout
 
-from studio.core.text.common import common_start
+from studio.core.text.diff import common_start
 from studio.core.text.problem import TextEdit, sort_edits
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.prompty.convert.whole import convert, line_edits
+from studio.core.prompty.convert.whole import convert
 from studio.core.prompty.document import Dialect
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.prompty.parse import parse
@@ -255,18 +255,6 @@ def test_a_file_with_thousands_of_media_is_converted_in_seconds(media: int) -> N
     assert after.input(f"image_{media}") is not None
     assert conversion.same_messages
     assert apply_edits(document.source.text, conversion.edits) == conversion.text
-
-
-def test_the_edits_of_long_files_touch_only_what_differs() -> None:
-    old = "".join(f"user:\nline {number}\n" for number in range(400))
-    new = (
-        old.replace("line 7\n", "line seven\n")
-        .replace("line 300\n", "")
-        .replace("user:\nline 399\n", "user:\nline 399\nuser:\nmore\n")
-    )
-    edits = line_edits(old, new)
-    assert apply_edits(old, edits) == new
-    assert sum(len(edit.text) + len(edit.span) for edit in edits) < 200
 
 
 LEGACY_WRITTEN = """---

@@ -1,0 +1,83 @@
+"""What differs between two texts, or two sequences: the only module that compares them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from studio.core.text.problem import TextEdit
+from studio.core.text.span import Span
+
+Opcode: TypeAlias = tuple[str, int, int, int, int]
+"""Kind of change (of `difflib`), start and end in the old sequence, start and end in the new."""
+
+_EXACT = 2000
+"""Lines of both texts up to which frequent lines are matched too: at most 0.1 s."""
+
+
+def common_start(old: Sequence[object], new: Sequence[object]) -> int:
+    """Return how many items two sequences of one type begin with in common.
+
+    Halves the range and lets slices be compared: texts are long, and mostly alike.
+    """
+    low, high = 0, min(len(old), len(new))
+    if old[:high] == new[:high]:
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
+    """Return how many items both begin with, and how many of the others both end with."""
+    start = common_start(old, new)
+    return start, common_start(old[start:][::-1], new[start:][::-1])
+
+
+def changes(old: Sequence[object], new: Sequence[object]) -> Iterator[Opcode]:
+    """Yield the equal and the changed ranges; what both begin and end with is not searched."""
+    start, end = common_ends(old, new)
+    if start:
+        yield "equal", 0, start, 0, start
+    inner = old[start : len(old) - end], new[start : len(new) - end]
+    is_long = len(inner[0]) + len(inner[1]) > _EXACT
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, *inner, autojunk=is_long).get_opcodes():
+        yield kind, a + start, b + start, c + start, d + start
+    if end:
+        yield "equal", len(old) - end, len(old), len(new) - end, len(new)
+
+
+def smallest_edit(old: str, new: str) -> tuple[TextEdit, ...]:
+    """Return the smallest single edit that turns `old` into `new`; none if they are equal."""
+    start, end = common_ends(old, new)
+    edit = TextEdit(Span(start, len(old) - end), new[start : len(new) - end])
+    return () if old == new else (edit,)
+
+
+def line_edits(old: str, new: str) -> tuple[TextEdit, ...]:
+    """Return the edits that turn `old` into `new`, whole lines each; equal lines stay untouched."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    starts = [0]
+    for line in before:
+        starts.append(starts[-1] + len(line))
+    return tuple(
+        TextEdit(Span(starts[a], starts[b]), "".join(after[c:d]))
+        for kind, a, b, c, d in changes(before, after)
+        if kind != "equal"
+    )
+
+
+def unified_diff(old: str, new: str, name: str = "", context: int = 3) -> str:
+    """Return the difference as `diff -u` writes it; without a name, without the two headers."""
+    lines = difflib.unified_diff(
+        old.splitlines(keepends=True), new.splitlines(keepends=True), name, name, n=context
+    )
+    written = [
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    ]
+    return "".join(written if name else written[2:])

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from studio.core.text.diff import (
+    changes,
+    common_ends,
+    common_start,
+    line_edits,
+    smallest_edit,
+    unified_diff,
+)
+from studio.core.text.problem import apply_edits
+
+
+@given(st.text("ab\U0001f600"), st.text("ab\U0001f600"), st.text("ab\U0001f600"))
+def test_it_is_as_long_as_letter_by_letter(start: str, one: str, other: str) -> None:
+    one, other = start + one, start + other
+    length = common_start(one, other)
+    assert one[:length] == other[:length]
+    assert (
+        one[length : length + 1] != other[length : length + 1] or len(one) == len(other) == length
+    )
+
+
+LINES = st.lists(st.sampled_from(["user:\n", "a\n", "b\n", "b"]), max_size=8).map("".join)
+
+
+@given(LINES, LINES)
+def test_edits_turn_one_text_into_the_other(old: str, new: str) -> None:
+    assert apply_edits(old, line_edits(old, new)) == new
+    assert apply_edits(old, smallest_edit(old, new)) == new
+    assert bool(smallest_edit(old, new)) == bool(line_edits(old, new)) == (old != new)
+
+
+def test_an_item_is_not_both_in_the_beginning_and_in_the_end() -> None:
+    assert common_ends("aa", "aaa") == (2, 0)
+    assert common_ends(["a", "b", "c"], ["a", "x", "c"]) == (1, 1)
+    kinds = [kind for kind, *_ in changes("abc", "axc")]
+    assert kinds == ["equal", "replace", "equal"]
+
+
+def test_a_unified_diff_names_the_file_or_none() -> None:
+    assert unified_diff("a\nb", "a\nc\n", "x.prompty") == (
+        "--- x.prompty\n+++ x.prompty\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n"
+    )
+    assert unified_diff("a\nb\n", "a\nc\n", context=0) == "@@ -2 +2 @@\n-b\n+c\n"
+    assert unified_diff("a", "a") == unified_diff("a", "a", "x") == ""
+
+
+def test_the_edits_of_long_files_touch_only_what_differs() -> None:
+    old = "".join(f"user:\nline {number}\n" for number in range(400))
+    new = (
+        old.replace("line 7\n", "line seven\n")
+        .replace("line 300\n", "")
+        .replace("user:\nline 399\n", "user:\nline 399\nuser:\nmore\n")
+    )
+    edits = line_edits(old, new)
+    assert apply_edits(old, edits) == new
+    assert sum(len(edit.text) + len(edit.span) for edit in edits) < 200
