@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-_LEAST = 10
+_LEAST = 25
 _LEAVES = frozenset((str, int, float, bool, type(None)))
 
 
