@@ -52,9 +52,12 @@ def arguments_text(arguments: JsonObject) -> str:
 
 
 def last_line(text: str) -> str:
-    """What a prompt that is rendered again ends with: its newest observation, or the question."""
-    lines = text[-ENDING:].rstrip().splitlines()
-    return lines[-1] if lines else ""
+    """Return the last line with words: the newest observation, or the question.
+
+    A line that only opens a code block for the model says nothing of either.
+    """
+    lines = reversed(text[-ENDING:].splitlines())
+    return next((line for line in lines if line.strip() and not line.startswith("```")), "")
 
 
 def step_summary_text(step: Step) -> str:

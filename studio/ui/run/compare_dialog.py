@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.cards.timeline import StepCard
+from studio.application.run.cards.card import StepCard, badge_word
 from studio.application.run.past.compare import CompareRow, RunComparison, Sides, figures_of
 from studio.application.run.past.overview import OverviewRow, RunOverview
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -89,7 +89,10 @@ class CompareModel(RowTable[int]):
 
 
 def _words(card: StepCard | None) -> str:
-    return "" if card is None else f"{card.title}: {card.summary}"
+    """Return a card in one line, with what the user did to it."""
+    if card is None:
+        return ""
+    return "  ·  ".join((f"{card.title}: {card.summary}", *map(badge_word, card.badges)))
 
 
 _TITLE, _ENDING = 220, 200

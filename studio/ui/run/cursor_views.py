@@ -92,8 +92,8 @@ class CursorViews(QObject):
             self.moved.emit(cursor)
 
     def _show_waterfall(self, state: RunState, step: Step, card: StepCard) -> None:
-        """Show the turn of the moment on its time axis, where it is wanted or has several calls."""
-        if not self.wants_waterfall and len(step.calls) < 2:
+        """Show the iteration of the moment on its time axis, where that is open."""
+        if not self.wants_waterfall:
             self._waterfall.show_waterfall(Waterfall(), None)
             return
         call = card.call if card.kind in ("action", "observation") else None

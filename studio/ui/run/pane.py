@@ -37,8 +37,6 @@ _LOW = 440
 """Below this height the diagram is one line of nodes, and the scrubber gives way."""
 
 _TOO_LOW = 230
-_ROOMY = 640
-"""Height from which the calls of a turn have a time axis by themselves."""
 
 _EMPTY = QT_TRANSLATE_NOOP(
     "RunPane",
@@ -78,8 +76,6 @@ class RunPane(FollowsTheme, QWidget):
         self.scrubber = RunScrubber()
         self.played = PlayedScrubber(self.scrubber)
         self.waterfall = WaterfallView()
-        self._wants_waterfall: bool | None = None
-        """The user's choice; None shows it where several calls are made at once."""
         self.steps = StepsColumn()
         self.timeline = self.steps.timeline
         self.search = self.steps.search
@@ -274,19 +270,19 @@ class RunPane(FollowsTheme, QWidget):
         self._fit_times()
 
     def _fit_times(self) -> None:
-        """The steps as bars, or this turn on a time axis: of several calls, where there is room."""
+        """Show the steps as bars, or the iteration on a time axis where its button is on.
+
+        Nothing else opens the axis: what lies below it would move under the pointer.
+        """
         rows = len(self.waterfall.shown.rows)
-        wanted = self._wants_waterfall
-        if wanted is None:
-            wanted = rows > 2 and self.height() >= _ROOMY
-        has_waterfall = wanted and rows > 0 and self._view.state is not None
+        has_waterfall = self.views.wants_waterfall and rows > 0 and self._view.state is not None
         self.waterfall.setVisible(has_waterfall)
         self.bar.times.setChecked(has_waterfall)
         shown = self.height() >= _LOW and self._view.state is not None
         self.played.setVisible(shown and not has_waterfall)
 
     def _on_times(self, on: bool) -> None:
-        self._wants_waterfall = self.views.wants_waterfall = on
+        self.views.wants_waterfall = on
         self.views.follow()
         self._fit_times()
 

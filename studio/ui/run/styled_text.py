@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
+from studio.core.text.invisible import reveal
 from studio.ui.style.colors import CHANGED_TINT, blend, paint_page, role_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme, mono_font, ui_font
@@ -85,6 +86,7 @@ class StyledText(FollowsTheme, QTextEdit):
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         if not self._grow(cursor, same, blocks):
+            self.setTextCursor(QTextCursor(self.document()))  # a selection is of the old text
             self._cut(cursor, same)
             for block in blocks[same:]:
                 self._append(cursor, block)
@@ -173,7 +175,8 @@ class StyledText(FollowsTheme, QTextEdit):
         for piece in pieces:
             if piece.text:
                 # A tinted block stays one paragraph: between paragraphs the tint has gaps.
-                text = piece.text.replace("\n", _LINE) if block.kind in _TINTED else piece.text
+                text = reveal(piece.text)
+                text = text.replace("\n", _LINE) if block.kind in _TINTED else text
                 cursor.insertText(text, self._char_format(block, piece.style))
 
     def _block_format(self, block: Block) -> QTextBlockFormat:

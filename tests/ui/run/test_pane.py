@@ -470,7 +470,7 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
     menu = bench.pane.bar.branch_menu()
     labels = [action.text() for action in menu.actions() if action.text()]
     assert len(labels) == 4
-    assert labels[2].startswith("Compare First way with Branch")
+    assert labels[2].startswith("Compare Branch 1 with Branch")
     assert labels[3].startswith("Name Branch")
     next(each for each in menu.actions() if each.text() == labels[2]).trigger()
     dialog = bench.pane.findChild(RunComparisonDialog)
@@ -478,7 +478,7 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
     assert dialog.isVisible()
     row = dialog.table.currentIndex().row()
     assert dialog.model.index(row, 0).data() == "Observation: Paris"
-    assert dialog.model.index(row, 2).data() == "Observation: Lutetia"
+    assert dialog.model.index(row, 2).data() == "Observation: Lutetia  ·  edited  ·  forked"
     assert (dialog.left.toPlainText(), dialog.right.toPlainText()) == ("Paris", "Lutetia")
     with bench.qtbot.waitActive(dialog):
         dialog.activateWindow()
@@ -579,7 +579,7 @@ def test_a_branch_is_named_and_the_name_is_kept_with_the_run(bench: Bench) -> No
 
     run = bench.controller.state.setup.run if bench.controller.state else ""
     assert named == [(run, current.number, "with Lyon")]
-    assert [one.title for one in bench.pane.view.branches] == ["First way", "with Lyon"]
+    assert [one.title for one in bench.pane.view.branches] == ["Branch 1", "with Lyon"]
 
 
 def test_an_earlier_card_is_edited_by_one_key(bench: Bench) -> None:
@@ -936,6 +936,9 @@ def test_calls_at_once_are_lanes_with_a_time_axis_and_what_they_print(bench: Ben
         lambda: [lane.phase for lane in pane.diagram.state.lanes] == ["running", "done"]
     )
 
+    assert pane.scrubber.isVisible()  # the axis opens by its button alone: nothing jumps
+    assert not pane.waterfall.isVisible()
+    bench.click(pane.bar.times)
     assert pane.waterfall.isVisible()
     assert not pane.scrubber.isVisible()
     assert [row.title for row in pane.waterfall.shown.rows] == ["Model", "wait", "lookup"]
@@ -973,9 +976,9 @@ def test_ways_are_a_tree_and_all_of_them_are_compared_in_one_table(bench: Bench)
     assert [(one.number, one.parent) for one in ways] == [(0, None), (1, 0), (2, 1)]
     menu = bench.pane.bar.branch_menu()
     lines = [action.text() for action in menu.actions()]
-    assert lines[0].startswith("First way")
-    assert lines[1].startswith("└ Branch 1")
-    assert lines[2].startswith("\u2003└ Branch 2")
+    assert lines[0].startswith("Branch 1")
+    assert lines[1].startswith("└ Branch 2")
+    assert lines[2].startswith("\u2003└ Branch 3")
     assert "(from iteration 1" in lines[1]
 
     next(action for action in menu.actions() if action.text() == "Compare all 3").trigger()

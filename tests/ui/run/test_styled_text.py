@@ -73,3 +73,15 @@ def test_finding_goes_round(qtbot: QtBot) -> None:
     assert view.find_next("one")
     assert view.textCursor().selectionStart() == first
     assert not view.find_next("nowhere")
+
+
+def test_a_character_that_turns_the_text_round_is_shown_by_its_code(qtbot: QtBot) -> None:
+    view = _shown(qtbot, (body("safe \u202egnp.exe"),))
+    assert view.toPlainText() == "safe ⟨U+202E⟩gnp.exe"
+
+
+def test_a_selection_ends_with_the_text_that_it_was_made_in(qtbot: QtBot) -> None:
+    view = _shown(qtbot, (body("one two three"),))
+    view.selectAll()
+    view.show_blocks((body("something else"),))
+    assert not view.textCursor().hasSelection()

@@ -92,6 +92,9 @@ def cards_of_step(
     return [_with_touches(card, _touches_of(step, card)) for card in cards]
 
 
+_CHARACTERS_A_TOKEN = 4
+"""Of a reply that is being written, until its server says how many tokens it has."""
+
 _OF_MODEL: dict[TouchKind, str] = {"switched": "model changed", "kept": "model kept"}
 
 
@@ -228,8 +231,11 @@ def _reply_summary(step: Step, raw: str, reply: Reply) -> tuple[str, str, CardKi
 
 def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
     """The reply that is being written; its newest words, not its first."""
-    summary = _tr("Waiting for the model…")
+    summary, facts = _tr("Waiting for the model…"), ""
     if streaming is not None:
+        written = len(streaming.text) + len(streaming.reasoning)
+        written += sum(len(call.arguments) for call in streaming.tool_calls)
+        facts = f"≈{tokens(written // _CHARACTERS_A_TOKEN)}" if written else ""
         words = streaming.text or streaming.reasoning or streaming.refusal
         if not words and streaming.tool_calls:
             last = streaming.tool_calls[-1]
@@ -238,7 +244,7 @@ def _streaming_card(step: Step, streaming: Reply | None) -> StepCard:
             summary = one_line(words[-120:])
         elif streaming.notices:
             summary = one_line(streaming.notices[-1])
-    return StepCard(step.number, "reply", _tr("Reply"), summary, phase="live")
+    return StepCard(step.number, "reply", _tr("Reply"), summary, facts, phase="live")
 
 
 _OF_REPLY = frozenset({"repaired", "replayed", "retried", "cut"})

@@ -179,7 +179,7 @@ def _ending(step: Step, reply: Reply) -> str:
         parts.append(_tr(_ENDED[reply.finish_reason]))
     match step.stopped_by:
         case "server":
-            parts.append(_tr("ended by the server at a stop sequence"))
+            parts.append(_tr("ended by itself, or at a stop sequence"))
         case "studio":
             parts.append(_tr("cut by the studio at an invented observation"))
         case "user":

@@ -108,7 +108,7 @@ class UsageRow:
 
 
 _USAGE_HEADS: tuple[str, ...] = (
-    marked("Iteration"), marked("Input tokens"), marked("Output tokens"), marked("From cache"),
+    marked("Iteration"), marked("Input"), marked("Output"), marked("From cache"),
     marked("Cache write"), marked("Reasoning"), marked("Cost"), marked("First word"),
     marked("Model"), marked("Speed"), marked("Tools"),
 )  # fmt: skip

@@ -20,7 +20,7 @@ class BranchView:
     """One way through a run."""
 
     title: str
-    """Its name: the user's own, or "First way", "Branch 2"."""
+    """Its name: the user's own, or "Branch 2"."""
 
     detail: str
     """How far it goes."""
@@ -109,5 +109,5 @@ def as_tree(branches: Sequence[BranchView]) -> tuple[BranchView, ...]:
 
 
 def usual_name(number: int) -> str:
-    """What a branch is called that nobody has named."""
-    return _tr("First way") if number == 0 else _tr("Branch {number}").format(number=number)
+    """Return the name of a branch that the user has not named: its place in the pager."""
+    return _tr("Branch {number}").format(number=number + 1)

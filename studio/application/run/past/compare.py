@@ -132,13 +132,17 @@ def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
     pairs: tuple[tuple[str, float, float, Callable[[float], str]], ...] = (
         (_tr("Time"), one.seconds, two.seconds, seconds),
         (_tr("Tokens"), one.usage.total_tokens, two.usage.total_tokens, "{:,.0f}".format),
-        (_tr("Cost"), one.usage.cost or 0.0, two.usage.cost or 0.0, _price),
         (_tr("Iterations"), one.iteration, two.iteration, "{:,.0f}".format),
         (_tr("Tool errors"), _errors(one), _errors(two), "{:,.0f}".format),
     )
     figures = [ComparedFigure(_tr("End"), _ending(one), _ending(two), "")]
     first, second = (", ".join(models_of(state)) for state in (one, two))
     figures.append(ComparedFigure(_tr("Model"), first, second, ""))
+    if one.usage.cost is None or two.usage.cost is None:
+        costs = (_price(state.usage.cost) for state in (one, two))
+        figures.append(ComparedFigure(_tr("Cost"), *costs, ""))
+    else:
+        pairs = (*pairs, (_tr("Cost"), one.usage.cost, two.usage.cost, _price))
     for name, left, right, write in pairs:
         by = write(abs(right - left))
         is_same = write(left) == write(right)
@@ -147,8 +151,8 @@ def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
     return tuple(figures)
 
 
-def _price(cost: float) -> str:
-    return money(cost) if cost else _tr("none")
+def _price(cost: float | None) -> str:
+    return money(cost) if cost is not None else _tr("unknown")
 
 
 def _errors(state: RunState) -> int:

@@ -90,6 +90,7 @@ class UsageTable(QTableView):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         self._is_showing = False
         self.selectionModel().currentRowChanged.connect(self._on_row)
 
@@ -97,6 +98,9 @@ class UsageTable(QTableView):
         """Show figures, the total last; the row of `step` is the current one."""
         self._is_showing = True
         self._model.show_rows(rows)
+        widest = max((each.label for each in rows), key=len, default="")
+        room = self.fontMetrics().horizontalAdvance(f"{widest}MM")
+        self.horizontalHeader().resizeSection(0, room)
         for column in range(1, self._model.columnCount()):
             # What no step has (a cache, reasoning) leaves its room to what there is.
             shown = {each.cells[column - 1] for each in rows}

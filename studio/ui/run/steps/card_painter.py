@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from studio.application.run.cards.card import CardKind, StepCard, badge_word
 from studio.application.run.cards.timeline import PLACE_OF_CARD
 from studio.application.run.past.forks import ForkKey, ForkView
+from studio.core.text.invisible import reveal
 from studio.ui.style.colors import blend
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import theme_in_use
@@ -123,7 +124,7 @@ class CardDelegate(QStyledItemDelegate):
         heads = card.kind == "prompt"
         font.setWeight(QFont.Weight.DemiBold if heads else QFont.Weight.Medium)
         metrics = QFontMetrics(font)
-        title = metrics.elidedText(card.title, Qt.TextElideMode.ElideRight, top.width())
+        title = metrics.elidedText(reveal(card.title), Qt.TextElideMode.ElideRight, top.width())
         left = top.left() + metrics.horizontalAdvance(title) + 8
         badges = self._badges_in(card, top.right() - left)
         self._paint_facts(painter, top, left + self._width_of(badges), card)
@@ -137,7 +138,7 @@ class CardDelegate(QStyledItemDelegate):
         if fork is not None:
             below.setWidth(below.width() - _SWITCH - 8)
         summary = self._view.fontMetrics().elidedText(
-            card.summary, Qt.TextElideMode.ElideRight, below.width()
+            reveal(card.summary), Qt.TextElideMode.ElideRight, below.width()
         )
         painter.drawText(below, Qt.AlignmentFlag.AlignVCenter, summary)
 

@@ -98,6 +98,7 @@ def test_a_limit_is_told_after_the_last_step() -> None:
 
 def test_a_streaming_reply_shows_its_newest_words() -> None:
     last = timeline_of(run.answering(), streaming=Reply("Thought: I look")).cards[-1]
+    assert last.facts == "≈3 tok"
 
     assert (last.summary, last.phase) == ("Thought: I look", "live")
 

@@ -14,8 +14,8 @@ def test_branches_are_named_by_how_far_they_go() -> None:
     places.reach(14, PausePoint.OBSERVATION, 1, 0)
     first, second = branches_of(places, 14)
 
-    assert (first.title, first.detail) == ("First way", "to iteration 2, with the answer")
-    assert (second.title, second.last, second.is_current) == ("Branch 2", 14, True)
+    assert (first.title, first.detail) == ("Branch 1", "to iteration 2, with the answer")
+    assert (second.title, second.last, second.is_current) == ("Branch 3", 14, True)
 
 
 def test_branches_bear_the_names_that_they_were_given() -> None:
@@ -25,5 +25,5 @@ def test_branches_bear_the_names_that_they_were_given() -> None:
     places.reach(9, PausePoint.ANSWER, 2, None)
     first, second = branches_of(places, 2, {1: "with Lyon", 0: ""})
 
-    assert (first.title, second.title) == ("First way", "with Lyon")
+    assert (first.title, second.title) == ("Branch 1", "with Lyon")
     assert (first.is_current, second.is_current) == (True, False)

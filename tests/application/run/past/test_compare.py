@@ -63,14 +63,19 @@ def test_texts_count_whole_not_as_far_as_a_card_shows_them() -> None:
 
 
 def test_figures_of_both_ways_say_how_much_more_or_less() -> None:
-    one = run.done()
-    usage = replace(one.usage, cost=0.5)
+    priced = replace(run.done().usage, cost=0.25)
+    one = replace(run.done(), usage=priced)
+    usage = replace(one.usage, cost=0.75)
     two = replace(one, seconds=one.seconds + 2, usage=usage, status="stopped")
     found = {each.name: each for each in figures_of(compare(RunSide("A", one), RunSide("B", two)))}
 
     assert found["Time"].difference == "+2.0 s"
     assert (found["Cost"].difference, found["Cost"].is_less) == ("+$0.5000", False)
     assert found["Tokens"].difference == ""
+    unknown = replace(two, usage=replace(usage, cost=None))
+    sides = compare(RunSide("A", one), RunSide("B", unknown))
+    cost = next(each for each in figures_of(sides) if each.name == "Cost")
+    assert (cost.left, cost.right, cost.difference) == ("$0.2500", "unknown", "")
     assert (found["End"].left, found["End"].right) == ("answered", "Stopped")
 
 
