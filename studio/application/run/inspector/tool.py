@@ -140,8 +140,8 @@ def _check(call: Call, spec: ToolSpec | None) -> list[Block]:
 
 
 def _source(name: str) -> str:
-    """Where a tool is from; `document` is the prompt itself."""
-    return _tr("the prompt") if name == "document" else name
+    """Return where a tool is from; `document` is the prompt, which declares it without its code."""
+    return _tr("the prompt's declaration") if name == "document" else name
 
 
 def _status(call: Call) -> str:
