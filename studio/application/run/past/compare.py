@@ -139,15 +139,15 @@ def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
     first, second = (", ".join(models_of(state)) for state in (one, two))
     figures.append(ComparedFigure(_tr("Model"), first, second, ""))
     if one.usage.cost is None or two.usage.cost is None:
-        costs = (_price(state.usage.cost) for state in (one, two))
-        figures.append(ComparedFigure(_tr("Cost"), *costs, ""))
+        left, right = _price(one.usage.cost), _price(two.usage.cost)
+        figures.append(ComparedFigure(_tr("Cost"), left, right, ""))
     else:
         pairs = (*pairs, (_tr("Cost"), one.usage.cost, two.usage.cost, _price))
-    for name, left, right, write in pairs:
-        by = write(abs(right - left))
-        is_same = write(left) == write(right)
-        sign = "" if is_same else ("−" if right < left else "+") + by
-        figures.append(ComparedFigure(name, write(left), write(right), sign, right < left))
+    for name, before, after, write in pairs:
+        by = write(abs(after - before))
+        is_same = write(before) == write(after)
+        sign = "" if is_same else ("−" if after < before else "+") + by
+        figures.append(ComparedFigure(name, write(before), write(after), sign, after < before))
     return tuple(figures)
 
 
