@@ -569,6 +569,8 @@ def test_a_branch_is_named_and_the_name_is_kept_with_the_run(bench: Bench) -> No
         bench.pane.timeline, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier
     )
     bench.until_waiting("with the tool's result")
+    assert bench.pane.timeline.is_following  # the chosen card is the run's own place now
+    assert not bench.pane.diagram.state.is_past
     current = next(one for one in bench.pane.view.branches if one.is_current)
     dialog = bench.pane.bar.ask_name(current)
     field = dialog.findChild(QLineEdit)

@@ -135,6 +135,8 @@ class TimelineView(QTableView):
             row = self._cards.live_row()
         else:
             row = self._cards.row_of(chosen.key) if chosen is not None else -1
+            if row >= 0 and row == self._cards.live_row():
+                self._set_following(following=True)  # the run went back to the chosen card
         if row >= 0:
             self._go_to(row)
         self._moving = False
