@@ -30,6 +30,10 @@ class Received:
     path: str
     headers: dict[str, str]
     body: Any
+    data: bytes = b""
+    """The body as it came."""
+    answered: bytearray = field(default_factory=bytearray)
+    """All that was sent back, the head too."""
     client_left: threading.Event = field(default_factory=threading.Event)
     """Set once the client has closed its side of the connection."""
 
@@ -47,7 +51,9 @@ class Exchange:
         await self.send("\r\n".join(lines) + "\r\n\r\n")
 
     async def send(self, data: str | bytes) -> None:
-        self.writer.write(data.encode() if isinstance(data, str) else data)
+        encoded = data.encode() if isinstance(data, str) else data
+        self.request.answered += encoded
+        self.writer.write(encoded)
         await self.writer.drain()
 
     async def event(self, value: object) -> None:
@@ -258,7 +264,7 @@ async def _read(reader: asyncio.StreamReader) -> Received:
         name.lower(): value for name, _, value in (line.partition(": ") for line in lines if line)
     }
     data = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Received(method, path, headers, json.loads(data) if data else None)
+    return Received(method, path, headers, json.loads(data) if data else None, data)
 
 
 async def watch_client(reader: asyncio.StreamReader, request: Received) -> None:

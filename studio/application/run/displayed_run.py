@@ -23,6 +23,7 @@ from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import Paused
 from studio.core.wire.reply import Reply
+from studio.core.wire.wire_call import CallLookup
 
 _MOST_LINES = 2000
 """Lines of the console that are kept; the first ones go."""
@@ -87,10 +88,10 @@ class DisplayedRun:
         """Id of the place that is looked at."""
         return self.tree.cursor if self.record is None else self.record.cursor
 
-    def side_of(self, branch: BranchView) -> RunSide:
+    def side_of(self, branch: BranchView, call_of: CallLookup) -> RunSide:
         """A way through the run to its very end: how it ended is compared, too."""
         end = self.tree.branch_end(branch.last, len(self.events))
-        return RunSide(branch.title, state_at(self.events, end))
+        return RunSide(branch.title, state_at(self.events, end), call_of)
 
     @property
     def past(self) -> PastRun | None:

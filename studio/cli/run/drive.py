@@ -179,6 +179,7 @@ async def _go(
         shown=shown,
         stream=None if options.json else streamed,
         kept=lambda reply: journal[0].keep_reply(reply) if journal else None,
+        keep_call=lambda seq, call: journal[0].keep_call(seq, call) if journal else None,
     )
     if past is None and (words := choice_words(run.state.setup.tools, toolbox.specs, scores)):
         tell(f"prompt-studio: {words}")

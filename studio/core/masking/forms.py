@@ -9,8 +9,9 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Literal, TypeAlias
 from urllib.parse import quote, quote_plus, urlsplit
 
@@ -224,13 +225,19 @@ def table_of(known: Iterable[KnownSecret]) -> FormTable:
     )
 
 
-def replaced(text: str, forms: tuple[SoughtForm, ...], found: set[str] | None) -> str:
+def replaced(
+    text: str,
+    forms: tuple[SoughtForm, ...],
+    found: set[str] | None,
+    spell: Callable[[SoughtForm], str] = attrgetter("replacement"),
+) -> str:
     """A text with what stands for each form in its place.
 
     Args:
         text: any text.
         forms: what is looked for.
         found: gets the references of those that were in it.
+        spell: what stands for a form, where it is not the reference.
     """
     there = [form for form in forms if form.text in text]
     if not there:
@@ -241,6 +248,6 @@ def replaced(text: str, forms: tuple[SoughtForm, ...], found: set[str] | None) -
         form = by_text[match[0]]
         if found is not None:
             found.add(form.reference)
-        return form.replacement
+        return spell(form)
 
     return re.sub("|".join(re.escape(form.text) for form in there), replacement, text)

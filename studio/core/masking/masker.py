@@ -12,7 +12,14 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
-from studio.core.masking.forms import FormTable, KnownSecret, encoded, replaced, table_of
+from studio.core.masking.forms import (
+    FormTable,
+    KnownSecret,
+    SoughtForm,
+    encoded,
+    replaced,
+    table_of,
+)
 from studio.core.masking.looks import (
     DOTS,
     holds_login,
@@ -160,6 +167,22 @@ class Masker:
         """
         return replaced(text, self.table().all, found)
 
+    def mask_numbered(self, text: str, secrets: list[str], mark: str) -> str:
+        """Return a text with a numbered mark, `${MARK:1}`, in place of each secret.
+
+        Args:
+            text: any text that contains no such mark.
+            secrets: gets what each number stands for, in order.
+            mark: the word of the marks.
+        """
+
+        def spell(form: SoughtForm) -> str:
+            if form.replacement not in secrets:
+                secrets.append(form.replacement)
+            return f"${{{mark}:{secrets.index(form.replacement) + 1}}}"
+
+        return replaced(text, self.table().all, None, spell)
+
     def mask_name(self, text: str, found: set[str] | None = None) -> str:
         """The same for a name of a tool or a parameter, which may be the same plain word."""
         return replaced(text, self.table().names, found)
@@ -205,9 +228,9 @@ class Masker:
 
         return _REFERENCE.sub(value, text)
 
-    def stream(self) -> MaskedStream:
-        """What masks a text that comes in pieces."""
-        return MaskedStream(self)
+    def stream(self, found: set[str] | None = None) -> MaskedStream:
+        """What masks a text that comes in pieces; `found` gets the references of its secrets."""
+        return MaskedStream(self, found)
 
     def table(self) -> FormTable:
         """All that is looked for now."""
@@ -225,8 +248,9 @@ class MaskedStream:
     What may be the beginning of a secret is held until it is known to be one or not.
     """
 
-    def __init__(self, masker: Masker) -> None:
+    def __init__(self, masker: Masker, found: set[str] | None = None) -> None:
         self._masker = masker
+        self._found = found
         self._held = ""
 
     def feed(self, piece: str) -> str:
@@ -241,12 +265,12 @@ class MaskedStream:
             return text[:end]
         end = table.before_whole(text, end)
         self._held = text[end:]
-        return replaced(text[:end], table.all, None)
+        return replaced(text[:end], table.all, self._found)
 
     def close(self) -> str:
         """What was held, now that nothing follows; a secret that was cut off is not shown."""
         text, self._held = self._held, ""
-        return self._masker.mask_cut(self._masker.mask(text))
+        return self._masker.mask_cut(self._masker.mask(text, self._found))
 
 
 class _Watched(Mapping[str, str]):

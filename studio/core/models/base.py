@@ -10,6 +10,7 @@ from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import ReplyDelta
+from studio.core.wire.wire_call import WireRecorder
 
 ProtocolName: TypeAlias = Literal["native", "react", "json_action"]
 """How a prompt asks for tools and how a reply is read (docs/design/agent-loop.md)."""
@@ -67,6 +68,9 @@ class ModelRequest:
     resolve_option: Spell | None = field(default=None, compare=False, repr=False)
     """Puts the values of variables into a text of `options`, which are the prompt's own words and
     no model's; None where they name none."""
+
+    wire: WireRecorder | None = field(default=None, compare=False, repr=False)
+    """Records what is really sent and received; None where nobody keeps it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from studio.core.runs.blobs import BlobStore
 
-VERSION = 3
+VERSION = 4
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -31,6 +31,10 @@ CREATE TABLE IF NOT EXISTS steps (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS blobs (
   hash BLOB PRIMARY KEY, base BLOB, shared INTEGER NOT NULL, tail BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS calls (
+  run INTEGER NOT NULL, seq INTEGER NOT NULL, base INTEGER, shared INTEGER NOT NULL,
+  body BLOB NOT NULL, head TEXT NOT NULL, raw BLOB, PRIMARY KEY (run, seq)
 );
 CREATE TABLE IF NOT EXISTS replies (run INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS branches (

@@ -8,6 +8,7 @@ import re
 
 from studio.core.agent.values.events import Event
 from studio.core.runs.blobs import StoredTexts, shorten
+from studio.core.runs.calls import CallWriter
 from studio.core.runs.codec import encode_event, encode_value
 from studio.core.runs.database import Database, StoreError
 from studio.core.runs.listing import write_line
@@ -15,6 +16,7 @@ from studio.core.runs.run_index import RunIndexer, StepRow
 from studio.core.runs.stored import EventRow, StepRecord
 from studio.core.runs.summary import RunSummary, summarize
 from studio.core.wire.reply import Reply
+from studio.core.wire.wire_call import KeptCall, WireCall
 
 _NAME = re.compile(r'"\$":"([0-9a-f]{32})"')
 
@@ -37,6 +39,7 @@ class RunWriter:
         self._session = session
         self._line = line
         self._follower = follower
+        self._calls = CallWriter(database, number)
 
     def __call__(self, event: Event) -> None:
         """The same as `write`, as the journal of `RunDependencies`."""
@@ -53,6 +56,15 @@ class RunWriter:
             self._connection.execute(
                 "INSERT OR REPLACE INTO replies (run, data) VALUES (?, ?)", (self._number, text)
             )
+
+    def keep_call(self, seq: int, call: WireCall | KeptCall) -> None:
+        """Write what a model call sent and received, under the number of its `ModelCalled`.
+
+        A file that cannot be written is reported with the next event.
+        """
+        with contextlib.suppress(StoreError), self._database.transaction():
+            self._check_owner()
+            self._calls.write(seq, call)
 
     def write(self, event: Event) -> None:
         """Write one event, its texts and the run's line, in one transaction.

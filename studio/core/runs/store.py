@@ -18,6 +18,7 @@ from typing import IO
 from studio.core.agent.past.tree import Past, walk
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.runs.blobs import names_in, restore
+from studio.core.runs.calls import read_call
 from studio.core.runs.codec import JournalError, decode_event, decode_value
 from studio.core.runs.database import Database, StoreError
 from studio.core.runs.listing import Fits, RunFilter, line_of, lines_of, storable_text
@@ -27,6 +28,7 @@ from studio.core.runs.run_index import FOLD_FAULTS, RunIndexer
 from studio.core.runs.stored import StoredEvents
 from studio.core.runs.summary import RunSummary
 from studio.core.wire.reply import Reply
+from studio.core.wire.wire_call import WireCall
 
 
 class LockFile:
@@ -187,18 +189,11 @@ class RunStore:
     def delete(self, run: str) -> None:
         """Remove a run; its texts go with `tidy`."""
         with self._database.transaction():
-            self._connection.execute(
-                "DELETE FROM events WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
-            )
-            self._connection.execute(
-                "DELETE FROM branches WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
-            )
-            self._connection.execute(
-                "DELETE FROM steps WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
-            )
-            self._connection.execute(
-                "DELETE FROM replies WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,)
-            )
+            for table in ("events", "branches", "steps", "replies", "calls"):
+                self._connection.execute(
+                    f"DELETE FROM {table} WHERE run IN (SELECT number FROM runs WHERE id = ?)",
+                    (run,),
+                )
             self._connection.execute("DELETE FROM runs WHERE id = ?", (run,))
 
     def owns(self, run: str) -> bool:
@@ -269,6 +264,10 @@ class RunStore:
             if '"$' in data:
                 value = restore(value, self.blobs.get)
             yield decode_event(value | {"seq": seq, "at": at})
+
+    def call(self, run: str, seq: int) -> WireCall | None:
+        """What the model call of a `ModelCalled` sent and received; None where it is not kept."""
+        return read_call(self._database, run, seq)
 
     def open(self, run: str) -> Past:
         """A run, to be looked at anywhere; a long one is read only where it is looked at.

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import httpx2
 
+from studio.core.wire.wire_call import RECORDER, WireRecorder
+
 ENCODINGS = "gzip, deflate"
 """What servers are told that they may use."""
 
@@ -58,9 +60,15 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send, and hand the reply on with its content decoded."""
         request.headers["Accept-Encoding"] = ENCODINGS
+        recorder = RECORDER.get()
+        if recorder is not None:
+            headers = request.headers.multi_items()
+            recorder.sent(request.url.raw_path, headers, request.content)
         answer = await self._inner.handle_async_request(request)
+        if recorder is not None:
+            recorder.answered(answer.headers)
         encodings = answer.headers.get("Content-Encoding", "").lower().replace(" ", "")
-        headers = [
+        decoded = [
             (name, value)
             for name, value in answer.headers.raw
             if name.lower() not in (b"content-encoding", b"content-length")
@@ -68,10 +76,11 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         ]
         is_events = answer.headers.get("Content-Type", "").lower().startswith("text/event-stream")
         stream = _BoundedStream(
-            answer, encodings, self._bounds, is_events=is_events and answer.status_code < 400
-        )
+            answer, encodings, self._bounds, recorder,
+            is_events=is_events and answer.status_code < 400,
+        )  # fmt: skip
         return httpx2.Response(
-            answer.status_code, headers=headers, stream=stream, extensions=answer.extensions
+            answer.status_code, headers=decoded, stream=stream, extensions=answer.extensions
         )
 
     async def aclose(self) -> None:
@@ -81,8 +90,15 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
 
 class _BoundedStream(httpx2.AsyncByteStream):
     def __init__(
-        self, answer: httpx2.Response, encodings: str, bounds: ReplyBounds, *, is_events: bool
+        self,
+        answer: httpx2.Response,
+        encodings: str,
+        bounds: ReplyBounds,
+        recorder: WireRecorder | None,
+        *,
+        is_events: bool,
     ) -> None:
+        self._recorder = recorder
         self._answer = answer
         self._encodings = encodings
         self._bounds = bounds
@@ -96,6 +112,8 @@ class _BoundedStream(httpx2.AsyncByteStream):
         total = event = 0
         assert isinstance(self._answer.stream, httpx2.AsyncByteStream)
         async for piece in _decoded(self._answer.stream, self._encodings):
+            if self._recorder is not None:
+                self._recorder.received(piece)
             total += len(piece)
             if total > most:
                 if is_error:

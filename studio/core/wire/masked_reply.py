@@ -25,6 +25,8 @@ class ReplyMask:
 
     def __init__(self, masker: Masker) -> None:
         self._masker = masker
+        self.found: set[str] = set()
+        """References of the secrets that the reply holds."""
         self._streams: dict[tuple[type, int], MaskedStream] = {}
 
     def feed(self, delta: ReplyDelta) -> tuple[ReplyDelta, ...]:
@@ -39,11 +41,11 @@ class ReplyMask:
                 shown = self._stream(ToolCallDelta, delta.index).feed(delta.arguments)
                 return (delta if shown == delta.arguments else replace(delta, arguments=shown),)
             case CarriedDelta(item):
-                return (CarriedDelta(changed(item, self._masker.mask)),)
+                return (CarriedDelta(changed(item, self._mask)),)
             case ChoiceDelta(index, text):
                 return (ChoiceDelta(index, self._stream(ChoiceDelta, index).feed(text)),)
             case ReplyNotice(text):
-                return (ReplyNotice(self._masker.mask(text)),)
+                return (ReplyNotice(self._mask(text)),)
             case Finished():
                 return (*self.close(), delta)
             case UsageDelta():
@@ -62,8 +64,11 @@ class ReplyMask:
         self._streams.clear()
         return tuple(made)
 
+    def _mask(self, text: str) -> str:
+        return self._masker.mask(text, self.found)
+
     def _stream(self, kind: type, index: int = 0) -> MaskedStream:
         stream = self._streams.get((kind, index))
         if stream is None:
-            stream = self._streams[kind, index] = self._masker.stream()
+            stream = self._streams[kind, index] = self._masker.stream(self.found)
         return stream

@@ -271,6 +271,7 @@ class LiveRuns:
                 journal=write,
                 shown=lambda _event: changed.set(),
                 kept=keep_reply,
+                keep_call=lambda seq, call: writers[0].keep_call(seq, call) if writers else None,
             )
             writers.append(self._folder.history.journal(run.state.setup.run))
         except (ModelError, StoreError, ValueError) as error:

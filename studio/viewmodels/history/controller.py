@@ -16,7 +16,7 @@ from studio.application.history.filter import HistoryFilter, holds_of
 from studio.application.history.rows import when
 from studio.application.run.past.compare import RunComparison, RunSide, compare
 from studio.application.run.past.overview import RunOverview, overview
-from studio.application.run.past.record import RunRecord
+from studio.application.run.past.record import RunRecord, kept_calls
 from studio.core.runs.codec import JournalError
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
@@ -289,7 +289,7 @@ def _sides(path: Path, runs: Sequence[str]) -> list[RunSide]:
         began, setup = record.events[0].at, record.state.setup
         moment = when(began, datetime.now().astimezone())
         title = " · ".join(part for part in (setup.prompt, setup.model, moment) if part)
-        sides.append(RunSide(title, record.state))
+        sides.append(RunSide(title, record.state, kept_calls(path, run)))
     return sides
 
 

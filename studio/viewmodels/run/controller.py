@@ -6,13 +6,14 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from studio.application.run.cards.timeline import StepCard, checkpoint_of_card
 from studio.application.run.debugging.console import evaluated
 from studio.application.run.displayed_run import DisplayedRun
-from studio.application.run.inspector.sources import reading_for_display, sources_for
+from studio.application.run.inspector.sources import InspectionSources, reading_for_display
 from studio.application.run.inspector.tabs import Inspection, InspectorView, inspector_view
 from studio.application.run.past.again import PastRun
 from studio.application.run.past.branches import BranchView
@@ -29,6 +30,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel
+from studio.core.wire.wire_call import CallLookup, no_call
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.breakpoint_book import FileBreakpoints
 from studio.viewmodels.run.sessions import RunSessions
@@ -67,6 +69,7 @@ class RunController(QObject):
     ) -> None:
         super().__init__(parent)
         self._background = background
+        self._journal = journal
         self.breakpoints = breakpoints if breakpoints is not None else FileBreakpoints(self)
         self._slots = RunSlots()
         self.sessions = RunSessions(self._slots, background, journal, self.breakpoints, self)
@@ -285,14 +288,15 @@ class RunController(QObject):
     def compare_all(self) -> None:
         """Put all ways through the run into one table."""
         shown = self._slot.shown
-        sides = [shown.side_of(branch) for branch in self.view.branches]
+        calls = self._calls_of(shown.run)
+        sides = [shown.side_of(branch, calls) for branch in self.view.branches]
         if len(sides) > 1:
             self.overviewed.emit(overview(sides))
 
     def compare_branches(self, left: BranchView, right: BranchView) -> None:
         """Put two ways through the run side by side."""
-        shown = self._slot.shown
-        self.compared.emit(compare(shown.side_of(left), shown.side_of(right)))
+        shown, calls = self._slot.shown, self._calls_of(self._slot.shown.run)
+        self.compared.emit(compare(shown.side_of(left, calls), shown.side_of(right, calls)))
 
     # Showing --------------------------------------------------------------------------------------
 
@@ -307,9 +311,18 @@ class RunController(QObject):
             reading = reading_for_display(shown.state, so_far)
         state = self._state_of(wanted.moment) if wanted.moment is not None else shown.state
         view = inspector_view(
-            state, wanted, sources_for(model), shown.streaming, reading, shown.output
+            state,
+            wanted,
+            InspectionSources(self._calls_of(shown.run), model),
+            shown.streaming,
+            reading,
+            shown.output,
         )
         self.inspector_changed.emit(view)
+
+    def _calls_of(self, run: str) -> CallLookup:
+        """What the model calls of a run sent and received."""
+        return partial(self._journal.call, run) if self._journal is not None else no_call
 
     def work_out(self, source: str, card: StepCard | None) -> None:
         """Work an expression out, at the moment of a card or where the run stands."""
@@ -389,8 +402,12 @@ class RunController(QObject):
             return
         past, now, slot.against = slot.against, slot.shown.state, None
         comparison = compare(
-            RunSide(self.tr("The run before"), state_at(past.events, past.last)),
-            RunSide(self.tr("This run"), now),
+            RunSide(
+                self.tr("The run before"),
+                state_at(past.events, past.last),
+                self._calls_of(past.setup.run),
+            ),
+            RunSide(self.tr("This run"), now, self._calls_of(run)),
         )
         is_replay = slot.session is not None and slot.session.plan.reenactment is not None
         (self.repeated if is_replay else self.compared).emit(comparison)

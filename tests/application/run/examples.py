@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from studio.application.run.inspector.tabs import InspectionSources
+from studio.application.run.inspector.sources import InspectionSources
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import flaw_of, new_state
 from studio.core.agent.protocols.loops import loop_of, rules_of
@@ -26,10 +26,12 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.run_setup import Limits, RunSetup
 from studio.core.agent.values.state import PauseReason, RunState
 from studio.core.agent.values.user_events import CallDecided, Paused, Resumed
+from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, MessageOrigin, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ToolCall, Usage
+from studio.core.wire.wire_call import WireCall
 
 TOOLS = (
     ToolSpec("calculator", "Work out an expression.", source="tools.py"),
@@ -257,10 +259,12 @@ def long_run(steps: int) -> RunState:
     return fold.state
 
 
-SOURCES = InspectionSources(
-    messages_of=lambda state, step: step.messages or state.conversation[: step.sent],
-    body_of=lambda state, step: {"model": "scripted", "step": step.number},
-)
+def call_of(seq: int) -> WireCall | None:
+    """What every call of these runs sent."""
+    return WireCall("/v1/chat/completions", (), f'{{"model":"scripted","seq":{seq}}}')
+
+
+SOURCES = InspectionSources(call_of, ScriptedModel([]))
 
 
 class TimedFold(Fold):

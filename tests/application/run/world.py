@@ -21,6 +21,7 @@ from studio.core.tools.registry import ToolEntry, ToolRegistry
 from studio.core.tools.source import ToolOutcome
 from studio.core.tools.toolbox import Toolbox
 from studio.core.wire.reply import Reply, ReplyDelta
+from studio.core.wire.wire_call import KeptCall, WireCall
 
 QUESTION = "What is the capital of France, and its letters squared?"
 LOOKUP = 'Thought: I look it up.\nAction: lookup\nArgs: {"fact": "capital of France"}'
@@ -127,6 +128,12 @@ class ListJournal:
 
     def keep_reply(self, run: str, reply: Reply) -> None:
         self.replies.append(reply)
+
+    def keep_call(self, run: str, seq: int, call: WireCall | KeptCall) -> None:
+        """Models of this program send nothing."""
+
+    def call(self, run: str, seq: int) -> None:
+        """Nothing is kept."""
 
     def write(self, run: str, event: Event) -> None:
         assert run == self.setups[-1].run

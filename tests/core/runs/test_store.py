@@ -152,7 +152,7 @@ async def test_a_growing_prompt_does_not_take_the_square_of_its_size(store):
     store.tidy()
     assert list(store.events("a")) == list(run.events)
     # Each observation stands in its event, in the next prompt, and its start in its card's line.
-    assert store.size() < 8 * content
+    assert store.size() < 9 * content
 
 
 async def test_writing_an_event_takes_some_statements_however_long_the_run_is(store):

@@ -902,7 +902,7 @@ def test_the_comparison_has_the_figures_and_the_request_bodies_of_both(bench: Be
     assert rows["End"][:2] == ["answered", "answered"]
     dialog.sides.setFocus()
     bench.qtbot.keyClick(dialog.sides, Qt.Key.Key_Right)
-    assert '"messages"' in dialog.left.toPlainText()
+    assert "Not kept" in dialog.left.toPlainText()
     dialog.close()
 
 

@@ -16,6 +16,7 @@ from studio.core.agent.values.run_setup import RunSetup
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.parse import parse
 from studio.core.wire.reply import Reply
+from studio.core.wire.wire_call import KeptCall, WireCall
 from studio.viewmodels.app.background import Background
 from studio.viewmodels.run.controller import RunController
 from tests.application.run.world import FINAL, LOOKUP, HeldModel, plan
@@ -32,6 +33,12 @@ class Journals:
 
     def keep_reply(self, run: str, reply: Reply) -> None:
         """Not looked at here."""
+
+    def keep_call(self, run: str, seq: int, call: WireCall | KeptCall) -> None:
+        """Models of this program send nothing."""
+
+    def call(self, run: str, seq: int) -> None:
+        """Nothing is kept."""
 
     def write(self, run: str, event: Event) -> None:
         self.events[run].append(event)

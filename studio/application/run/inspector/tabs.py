@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -13,38 +13,30 @@ from studio.application.run.debugging.live_output import LiveOutput
 from studio.application.run.debugging.watch import WatchRow, watch_rows
 from studio.application.run.inspector.answer import thread_markdown
 from studio.application.run.inspector.reply import legend_of, reply_blocks, streaming_blocks
+from studio.application.run.inspector.sources import InspectionSources, StepRequest, body_of
 from studio.application.run.inspector.tool import tool_blocks, truth_blocks
 from studio.application.run.messages import messages_view
-from studio.application.run.text import Block, Blocks, Piece, Style, json_block
+from studio.application.run.text import Block, Blocks, Piece, Style, json_block, json_text
 from studio.application.run.words import money, plural, rate_of, seconds
 from studio.application.words import marked, translate
 from studio.core.agent.values.reading import Final, Reading
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
-from studio.core.text.values import JsonObject
+from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
+from studio.core.wire.wire_call import WireCall
 
 _BODY_MESSAGES = 400
 """Messages up to which a request's body is shown whole."""
 
 _BODY_END = 40
-"""The last messages that are shown of a longer one."""
+"""Messages that are shown at each end of a longer one."""
 
 
-def without_middle(messages: Sequence[Message]) -> tuple[Sequence[Message], int]:
-    """A long conversation's beginning and end, and how many messages between them are left out.
-
-    Each message of a run of the past is folded from its events when it is looked at, and a body of
-    20,000 messages is nothing that anyone reads: it would keep the window still for ten seconds.
-    """
-    if len(messages) <= _BODY_MESSAGES:
-        return messages, 0
-    end = len(messages) - _BODY_END
-    while end < len(messages) - 1 and messages[end].role == "tool":
-        end += 1  # a result without its call would be no conversation
-    first = opening(messages)
-    return (*first, *messages[end:]), end - len(first)
+def messages_of(state: RunState, step: Step) -> Sequence[Message]:
+    """The messages that a step sent; finished `native` steps share the run's conversation."""
+    return step.messages or state.conversation[: step.sent]
 
 
 def opening(messages: Sequence[Message]) -> Sequence[Message]:
@@ -132,6 +124,9 @@ class InspectorView:
     summary: str = ""
     """One quiet line above the text."""
 
+    whole: str = ""
+    """What copying takes, where it is not the text of the blocks."""
+
     legend: tuple[tuple[str, Style], ...] = ()
     """Names of the colors in a reply."""
 
@@ -157,18 +152,6 @@ class InspectorView:
     """Rows of the Watch tab: values where the run stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class InspectionSources:
-    """Where the pieces that a `RunState` does not hold come from."""
-
-    messages_of: Callable[[RunState, Step], Sequence[Message]]
-    """The messages that a step sent."""
-
-    body_of: Callable[[RunState, Step], JsonObject | str | None]
-    """The exact request body of a step; a sentence where it cannot be made, None where nothing
-    was sent yet."""
-
-
 def inspector_view(
     state: RunState | None,
     wanted: Inspection,
@@ -182,7 +165,7 @@ def inspector_view(
     Args:
         state: the run.
         wanted: step and tab.
-        sources: for messages and request bodies.
+        sources: for requests and answers.
         streaming: the reply that still runs, where the current step is shown.
         reading: what that reads as so far.
         output: what calls have said while they ran.
@@ -194,11 +177,9 @@ def inspector_view(
     view = InspectorView(wanted, has_answer=state.answer is not None)
     match wanted.tab:
         case "messages":
-            return _messages(view, state, step, sources)
+            return _messages(view, state, step)
         case "request":
-            some, left = without_middle(sources.messages_of(state, step))
-            asked = replace(step, messages=some, sent=len(some)) if left else step
-            return _request(view, sources.body_of(state, asked), left)
+            return _request(view, sources.request(state, step))
         case "reply":
             if is_current and streaming is not None and step.reply is None:
                 blocks = streaming_blocks(streaming, reading)
@@ -207,14 +188,13 @@ def inspector_view(
             if is_current and step.reading is None and reading is not None:
                 shown = replace(step, reading=reading)
             error = state.error if is_current else None
-            blocks = reply_blocks(shown, error)
+            blocks = (*_identity(sources.call(step)), *reply_blocks(shown, error))
             return replace(view, blocks=blocks, legend=legend_of(shown))
         case "tool":
             blocks = tool_blocks(step, state.setup, wanted.call, output)
-            sent = sources.messages_of(state, step)
-            first = opening(sent)  # the tools go along with whatever is said
-            asked = replace(step, messages=first, sent=len(first)) if first else step
-            truth = truth_blocks(step, state.setup, first, sources.body_of(state, asked))
+            # The tools go along with whatever is said.
+            first, request = opening(messages_of(state, step)), sources.request(state, step)
+            truth = truth_blocks(step, state.setup, first, request)
             return replace(view, blocks=blocks + truth)
         case "answer":
             return replace(
@@ -229,12 +209,10 @@ def inspector_view(
             return replace(view, watches=watch_rows(state, wanted.watches))
 
 
-def _messages(
-    view: InspectorView, state: RunState, step: Step, sources: InspectionSources
-) -> InspectorView:
+def _messages(view: InspectorView, state: RunState, step: Step) -> InspectorView:
     before = state.steps[step.number - 2] if 1 < step.number <= len(state.steps) + 1 else None
-    sent = sources.messages_of(state, step)
-    earlier = sources.messages_of(state, before) if before is not None else ()
+    sent = messages_of(state, step)
+    earlier = messages_of(state, before) if before is not None else ()
     shown = messages_view(sent, earlier, only_changes=view.inspection.only_changes)
     edited = _tr(" · edited by you") if "edited" in step.marks and step.reply is None else ""
     return replace(
@@ -245,19 +223,52 @@ def _messages(
     )
 
 
-def _request(view: InspectorView, body: JsonObject | str | None, left: int) -> InspectorView:
-    if body is None:
-        return view
-    if isinstance(body, str):
-        return replace(view, blocks=(Block("error", (Piece(body),)),))
-    size = len(json.dumps(body, ensure_ascii=False))
-    if left:
-        words = _tr(
-            "{size:,} characters of JSON, without {plural} between the first and the last ones"
-        ).format(size=size, plural=plural(left, "message"))
-    else:
-        words = _tr("{size:,} characters of JSON").format(size=size)
-    return replace(view, blocks=(json_block(body),), summary=words)
+def _request(view: InspectorView, request: StepRequest) -> InspectorView:
+    if request is None or isinstance(request, Block):
+        return replace(view, blocks=(request,) if request is not None else ())
+    body = body_of(request)
+    sent = isinstance(request, WireCall)
+    whole = request.body if isinstance(request, WireCall) else json.dumps(body, ensure_ascii=False)
+    words = _tr("{size:,} characters of JSON").format(size=len(whole))
+    if isinstance(request, WireCall):
+        words = f"POST {request.path} · {words}"
+    shown = (
+        json_block(_without_middle(body))
+        if not isinstance(body, str)
+        else Block("body", (Piece(body),))
+    )
+    return replace(view, blocks=(shown,), summary=words, whole=whole if sent else json_text(body))
+
+
+def _without_middle(body: Json) -> Json:
+    """A body to look at: of a long conversation the ends, with a line for what is left out.
+
+    A body of 20,000 messages is nothing that anyone reads; it would keep the window still for ten
+    seconds. Copying takes the whole body.
+    """
+    if not isinstance(body, Mapping):
+        return body
+    shown = dict(body)
+    for name in ("messages", "input", "contents"):
+        items = body.get(name)
+        if isinstance(items, list) and len(items) > _BODY_MESSAGES:
+            left = plural(len(items) - 2 * _BODY_END, "message")
+            words = _tr("… {plural} left out here; Copy takes all …").format(plural=left)
+            shown[name] = [*items[:_BODY_END], words, *items[-_BODY_END:]]
+    return shown
+
+
+def _identity(call: WireCall | None) -> Blocks:
+    """The model and the ids that the server named in its answer."""
+    if call is None:
+        return ()
+    named = (
+        call.model,
+        call.id,
+        _tr("request {id}").format(id=call.request_id) if call.request_id else "",
+    )
+    words = " · ".join(filter(None, named))
+    return (Block("note", (Piece(words, "muted"),)),) if words else ()
 
 
 def _answer(state: RunState) -> str:

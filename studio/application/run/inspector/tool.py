@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from studio.application.run.debugging.live_output import LiveOutput, OutputLine
+from studio.application.run.inspector.sources import StepRequest, body_of, tools_in
 from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
 from studio.application.run.words import seconds
 from studio.application.words import marked, translate
@@ -15,7 +16,6 @@ from studio.core.agent.values.step import Call, CallStatus, Step
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
 
 _tr = partial(translate, "RunTool")
 
@@ -160,7 +160,7 @@ def _time(call: Call) -> list[str]:
 
 
 def truth_blocks(
-    step: Step, setup: RunSetup, messages: Sequence[Message], request: JsonObject | str | None
+    step: Step, setup: RunSetup, messages: Sequence[Message], request: StepRequest
 ) -> Blocks:
     """The tool truth table of a step: declared, sent, called, answered.
 
@@ -168,7 +168,7 @@ def truth_blocks(
         step: the step.
         setup: the run's setup, for the tools' declarations.
         messages: what the step sent.
-        request: its exact body; whether a tool really went along is looked up in it.
+        request: whether a tool really went along is looked up in its body.
     """
     names = [spec.name for spec in setup.tools]
     names += [call.tool for call in step.calls if call.tool not in names]
@@ -184,7 +184,7 @@ def truth_blocks(
         answered = [call for call in calls if call.observation is not None]
         cells = (
             "✓" if name in declared else "–",
-            "✓" if name in sent else "–",
+            "?" if sent is None else "✓" if name in sent else "–",
             str(len(calls)) if calls else "–",
             str(len(answered)) if answered else "–",
         )
@@ -196,23 +196,14 @@ def truth_blocks(
 
 
 def _sent(
-    names: Sequence[str],
-    setup: RunSetup,
-    messages: Sequence[Message],
-    request: JsonObject | str | None,
-) -> frozenset[str]:
-    """The tools that the request told the model of: beside its messages, or in their words."""
+    names: Sequence[str], setup: RunSetup, messages: Sequence[Message], request: StepRequest
+) -> frozenset[str] | None:
+    """The tools that the request told the model of: beside its messages, or in their words.
+
+    None where nobody knows: its body is not kept.
+    """
     if setup.protocol == "native":
-        items = request.get("tools") if isinstance(request, Mapping) else None
-        return frozenset(_name(item) for item in items) if isinstance(items, list) else frozenset()
+        body = body_of(request)
+        return tools_in(body) if body is not None else None
     text = "\n".join(message.text for message in messages if message.origin.source != "run")
     return frozenset(name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
-
-
-def _name(item: Json) -> str:
-    """A tool's name in a request, in the shape of any API."""
-    if not isinstance(item, Mapping):
-        return ""
-    inner = item.get("function")
-    held = inner if isinstance(inner, Mapping) else item
-    return str(held.get("name", ""))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +13,13 @@ from typing import Literal, TypeAlias
 from studio.application.comparison import LineKind, TextRow, compare_texts
 from studio.application.run.cards.card_text import added_card_text, card_text, step_at
 from studio.application.run.cards.timeline import StepCard, timeline_of
-from studio.application.run.inspector.sources import sources_for
+from studio.application.run.inspector.sources import InspectionSources, body_text
 from studio.application.run.text import Block, BlockKind, Blocks, Piece
 from studio.application.run.words import money, seconds, sentence_of
 from studio.application.words import translate
 from studio.core.agent.loop.steps import models_of, steps_of
 from studio.core.agent.values.state import RunState
+from studio.core.wire.wire_call import CallLookup, no_call
 
 _tr = partial(translate, "RunCompare")
 
@@ -36,6 +36,9 @@ class RunSide:
 
     state: RunState
     """The run at its end."""
+
+    call_of: CallLookup = no_call
+    """Returns what its model calls sent and received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,7 @@ class RunComparison:
     def bodies(self, row: int) -> Sides:
         """The requests of the iterations of a row, as they were sent, with what differs marked."""
         one = self.rows[row]
-        return sides_of(_body(self.left.state, one.left), _body(self.right.state, one.right))
+        return sides_of(_body(self.left, one.left), _body(self.right, one.right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +204,12 @@ def _match(left: RunState, one: StepCard | None, right: RunState, two: StepCard 
     return "same" if next(texts) == next(texts) else "differs"
 
 
-def _body(state: RunState, card: StepCard | None) -> str:
+def _body(side: RunSide, card: StepCard | None) -> str:
     """The request of a card's step, as it was sent."""
     if card is None:
         return ""
-    body = sources_for(None).body_of(state, step_at(state, card.step))
-    if body is None or isinstance(body, str):
-        return body or ""
-    return json.dumps(body, ensure_ascii=False, indent=2)
+    step = step_at(side.state, card.step)
+    return body_text(InspectionSources(side.call_of).request(side.state, step))
 
 
 _ID = re.compile(r"(?m)(?<=\))   \[[^\]\s]+\]$")

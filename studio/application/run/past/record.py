@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from studio.application.run.cards.timeline import Timeline, timeline_of
 from studio.core.agent.past.tree import Past, RunTree, walk
@@ -13,6 +15,7 @@ from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import Checkpoint, RunState
 from studio.core.runs.store import RunStore, RunWriter
 from studio.core.wire.reply import Reply
+from studio.core.wire.wire_call import CallLookup, KeptCall, WireCall
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,22 @@ class RunRecord:
         return replace(self, at=None if wanted >= count else wanted, seen=self.whole)
 
 
+def kept_calls(path: Path, run: str) -> CallLookup:
+    """Return what looks up the model calls of a run in the history at `path`."""
+
+    def call_of(seq: int) -> WireCall | None:
+        with closing(RunStore(path)) as store:
+            return store.call(run, seq)
+
+    return call_of
+
+
 _MOST = 2
 """The run that goes, and the one before it, which may still say that it was stopped."""
 
 
 class StoreJournal:
-    """The journal of `RunController`; used in the loop's thread only."""
+    """The journal of `RunController`; writes in the loop's thread only."""
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -110,6 +123,15 @@ class StoreJournal:
         """Keep how far a reply has come."""
         writer = self._writers.get(run) or self._open(run)
         writer.keep_reply(reply)
+
+    def keep_call(self, run: str, seq: int, call: WireCall | KeptCall) -> None:
+        """Keep what a model call sent and received."""
+        writer = self._writers.get(run) or self._open(run)
+        writer.keep_call(seq, call)
+
+    def call(self, run: str, seq: int) -> WireCall | None:
+        """What a model call sent and received; may be asked from any thread."""
+        return self._store.call(run, seq)
 
     def _open(self, run: str) -> RunWriter:
         self._writers.pop(run, None)

@@ -23,6 +23,7 @@ from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.toolbox import AskUser, Toolbox
+from studio.core.wire.wire_call import KeepCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,7 @@ def begin_run(
     shown: OnEvent | None = None,
     stream: OnStream | None = None,
     kept: KeepReply | None = None,
+    keep_call: KeepCall | None = None,
     prepared: PreparedRun | None = None,
 ) -> Run:
     """A new run, or one of the past that is taken up again, ready for `await run.go(…)`.
@@ -115,6 +117,7 @@ def begin_run(
         shown: told of each fact once the state has moved.
         stream: told of each delta of a reply.
         kept: writes how far a reply has come, each second.
+        keep_call: writes what a model call sent and received.
         prepared: of a new run, where it was made already of the same plan and tools.
 
     Raises:
@@ -132,6 +135,7 @@ def begin_run(
         plan.references,
         reenactment=plan.reenactment,
         kept=kept,
+        keep_call=keep_call,
         rendered=prepared.rendered if prepared is not None else None,
     )
     past = plan.past

@@ -18,6 +18,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
+from studio.core.wire.wire_call import KeptCall, WireCall
 
 OpenToolbox: TypeAlias = Callable[[], Coroutine[Any, Any, RunToolbox]]
 """Starts what the tools need (servers, child processes) and gives them; runs in the loop."""
@@ -36,6 +37,14 @@ class Journal(Protocol):
 
     def keep_reply(self, run: str, reply: Reply) -> None:
         """Keep how far a reply has come, until the next fact."""
+        ...
+
+    def keep_call(self, run: str, seq: int, call: WireCall | KeptCall) -> None:
+        """Keep what a model call sent and received."""
+        ...
+
+    def call(self, run: str, seq: int) -> WireCall | None:
+        """What a model call sent and received; None where it is not kept."""
         ...
 
 

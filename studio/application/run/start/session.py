@@ -16,6 +16,7 @@ from studio.core.agent.values.events import Event
 from studio.core.models.base import ModelError
 from studio.core.tools.source import ToolSourceError
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
+from studio.core.wire.wire_call import KeptCall, WireCall
 
 
 class RunSession:
@@ -135,6 +136,7 @@ class RunSession:
             shown=self._show,
             stream=self._stream,
             kept=self._keep_reply,
+            keep_call=self._keep_call,
         )
         if self._journal is not None:
             self._journal.begin(run.state.setup)
@@ -148,6 +150,10 @@ class RunSession:
     def _keep_reply(self, reply: Reply) -> None:
         if self._journal is not None and self._run is not None:
             self._journal.keep_reply(self._run.state.setup.run, reply)
+
+    def _keep_call(self, seq: int, call: WireCall | KeptCall) -> None:
+        if self._journal is not None and self._run is not None:
+            self._journal.keep_call(self._run.state.setup.run, seq, call)
 
     def _show(self, event: Event) -> None:
         if self._run is not None:

@@ -174,7 +174,12 @@ def _model(state: RunState, event: ModelCalled | ModelReplied | ModelFailed | Re
             marks = state.step.marks | ({"retried"} if attempt > 1 else set())
             tries = (*state.step.tries, (event.at, 0.0))
             step = replace(
-                state.step, attempt=attempt, marks=marks, tries=tries, model=state.switched_to
+                state.step,
+                called=event.seq,
+                attempt=attempt,
+                marks=marks,
+                tries=tries,
+                model=state.switched_to,
             )
             return replace(state, place=None, step=step, error=None), ()
         case ModelReplied():

@@ -98,7 +98,7 @@ class Reenactment:
                 raise ValueError("a journal begins with Started")
             match event:
                 case ModelReplied(reply=reply):
-                    calls.append(RecordedReply(tuple(state.step.messages), reply))
+                    calls.append(RecordedReply.at(state, reply))
                 case ToolEnded(call=row, outcome=outcome):
                     outcomes.append((call_key(state.step.calls[row]), outcome))
                 case OutcomeTold(call=row, fate="ran" | "result" as fate, text=text):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.machine import advance
@@ -35,6 +35,7 @@ from studio.core.wire.reply import (
     ToolCallDelta,
     UsageDelta,
 )
+from studio.core.wire.wire_call import KeptCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,15 @@ class RecordedReply:
 
     reply: Reply
     """What came."""
+
+    call: KeptCall | None = None
+    """Under which name what was sent is kept; None for a reply that the user gave."""
+
+    @classmethod
+    def at(cls, state: RunState, reply: Reply) -> RecordedReply:
+        """Return the reply that the model gave in a state."""
+        call = KeptCall(state.setup.run, state.step.called)
+        return cls(tuple(state.step.messages), reply, call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +89,9 @@ def recording_of(path: Iterable[Event], *, as_sent: bool = False) -> RunRecordin
             state = new_state(event.setup)
         match event:
             case ModelReplied(reply=reply):
-                calls.append(RecordedReply(tuple(state.step.messages), reply))
+                calls.append(RecordedReply.at(state, reply))
             case ReplyEdited(reply=reply) if state.step.reply is not None and calls:
-                calls[-1] = RecordedReply(calls[-1].messages, reply)
+                calls[-1] = replace(calls[-1], reply=reply)
             case ReplyEdited(reply=reply):
                 calls.append(RecordedReply(tuple(state.step.messages), reply))
             case ToolEnded(call=index, outcome=outcome):
@@ -161,6 +171,8 @@ class RecordedModel:
             if self.strict:
                 message = f"Request {at + 1} is not the recorded one."
                 raise ModelError("diverged", message, "Compare both runs.")
+        if request.wire is not None and recorded.call is not None:
+            request.wire.repeat(recorded.call)
         for delta in _deltas(recorded.reply):
             yield delta
 

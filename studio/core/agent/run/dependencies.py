@@ -15,6 +15,7 @@ from studio.core.models.base import ChatModel
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
+from studio.core.wire.wire_call import KeepCall
 
 OnEvent: TypeAlias = Callable[[Event], None]
 """Told of each fact, in order."""
@@ -56,3 +57,6 @@ class RunDependencies:
 
     kept: KeepReply | None = None
     """Writes how far a reply has come, each second, until its fact is written."""
+
+    keep_call: KeepCall | None = None
+    """Writes what a model call sent, and then also what came back."""

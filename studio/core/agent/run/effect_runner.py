@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack
+from functools import partial
 from typing import assert_never
 
 from studio.core.agent.loop.calls import call_key
@@ -33,6 +34,7 @@ from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.user_events import CallDecided
 from studio.core.models.base import ChatModel, ModelError, ModelRequest, WrappingModel
 from studio.core.wire.reply import Reply, ReplyDelta
+from studio.core.wire.wire_call import WireRecorder
 
 STOP_SECONDS = 0.15
 """How long a cancelled effect may take to end before the run goes on without it."""
@@ -142,10 +144,18 @@ class EffectRunner:
             emit,
             dependencies.stream,
             dependencies.kept,
+            self._recorder,
             self._secrets,
             ran=self._log.ran,
         )
         return performer
+
+    def _recorder(self) -> WireRecorder | None:
+        """What records the model call whose fact was just written."""
+        keep = self._dependencies.keep_call
+        if keep is None:
+            return None
+        return WireRecorder(partial(keep, len(self._log.events)), self._secrets.masker)
 
     # Effects --------------------------------------------------------------------------------------
 

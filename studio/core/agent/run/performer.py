@@ -57,6 +57,7 @@ from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice, accumulate
 from studio.core.wire.schema import answer_schema
+from studio.core.wire.wire_call import WireRecorder
 
 
 def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[str, ...]]:
@@ -85,6 +86,9 @@ Emit: TypeAlias = Callable[[Event], None]
 
 OnStream: TypeAlias = Callable[[ReplyDelta, Reply], None]
 """Told of each delta and of the reply so far; never journaled."""
+
+NewRecorder: TypeAlias = Callable[[], WireRecorder | None]
+"""Makes what records a model call; None where nothing is kept."""
 
 _OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad", "tools_output"})
 _LONGEST_WAIT = 60.0
@@ -118,6 +122,9 @@ class Performer:
 
     kept: KeepReply | None = None
     """What writes how far a reply has come."""
+
+    recorder: NewRecorder = lambda: None
+    """Makes what records the call that was just written as a fact."""
 
     secrets: RunSecrets = field(default_factory=RunSecrets)
     """What masks what comes, and reveals what is sent."""
@@ -191,6 +198,7 @@ class Performer:
             return
         request = self.secrets.request(request_of(state), state.released)
         self.emit(ModelCalled(effect.attempt))
+        request = replace(request, wire=self.recorder())
         started = self.asked_at = time.monotonic()
         self.partial, self.pace = None, ReplyPace(started)
         try:
@@ -242,6 +250,8 @@ class Performer:
             close = getattr(deltas, "aclose", None)
             if close is not None:
                 await close()
+            if request.wire is not None:
+                request.wire.end(holds_secret=bool(mask.found))
         return reply, False
 
     def _invents(self, request: ModelRequest, reply: Reply) -> bool:

@@ -155,6 +155,10 @@ class Step:
     number: int
     """From 1."""
 
+    called: int = 0
+    """Sequence number of the `ModelCalled` of its newest try; 0 where no model was called. What
+    was sent and received is kept under it."""
+
     attempt: int = 1
     """Which try of the model call, from 1; a retry sends the same snapshot."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from studio.core.models.base import ModelError
 from studio.core.models.embedded.server import Address
 from studio.core.text.values import JsonObject
+from studio.core.wire.wire_call import WireRecorder, recording
 
 if TYPE_CHECKING:
     import httpx2
@@ -36,12 +38,14 @@ class LlamaClient:
     def __init__(self, address: Address) -> None:
         import httpx2
 
+        from studio.core.wire.bounded import BoundedTransport, ReplyBounds
+
         self._http = httpx2.AsyncClient(
+            transport=BoundedTransport(httpx2.AsyncHTTPTransport(), ReplyBounds()),
             base_url=f"http://127.0.0.1:{address.port}",
             headers={"Authorization": f"Bearer {address.key}"},
             # Reading a long prompt takes a minute; the server pings while it does.
             timeout=httpx2.Timeout(10.0, read=30.0),
-            trust_env=False,  # never by a proxy: it is this machine
         )
 
     async def __aenter__(self) -> LlamaClient:
@@ -72,11 +76,16 @@ class LlamaClient:
         tokens = (await self._post("/tokenize", asked))["tokens"]
         return int(tokens[0]) if len(tokens) == 1 else None
 
-    async def complete(self, body: JsonObject) -> AsyncGenerator[CompletionChunk, None]:
+    async def complete(
+        self, body: JsonObject, wire: WireRecorder | None = None
+    ) -> AsyncGenerator[CompletionChunk, None]:
         """Go on with a prompt, piece by piece; closing the iterator stops the model."""
         import httpx2
 
-        async with self._http.stream("POST", "/completion", json=body) as response:
+        request = self._http.build_request("POST", "/completion", json=body)
+        with recording(wire):
+            response = await self._http.send(request, stream=True)
+        async with aclosing(response):
             if response.status_code != httpx2.codes.OK:
                 await response.aread()
                 raise _refusal(response)

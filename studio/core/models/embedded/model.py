@@ -217,7 +217,7 @@ class EmbeddedModel:
         is_call: bool | None = None if request.protocol == "native" and request.tools else False
         held = ""
         end: JsonObject = {}
-        async with aclosing(client.complete({"prompt": prompt, **body})) as pieces:
+        async with aclosing(client.complete({"prompt": prompt, **body}, request.wire)) as pieces:
             async for piece in pieces:
                 end = piece.end or end
                 if is_call is None and (held + piece.text).strip():

@@ -29,6 +29,7 @@ from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
 from studio.core.wire.request import Provider, holds_message
+from studio.core.wire.wire_call import WireRecorder
 
 _FIRST_SECONDS = 0.5
 _LONGEST_SECONDS = 8.0
@@ -186,7 +187,7 @@ class RemoteModel:
             has_replied = False
             body = self.request_body(request)
             try:
-                async with aclosing(self._attempt(body)) as deltas:
+                async with aclosing(self._attempt(body, request.wire)) as deltas:
                     async for delta in deltas:
                         has_replied = has_replied or not isinstance(delta, ReplyNotice | UsageDelta)
                         yield delta
@@ -241,12 +242,14 @@ class RemoteModel:
         how = f"sent as {instead!r}" if instead else "left out"
         return f"{self._target.name} takes no {name!r}: {how}, and asked again."
 
-    async def _attempt(self, body: JsonObject) -> AsyncGenerator[ReplyDelta, None]:
+    async def _attempt(
+        self, body: JsonObject, wire: WireRecorder | None
+    ) -> AsyncGenerator[ReplyDelta, None]:
         """One call."""
         ends = asyncio.get_running_loop().time() + self._connection.call_seconds
         if not holds_message(body):
             raise nothing_asked()
-        opening = asyncio.create_task(self._begin(body))
+        opening = asyncio.create_task(self._begin(body, wire))
         try:
             await asyncio.wait({opening}, timeout=_SLOW_SECONDS)
             if not opening.done():
@@ -266,7 +269,9 @@ class RemoteModel:
                 stream, _ = await opening
                 await stream.close()
 
-    async def _begin(self, body: JsonObject) -> tuple[EventStream, list[object]]:
+    async def _begin(
+        self, body: JsonObject, wire: WireRecorder | None
+    ) -> tuple[EventStream, list[object]]:
         """Send, and wait for the first events (empty: there are none)."""
         path = _PATHS[self.provider].format(model=_in_address(self._model_id))
         seconds = min(self._connection.first_byte_seconds, self._connection.call_seconds)
@@ -274,7 +279,7 @@ class RemoteModel:
         await self._client.prepare()
         try:
             async with asyncio.timeout(seconds):
-                stream = await self._client.post(path, body)
+                stream = await self._client.post(path, body, wire)
                 return stream, await stream.some() if stream.is_events else []
         except BaseException as error:
             if stream is not None:

@@ -25,6 +25,7 @@ from studio.core.text.foreign_json import parse_json, within_depth
 from studio.core.text.values import JsonObject
 from studio.core.wire.request import Provider
 from studio.core.wire.server_events import LineSplitter
+from studio.core.wire.wire_call import WireRecorder, recording
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -78,8 +79,15 @@ class OpenAIClient:
         """
         await self._client()
 
-    async def post(self, path: str, body: JsonObject) -> EventStream:
+    async def post(
+        self, path: str, body: JsonObject, wire: WireRecorder | None = None
+    ) -> EventStream:
         """Send a request whose reply is a stream.
+
+        Args:
+            path: below the connection's address.
+            body: of the request.
+            wire: records the exchange.
 
         Raises:
             ModelError: the server cannot be reached or refuses, or its key is missing.
@@ -87,7 +95,7 @@ class OpenAIClient:
         client = await self._client()
         from openai import AsyncStream
 
-        with self._faults():
+        with self._faults(), recording(wire):
             stream = await client.post(
                 path, cast_to=object, body=dict(body), options=self._options(), stream=True,
                 stream_cls=AsyncStream[object],

@@ -326,7 +326,8 @@ class Inspector(FollowsTheme, QWidget):
         self._search.setPalette(palette)
 
     def _on_copy(self) -> None:
-        shown = self._view.answer if self.tab == "answer" else plain_text(self._view.blocks)
+        view = self._view
+        shown = view.answer if self.tab == "answer" else view.whole or plain_text(view.blocks)
         QApplication.clipboard().setText(shown)
 
     def _on_fold(self) -> None:

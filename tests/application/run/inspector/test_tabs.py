@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from studio.application.run.inspector.reply import read_pieces
+from studio.application.run.inspector.sources import InspectionSources
 from studio.application.run.inspector.tabs import (
     Inspection,
     InspectorView,
@@ -19,6 +21,7 @@ from studio.core.prompty.messages import Message, MessageOrigin, TextPart
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import Reply
+from studio.core.wire.wire_call import WireCall
 from tests.application.run import examples as run
 
 
@@ -123,7 +126,7 @@ def test_a_tool_counts_as_sent_only_where_the_request_tells_of_it() -> None:
     words = (TextPart("Tools: lookup, and calculators."),)
     told = (Message("system", words, origin=MessageOrigin("template")),)
 
-    def rows(setup: RunSetup, request: JsonObject | str | None) -> dict[str, str]:
+    def rows(setup: RunSetup, request: JsonObject | None) -> dict[str, str]:
         lines = plain_text(truth_blocks(state.step, setup, told, request)).splitlines()[2:]
         return {line.split()[0]: line.split()[2] for line in lines}
 
@@ -133,15 +136,54 @@ def test_a_tool_counts_as_sent_only_where_the_request_tells_of_it() -> None:
     other: JsonObject = {"tools": [{"name": "lookup", "input_schema": {}}]}
     assert rows(native, chat) == {"lookup": "–", "calculator": "✓"}
     assert rows(native, other) == {"lookup": "✓", "calculator": "–"}
-    for nothing in (None, "no body", {}, {"tools": 3}, {"tools": [1]}):
+    gemini: JsonObject = {"tools": [{"functionDeclarations": [{"name": "lookup"}]}]}
+    assert rows(native, gemini) == {"lookup": "✓", "calculator": "–"}
+    for nothing in ({}, {"tools": 3}, {"tools": [1]}):
         assert set(rows(native, nothing).values()) == {"–"}  # type: ignore[arg-type]
+    assert set(rows(native, None).values()) == {"?"}, "nobody knows what was sent"
 
 
-def test_the_request_tab_shows_the_exact_body() -> None:
+def test_the_request_tab_shows_what_will_be_sent_and_then_what_was_sent() -> None:
     view = _look(run.at_request(), "request")
+    assert '"model": "scripted"' in plain_text(view.blocks)
+    assert '"messages"' in plain_text(view.blocks)
 
-    assert view.blocks == (json_block({"model": "scripted", "step": 1}),)
-    assert view.blocks[0].text == '{\n  "model": "scripted",\n  "step": 1\n}'
+    state = _called(7)
+    sent = _look(state, "request")
+    assert sent.blocks == (json_block({"model": "scripted", "seq": 7}),)
+    assert sent.whole == '{"model":"scripted","seq":7}'
+    assert "POST /v1/chat/completions" in sent.summary
+
+    past = inspector_view(state, Inspection(1, "request"), InspectionSources())
+    assert "Not kept" in plain_text(past.blocks)
+    assert past.whole == ""
+
+
+def test_copying_a_long_request_takes_all_of_it() -> None:
+    said = [{"role": "user", "content": f"message {number}"} for number in range(450)]
+    body = json.dumps({"model": "m", "messages": said})
+    sources = InspectionSources(lambda seq: WireCall("/v1/chat/completions", (), body))
+    view = inspector_view(_called(7), Inspection(1, "request"), sources)
+
+    assert view.whole == body
+    shown = plain_text(view.blocks)
+    assert "370 messages left out here; Copy takes all" in shown
+    assert "message 39" in shown
+    assert "message 40" not in shown
+    assert "message 410" in shown
+
+
+def test_the_reply_names_the_model_and_the_ids_of_the_server() -> None:
+    call = WireCall(
+        "/v1", (), "{}", model="served-2026", id="chatcmpl-4", request_id="req-9", has_answer=True
+    )
+    view = inspector_view(_called(7), Inspection(1, "reply"), InspectionSources(lambda seq: call))
+    assert view.blocks[0].text == "served-2026 · chatcmpl-4 · request req-9"
+
+
+def _called(seq: int) -> RunState:
+    state = run.at_reply()
+    return replace(state, step=replace(state.step, called=seq))
 
 
 def test_the_answer_is_shown_once_there_is_one() -> None:

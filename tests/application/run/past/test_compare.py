@@ -80,11 +80,12 @@ def test_figures_of_both_ways_say_how_much_more_or_less() -> None:
 
 
 def test_request_bodies_are_compared_and_ids_of_servers_are_not() -> None:
-    one = run.done()
-    comparison = compare(RunSide("A", one), RunSide("B", one))
+    state = run.at_reply()
+    one = replace(state, step=replace(state.step, called=7))
+    comparison = compare(RunSide("A", one, run.call_of), RunSide("B", one))
     bodies = comparison.bodies(0)
-    assert '"messages"' in plain_text(bodies.left)
-    assert plain_text(bodies.left) == plain_text(bodies.right)
+    assert '"seq": 7' in plain_text(bodies.left)
+    assert "Not kept" in plain_text(bodies.right)
 
     said = 'assistant:\n→ lookup({"fact": "x"})   [call_0_{}]'
     texts = [said.replace("{}", number) for number in ("84524", "28981")]
