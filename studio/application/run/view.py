@@ -13,7 +13,14 @@ from studio.application.run.offers.of_run import model_to_ask_about, offers_for
 from studio.application.run.offers.offer import Offers
 from studio.application.run.past.branches import BranchView
 from studio.application.run.past.forks import ForkKey, ForkView
-from studio.application.run.words import PROTOCOL_NAMES, bare, money, seconds, sentence_of, tokens
+from studio.application.run.words import (
+    PROTOCOL_NAMES,
+    bare,
+    money,
+    sentence_of,
+    tokens,
+    work_time,
+)
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve, Continue, StepOn
@@ -218,5 +225,5 @@ def facts_of(state: RunState) -> str:
     if state.usage.cost is not None:
         parts.append(money(state.usage.cost))
     if state.seconds:
-        parts.append(seconds(state.seconds))
+        parts.append(work_time(state))
     return " · ".join(parts)

@@ -78,11 +78,11 @@ def _end(state: RunState) -> str:
             return _tr("{words} in {turns}: worked {seconds}, waited for you {waited}").format(
                 words=words,
                 turns=turns,
-                seconds=seconds(state.seconds),
+                seconds=work_time(state),
                 waited=seconds(state.waited),
             )
         return _tr("{words} in {turns}, {seconds}").format(
-            words=words, turns=turns, seconds=seconds(state.seconds)
+            words=words, turns=turns, seconds=work_time(state)
         )
     if state.error is not None:
         return f"{words}: {bare(state.error.message)}"
@@ -197,20 +197,23 @@ def seconds(value: float) -> str:
     return f"{minutes} min {rest} s"
 
 
+def work_time(state: RunState) -> str:
+    """Return how long a run worked; of an exact replay also how long the recorded run did."""
+    recorded = state.setup.recorded_seconds
+    own = seconds(state.seconds)
+    if recorded is None:
+        return own
+    return _tr("{own} (recorded: {recorded})").format(own=own, recorded=seconds(recorded))
+
+
 def tokens(count: int) -> str:
     """A number of tokens."""
     return f"{count:,} tok"
 
 
 def rate_of(step: Step) -> str:
-    """How many tokens a second a reply had; empty where nobody knows.
-
-    Runs of before this was measured have the time of the whole call alone.
-    """
-    usage = step.reply.usage if step.reply is not None else None
+    """Return how many tokens a second a reply had; empty where that is not known."""
     rate = step.tokens_per_second
-    if rate is None and usage is not None and step.seconds_model and step.reply_origin == "live":
-        rate = usage.output_tokens / step.seconds_model
     return _tr("{rate:,.0f} tok/s").format(rate=rate) if rate else ""
 
 

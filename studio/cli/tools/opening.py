@@ -30,7 +30,7 @@ from studio.core.tools.python.source import PythonFileSource
 from studio.core.tools.python.worker import UnusableToolFileError
 from studio.core.tools.secrets import ToolSecrets
 from studio.core.tools.session import ToolSession
-from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError
+from studio.core.tools.source import ToolOutcome, ToolSource, ToolSourceError, timed
 from studio.core.tools.sources.opening import open_source, source_key
 
 
@@ -75,7 +75,7 @@ class SourceToolSet:
         wrong = check_arguments(self._schemas.get(name, {}), arguments)
         if wrong:
             return ToolOutcome("; ".join(wrong), "bad-arguments")
-        outcome = self._secrets.outcome(await self._source.call(name, arguments))
+        outcome = self._secrets.outcome(await timed(self._source.call(name, arguments)))
         if outcome.is_error and isinstance(self._source, McpSource) and self._source.log:
             self.problems = [str(self._secrets.masked(self._source.log)).rstrip()]
         return outcome

@@ -159,6 +159,10 @@ class WrappingModel(Generic[InnerModel]):
     def __init__(self, inner: InnerModel) -> None:
         self._inner = inner
 
+    async def prepare(self) -> None:
+        """Prepare the inner model."""
+        await prepare_model(self._inner)
+
     @property
     def inner(self) -> InnerModel:
         """The model that answers."""
@@ -187,6 +191,29 @@ def answering_model(model: object) -> object:
     while isinstance(model, WrappingModel):
         model = model.inner
     return model
+
+
+@runtime_checkable
+class PreparedModel(Protocol):
+    """A model with something to open before its first request."""
+
+    async def prepare(self) -> None:
+        """Open the client, so that no part of this is in the time of a call.
+
+        Raises:
+            ModelError: it cannot be opened, for example because its key is missing.
+        """
+        ...
+
+
+async def prepare_model(model: object) -> None:
+    """Open what a model needs before its clock starts; does nothing the second time.
+
+    Raises:
+        ModelError: it cannot be opened.
+    """
+    if isinstance(model, PreparedModel):
+        await model.prepare()
 
 
 def place_of(model: object) -> ModelPlace:

@@ -83,6 +83,8 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
     target = Endpoint(connection.name, shown_address(connection), connection.model)
     client = OpenAIClient(connection, key, target)
     try:
+        await client.prepare()
+        start = time.monotonic()
         listed = await listed_models(client)
     except ModelError as error:
         if error.kind not in _NO_LIST:

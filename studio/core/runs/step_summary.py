@@ -112,7 +112,6 @@ def _cut(step: Step) -> Step:
         stopped_by=step.stopped_by,
         seconds_model=step.seconds_model,
         first_seconds=step.first_seconds,
-        tokens_per_second=step.tokens_per_second,
         tries=step.tries,
         touches=step.touches,
         model=step.model,

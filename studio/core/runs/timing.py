@@ -27,16 +27,23 @@ class CallTimes:
         self.steps: dict[int, list[float]] = {}
         self.models: dict[int, list[float]] = {}
         self.tools: dict[tuple[int, int], list[float]] = {}
+        self._asked = 0.0
 
     def note(self, event: Event, state: RunState) -> None:
         """Take the time of an event that led to a state."""
         number = state.iteration
         self.steps.setdefault(number, [event.at, event.at])[1] = event.at
         match event:
-            case ModelCalled() | ModelReplied() | ModelFailed():
-                self.models.setdefault(number, [event.at, event.at])[1] = event.at
-            case ToolCalled(call=row) | ToolEnded(call=row):
-                self.tools.setdefault((number, row), [event.at, event.at])[1] = event.at
+            case ModelCalled():
+                self.models.setdefault(number, [event.at, event.at])
+                self._asked = event.at
+            case ModelReplied(seconds=seconds) | ModelFailed(seconds=seconds):
+                self.models.setdefault(number, [event.at, event.at])[1] = self._asked + seconds
+            case ToolCalled(call=row):
+                self.tools[number, row] = [event.at, event.at]
+            case ToolEnded(call=row, outcome=outcome):
+                span = self.tools.setdefault((number, row), [event.at, event.at])
+                span[1] = span[0] + outcome.duration
             case _:
                 pass
 

@@ -33,7 +33,7 @@ from studio.core.tools.openapi.named_connection import FindConnection, no_connec
 from studio.core.tools.output_rule import USUAL_RULE
 from studio.core.tools.registry import SourceStatus, SourceTools, ToolRegistry
 from studio.core.tools.secrets import ToolSecrets
-from studio.core.tools.source import ToolOutcome
+from studio.core.tools.source import ToolOutcome, timed
 from studio.core.tools.sources.admission import (
     available,
     broken_files,
@@ -200,7 +200,7 @@ class DocumentTools:
             rule=lambda: self._rule,
         )
         self._tried = box
-        return await box.call(name, arguments)
+        return await timed(box.call(name, arguments))
 
     async def read_live_output(self) -> str:
         """What the call that is tried has said so far (the newest part), without secrets."""

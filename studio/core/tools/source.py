@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -35,7 +36,8 @@ class ToolOutcome:
     """How it ended."""
 
     duration: float = 0.0
-    """Seconds."""
+    """Seconds from asking for the call to its result, the start of a process included. Measured by
+    who asks (`timed`), never by a source."""
 
     stderr: str = ""
     """What the tool's process wrote on its error stream."""
@@ -59,6 +61,13 @@ class ToolOutcome:
     def is_error(self) -> bool:
         """Whether the model should be told of a failure."""
         return self.status != "ok"
+
+
+async def timed(call: Awaitable[ToolOutcome]) -> ToolOutcome:
+    """Return the outcome of a call with the seconds that it took."""
+    started = time.monotonic()
+    outcome = await call
+    return replace(outcome, duration=time.monotonic() - started)
 
 
 @dataclass(frozen=True, slots=True)

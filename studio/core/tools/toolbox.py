@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from functools import lru_cache
 from typing import Literal, TypeAlias, cast
 
@@ -199,14 +198,12 @@ class Toolbox:
             key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
         earlier = self._mocked[key]
         self._mocked[key] += 1
-        started = time.perf_counter()
         outcome = mock_answer(mock, arguments, earlier)
         if outcome is not None:
             return outcome
         if self._ask is None:
             return ToolOutcome("the user answers this tool, and nobody is there", "error")
-        answered = await self._ask(name, arguments)
-        return replace(answered, duration=time.perf_counter() - started)
+        return await self._ask(name, arguments)
 
 
 @lru_cache(maxsize=64)

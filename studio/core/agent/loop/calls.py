@@ -140,6 +140,7 @@ def tool_ended(state: RunState, event: ToolEnded) -> RunState:
     text = outcome.text
     if outcome.is_error and not text.startswith("Error"):
         text = f"Error: {text}"
+    before = state.step.seconds_tools
     state = with_call(
         state,
         event.call,
@@ -149,16 +150,12 @@ def tool_ended(state: RunState, event: ToolEnded) -> RunState:
         is_error=outcome.is_error,
         origin=event.origin,
     )
-    step = replace(
-        state.step,
-        seconds_tools=state.step.seconds_tools + outcome.duration,
-    )
+    spent = max(0.0, state.step.seconds_tools - before)
     return replace(
         state,
-        step=step,
         call=event.call,
-        seconds=state.seconds + outcome.duration,
-        seconds_tools=state.seconds_tools + outcome.duration,
+        seconds=state.seconds + spent,
+        seconds_tools=state.seconds_tools + spent,
     )
 
 

@@ -174,7 +174,6 @@ def replied(state: RunState, event: ModelReplied) -> RunState:
         partial=None,
         seconds_model=state.step.seconds_model + event.seconds,
         first_seconds=event.first_seconds,
-        tokens_per_second=event.tokens_per_second,
         stopped_by=event.stopped_by,
         marks=marks,
         tries=tries_ended(state.step, event.at),

@@ -116,6 +116,8 @@ class Reenactment:
         """Replies and results, as the model and the tools gave them."""
         self.released = state.released if state is not None else frozenset()
         """References of secrets that the run sent."""
+        self.seconds = 0.0 if state is None else state.setup.recorded_seconds or state.seconds
+        """Seconds of work of the run that was recorded."""
 
     @property
     def goes_on(self) -> bool:

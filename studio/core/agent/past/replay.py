@@ -19,7 +19,13 @@ from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, ResultOrigin
 from studio.core.agent.values.user_events import ReplyEdited
-from studio.core.models.base import Capabilities, ChatModel, ModelError, ModelRequest
+from studio.core.models.base import (
+    Capabilities,
+    ChatModel,
+    ModelError,
+    ModelRequest,
+    prepare_model,
+)
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
@@ -146,6 +152,11 @@ class RecordedModel:
     def request_body(self, request: ModelRequest) -> JsonObject:
         """The body that the model that goes on would send."""
         return self.then.request_body(request) if self.then is not None else {}
+
+    async def prepare(self) -> None:
+        """Prepare the model that goes on, once it is the one to answer."""
+        if self._used >= len(self.calls):
+            await prepare_model(self.then)
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
         """Give the next recorded reply.

@@ -287,6 +287,9 @@ class ModelNotAtHand(WrappingModel[ChatModel]):
         super().__init__(inner)
         self._wanted = wanted
 
+    async def prepare(self) -> None:
+        """Open nothing: the model at hand is not asked."""
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer nothing.
 

@@ -18,7 +18,7 @@ from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
-from studio.core.agent.run.reply_keeper import KeepReply, ReplyKeeper, ReplyPace
+from studio.core.agent.run.reply_keeper import KeepReply, ReplyKeeper
 from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.effects import CallModel, ReadReply
 from studio.core.agent.values.events import (
@@ -41,7 +41,13 @@ from studio.core.agent.values.reading import Action
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import StepError
 from studio.core.masking.masker import MissingValueError
-from studio.core.models.base import ChatModel, ModelError, ModelRequest, nothing_asked
+from studio.core.models.base import (
+    ChatModel,
+    ModelError,
+    ModelRequest,
+    nothing_asked,
+    prepare_model,
+)
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import (
     Message,
@@ -55,7 +61,14 @@ from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
 from studio.core.tools.source import ToolOutcome
-from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice, accumulate
+from studio.core.wire.reply import (
+    Finished,
+    Reply,
+    ReplyDelta,
+    ReplyNotice,
+    UsageDelta,
+    accumulate,
+)
 from studio.core.wire.schema import answer_schema
 from studio.core.wire.wire_call import WireRecorder
 
@@ -93,6 +106,8 @@ NewRecorder: TypeAlias = Callable[[], WireRecorder | None]
 _OWNED = frozenset({"tools", "tool_names", "history", "agent_scratchpad", "tools_output"})
 _LONGEST_WAIT = 60.0
 _INVENTED = "Observation:"
+_WORDLESS = (ReplyNotice, UsageDelta, Finished)
+"""Deltas that are no piece of the reply."""
 
 
 @dataclass
@@ -133,10 +148,10 @@ class Performer:
     """What has come of the reply under way; kept where it breaks or is stopped."""
 
     asked_at: float | None = None
-    """When the reply under way was asked for, by the monotonic clock; None before the first."""
+    """When the reply under way was asked for, by `time.perf_counter`; None before that."""
 
-    pace: ReplyPace = field(default_factory=lambda: ReplyPace(time.monotonic()))
-    """How fast the reply under way comes."""
+    first_seconds: float | None = None
+    """Seconds from the request to the first piece of the reply under way; None before it."""
 
     rendered: frozenset[int] = frozenset()
     """Places in the source of the role markers whose messages were rendered."""
@@ -197,30 +212,27 @@ class Performer:
             self.emit(Failed(StepError("guardrail", "request", reason)))
             return
         request = self.secrets.request(request_of(state), state.released)
+        self.partial = self.asked_at = self.first_seconds = None
+        unready: Exception | None = None
+        try:
+            await prepare_model(self.model)
+        except Exception as error:  # noqa: BLE001 - shown as the failure of the call
+            unready = error
         self.emit(ModelCalled(effect.attempt))
         request = replace(request, wire=self.recorder())
-        started = self.asked_at = time.monotonic()
-        self.partial, self.pace = None, ReplyPace(started)
+        self.asked_at = time.perf_counter()
         try:
+            if unready is not None:
+                raise unready
             reply, was_cut = await self._stream(request)
-        except ModelError as error:
-            self.emit(self._failed(error, effect.attempt, _since(started)))
-            return
-        except MissingValueError as missing:
-            fault = missing_value(missing.reference)
-            self.emit(self._failed(fault, effect.attempt, _since(started)))
-            return
         except Exception as error:  # noqa: BLE001 - the border to foreign code: named and shown
-            wrapped = ModelError("crashed", f"{type(error).__name__}: {error}")
-            self.emit(self._failed(wrapped, effect.attempt, _since(started)))
+            self.emit(self._failed(_named(error), effect.attempt))
             return
-        self.partial = None
+        seconds, self.partial = self.seconds, None
         by = self._stopped_by(request, reply, was_cut=was_cut)
         origin = self.model.origin if isinstance(self.model, RecordedModel) else "live"
-        seconds = _since(started)
-        pace = self.pace if origin == "live" else ReplyPace(started)
-        rate = pace.rate(reply.usage, seconds)
-        self.emit(ModelReplied(reply, seconds, origin, by, pace.first_seconds, rate))
+        first = self.first_seconds if origin == "live" else None
+        self.emit(ModelReplied(reply, seconds, origin, by, first))
 
     @property
     def seconds(self) -> float:
@@ -239,7 +251,8 @@ class Performer:
                     reply = accumulate(reply, delta)
                     self.partial = reply
                     keeper.note(reply)
-                    self.pace.note(delta)
+                    if self.first_seconds is None and not isinstance(delta, _WORDLESS):
+                        self.first_seconds = self.seconds
                     self._watch(delta, reply)
                 if self._invents(request, reply):
                     return replace(reply, finish_reason="stop"), True
@@ -277,15 +290,15 @@ class Performer:
             return "server" if isinstance(reading, Action) else ""
         return ""
 
-    def _failed(self, error: ModelError, attempt: int, seconds: float) -> ModelFailed:
+    def _failed(self, error: ModelError, attempt: int) -> ModelFailed:
         retry = None
         may_pass = error.retryable and not error.is_exhausted
         attempts = self.options.attempts if error.retries is None else error.retries + 1
         if may_pass and attempt < attempts:
             retry = min(self.options.backoff * 2 ** (attempt - 1), _LONGEST_WAIT)
         return ModelFailed(
-            error.kind, error.message, error.hint, error.retryable, self.partial, seconds, retry,
-            self.pace.first_seconds,
+            error.kind, error.message, error.hint, error.retryable, self.partial, self.seconds,
+            retry, self.first_seconds,
         )  # fmt: skip
 
     def _watch(self, delta: ReplyDelta, reply: Reply | None = None) -> None:
@@ -320,7 +333,7 @@ class Performer:
     async def _run_tool(self, state: RunState, index: int) -> None:
         call = state.step.calls[index]
         self.emit(ToolCalled(index))
-        started = time.monotonic()
+        started = time.perf_counter()
         try:
             self.secrets.look_up(state.released)
             work = self._calls[index] = asyncio.ensure_future(
@@ -330,12 +343,11 @@ class Performer:
         except asyncio.CancelledError:
             if index not in self._stopped:
                 raise
-            outcome = ToolOutcome("The user stopped this call.", "cancelled", _since(started))
+            outcome = ToolOutcome("The user stopped this call.", "cancelled")
         except Exception as error:  # noqa: BLE001 - the border to foreign code: an observation
-            text = f"Error: {type(error).__name__}: {error}"
-            outcome = ToolOutcome(text, "error", _since(started))
+            outcome = ToolOutcome(f"Error: {type(error).__name__}: {error}", "error")
         # The journal keeps what the model reads, which is told of pictures in words.
-        outcome = replace(outcome, duration=outcome.duration or _since(started), pictures=())
+        outcome = replace(outcome, duration=_since(started), pictures=())
         self.emit(ToolEnded(index, outcome, self.toolbox.origin(call.tool)))
 
     def stop_call(self, index: int) -> None:
@@ -354,9 +366,20 @@ class Performer:
         self.emit(AnswerChecked(value, problems))
 
 
+def _named(error: Exception) -> ModelError:
+    """Return the error of a model call as a model's error."""
+    match error:
+        case ModelError():
+            return error
+        case MissingValueError(reference=reference):
+            return missing_value(reference)
+        case _:
+            return ModelError("crashed", f"{type(error).__name__}: {error}")
+
+
 def _since(started: float) -> float:
-    """Seconds since then, to a tenth of a millisecond."""
-    return round(time.monotonic() - started, 4)
+    """Return the seconds since then, to a microsecond."""
+    return round(time.perf_counter() - started, 6)
 
 
 def plain(message: Message) -> Message:

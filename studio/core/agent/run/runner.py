@@ -18,6 +18,7 @@ from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_swi
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values import commands
 from studio.core.agent.values.commands import Command
+from studio.core.agent.values.copying import replace
 from studio.core.agent.values.events import (
     Event,
     Failed,
@@ -60,6 +61,8 @@ class Run:
         secrets = run_secrets(
             dependencies.references, dependencies.document, dependencies.reenactment
         )
+        if dependencies.reenactment is not None:
+            setup = replace(setup, recorded_seconds=dependencies.reenactment.seconds)
         self._log = EventLog(dependencies, secrets, setup, events)
         # The gate is asked once for each place: set when it has answered, or when an edit or a
         # command leads on from there; a fact that leads to another place clears it.

@@ -16,6 +16,7 @@ from studio.core.agent.values.expressions import (
 )
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.agent.values.step import Call
 from studio.core.prompty.named_messages import named_messages
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
@@ -188,16 +189,29 @@ def environment_of(state: RunState) -> dict[str, Json]:
             "total": state.usage.total_tokens,
         },
         "cost": state.usage.cost or 0.0,
-        "elapsed": state.seconds,
+        "elapsed": _elapsed(state),
         "calls": len(state.past_calls) + len(step.calls),
         **_current(state),
     }
 
 
-def _current(state: RunState) -> Mapping[str, Json]:
-    """The call that the place is about; of several, the first."""
+def _elapsed(state: RunState) -> float:
+    """Return the seconds of the call that the place shows the result of; elsewhere the run's."""
+    call = _current_call(state)
+    if state.place is PausePoint.OBSERVATION and call is not None and call.outcome is not None:
+        return call.outcome.duration
+    return state.step.seconds_model if state.place is PausePoint.REPLY else state.seconds
+
+
+def _current_call(state: RunState) -> Call | None:
+    """Return the call that the place is about; of several, the first."""
     calls = state.step.calls
-    if not calls:
+    at = state.call if state.call is not None and state.call < len(calls) else 0
+    return calls[at] if calls else None
+
+
+def _current(state: RunState) -> Mapping[str, Json]:
+    call = _current_call(state)
+    if call is None:
         return {"tool": None, "args": None, "observation": None}
-    call = calls[state.call if state.call is not None and state.call < len(calls) else 0]
     return {"tool": call.tool, "args": call.arguments, "observation": call.observation}

@@ -102,10 +102,6 @@ class ModelReplied(EventBase):
     first_seconds: float | None = None
     """Seconds from the request to the first piece of the reply; None where nobody measured."""
 
-    tokens_per_second: float | None = None
-    """Output tokens a second, from the first piece to the last; of a reply in one piece, from the
-    request on. None where the tokens were not counted."""
-
 
 @dataclass(frozen=True, slots=True)
 class ModelFailed(EventBase):

@@ -133,6 +133,9 @@ class RunSetup:
     limits: Limits = field(default_factory=Limits)
     """Allowances at the start."""
 
+    recorded_seconds: float | None = None
+    """Seconds of work of the run that this one replays exactly; None of any other run."""
+
     parallel: bool = False
     """Whether the calls of one reply run at the same time."""
 

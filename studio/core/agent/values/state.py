@@ -94,7 +94,7 @@ class RunState:
     """Tokens and money so far, over leaf model calls."""
 
     seconds: float = 0.0
-    """Time spent in model and tool calls so far."""
+    """Seconds of work so far: model calls, and the time in which at least one tool ran."""
 
     seconds_tools: float = 0.0
     """The part of it that went to tool calls."""

@@ -87,7 +87,7 @@ class Call:
     """What the user changed: "tool", "arguments", "observation"."""
 
     began: float = 0.0
-    """When it began to run, in seconds since 1970; 0 where it did not, or nobody wrote it down."""
+    """When it was asked for, in seconds since 1970; 0 where it did not, or nobody wrote it down."""
 
 
 TouchKind: TypeAlias = Literal[
@@ -218,16 +218,10 @@ class Step:
     """Messages that the user put into its request, at the end of `messages` then."""
 
     seconds_model: float = 0.0
-    """Time of the model call."""
-
-    seconds_tools: float = 0.0
-    """Time of the tool calls, added up."""
+    """Seconds of the model call, all tries together, the waits between them left out."""
 
     first_seconds: float | None = None
     """Seconds from the request to the first piece of the reply; None where nobody measured."""
-
-    tokens_per_second: float | None = None
-    """Output tokens a second while the reply came; None where that is not known."""
 
     at_once: bool = True
     """Whether its calls may run at the same time in a run that allows it."""
@@ -244,3 +238,23 @@ class Step:
 
     model: RunModel | None = None
     """The model that was asked; None: the one that the run began with, nobody chose."""
+
+    @property
+    def seconds_tools(self) -> float:
+        """Seconds in which a tool ran; calls that ran at the same time are not added up."""
+        total = until = 0.0
+        ran = [(call.began, call.outcome.duration) for call in self.calls if call.outcome]
+        for began, duration in sorted(ran):
+            # Journals without a beginning say nothing of what ran beside what.
+            ended = began + duration
+            total += max(0.0, ended - max(began, until)) if began else duration
+            until = max(until, ended) if began else until
+        return total
+
+    @property
+    def tokens_per_second(self) -> float | None:
+        """Output tokens a second, from the request to the end of its reply; None if not counted."""
+        usage = self.reply.usage if self.reply is not None else None
+        if usage is None or not self.seconds_model or self.reply_origin != "live":
+            return None
+        return usage.output_tokens / self.seconds_model or None

@@ -174,6 +174,15 @@ class RemoteModel:
                     body[instead] = value
         return body
 
+    async def prepare(self) -> None:
+        """Open the client and read the price, neither of which is the server's time.
+
+        Raises:
+            ModelError: the key is missing.
+        """
+        await self._client.prepare()
+        _ = self.price
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer, with retries while nothing has been said yet.
 

@@ -202,7 +202,6 @@ class McpSource:
             connection = await self._connected()
         except ToolSourceError as error:
             return ToolOutcome(str(error), "crashed")
-        started = time.perf_counter()
         status: Literal["ok", "error", "crashed", "timeout"] = "ok"
         value = None
         pictures: tuple[ToolPicture, ...] = ()
@@ -228,13 +227,10 @@ class McpSource:
             raise
         finally:
             self._calls -= 1
-        duration = time.perf_counter() - started
         if status == "error" and _CANNOT_ASK.search(text) and not self._address.is_old:
             text += _HOW_TO_BE_ASKED
         text, truncated = cut(text, self._limits.characters)
-        return ToolOutcome(
-            text, status, duration, value=value, truncated=truncated, pictures=pictures
-        )
+        return ToolOutcome(text, status, value=value, truncated=truncated, pictures=pictures)
 
     async def restart(self) -> None:
         """End the server; the next question starts it again."""

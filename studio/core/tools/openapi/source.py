@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -182,7 +180,6 @@ class OpenApiSource:
 
     async def call(self, name: str, arguments: JsonObject) -> ToolOutcome:
         """Send one request; cancelling the task closes the connection."""
-        started = time.perf_counter()
         try:
             description = await self._read()
             operation = self._operations.get(name)
@@ -207,8 +204,7 @@ class OpenApiSource:
         answer = await send(request, self.label, self._limits, self.traffic)
         if sent.has_token and answer.head.startswith("HTTP 401"):
             self._keys.forget_tokens()
-        outcome = masked(answer, self._masker)
-        return replace(outcome, duration=time.perf_counter() - started)
+        return masked(answer, self._masker)
 
     async def close(self) -> None:
         """Nothing runs between calls."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -135,7 +134,6 @@ class PythonFileSource:
             worker = await self._take()
         except ToolSourceError as error:
             return ToolOutcome(str(error), "crashed")
-        started = time.perf_counter()
         worker.child.take_log()
         worker.child.tell_log(tell)
         try:
@@ -146,32 +144,29 @@ class PythonFileSource:
             await self._retire(worker)
             return ToolOutcome(
                 f"{name} was stopped after {self._limits.seconds:g} s",
-                "timeout", time.perf_counter() - started, log,
+                "timeout", stderr=log,
             )  # fmt: skip
         except ServerRefusal as error:
             self._give_back(worker)
             unknown = "has no tool" in error.message
-            return ToolOutcome(
-                error.message, "unknown-tool" if unknown else "error",
-                time.perf_counter() - started, worker.child.take_log(),
-            )  # fmt: skip
+            status: Literal["unknown-tool", "error"] = "unknown-tool" if unknown else "error"
+            return ToolOutcome(error.message, status, stderr=worker.child.take_log())
         except ConnectionLost:
             text = await crash_text(worker, f"while it ran {name}")
             log = worker.child.take_log()
             await self._retire(worker)
-            return ToolOutcome(text, "crashed", time.perf_counter() - started, log)
+            return ToolOutcome(text, "crashed", stderr=log)
         except BaseException:
             # Cancelled: the function may never return, so its process goes, at once.
             self._drop(worker)
             raise
         finally:
             worker.child.tell_log(None)
-        duration = time.perf_counter() - started
         # What it printed came by another pipe, before its result, so that the same turn of the loop
         # read both; the result took further turns to come here.
         log = worker.child.take_log()
         self._give_back(worker)
-        return self._outcome(result, duration, log)
+        return self._outcome(result, log)
 
     async def close(self) -> None:
         """End every process of the file."""
@@ -211,7 +206,7 @@ class PythonFileSource:
         self.problems = tuple(_problems(meta.get(PROBLEMS)))
         return tuple(_marked(tool) for tool in listed)
 
-    def _outcome(self, result: CallResult, duration: float, log: str) -> ToolOutcome:
+    def _outcome(self, result: CallResult, log: str) -> ToolOutcome:
         text, truncated = cut(result.text, self._limits.characters + 200)
         truncated = truncated or bool(result.meta.get(TRUNCATED))
         value: Json = result.text
@@ -224,10 +219,9 @@ class PythonFileSource:
         return ToolOutcome(
             text,
             failure if result.is_error else "ok",
-            duration,
-            log,
-            None if result.is_error else value,
-            truncated,
+            stderr=log,
+            value=None if result.is_error else value,
+            truncated=truncated,
         )
 
     def _given(self) -> dict[str, str]:

@@ -23,6 +23,7 @@ from studio.application.run.offers.offer import Offer
 from studio.application.run.view import RunView
 from studio.core.agent.values.commands import Approve, SendBack, StepOn, StopCall
 from studio.core.agent.values.pause_point import PausePoint
+from studio.core.agent.values.step import Call
 from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.ui.parts.elided_label import ElidedLabel
@@ -44,9 +45,10 @@ _MOST_LINES = 7
 class RunningCall(FollowsTheme, QWidget):
     """One call: its tool, its clock, the last line that it printed."""
 
-    def __init__(self, tool: str, parent: QWidget) -> None:
+    def __init__(self, tool: str, began: float, parent: QWidget) -> None:
+        """Take the tool and when it was asked for, in seconds since 1970."""
         super().__init__(parent)
-        self._began = time.monotonic()
+        self._began = began
         self.title = QLabel(reveal(tool, lines=False), self)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.clock = QLabel(self)
@@ -67,7 +69,7 @@ class RunningCall(FollowsTheme, QWidget):
 
     def tick(self) -> None:
         """Say how long it takes by now."""
-        seconds = time.monotonic() - self._began
+        seconds = max(0.0, time.time() - self._began)
         self.clock.setText(self.tr("{number:.1f} s").format(number=seconds))
 
     def show_live_output(self, text: str) -> None:
@@ -115,7 +117,7 @@ class RunningCalls(QWidget):
         self._of = step
         for row in running:
             if row not in self.rows and state is not None:
-                self._add(row, state.step.calls[row].tool)
+                self._add(row, state.step.calls[row])
         self.setVisible(bool(self.rows))
         if self.rows and not self._timer.isActive():
             self._timer.start()
@@ -128,8 +130,8 @@ class RunningCalls(QWidget):
             if row in self.rows:
                 self.rows[row].show_live_output(text)
 
-    def _add(self, row: int, tool: str) -> None:
-        shown = RunningCall(tool, self)
+    def _add(self, row: int, call: Call) -> None:
+        shown = RunningCall(call.tool, call.began, self)
         shown.stop_button.clicked.connect(lambda: self.command_given.emit((StopCall(row),)))
         self.rows[row] = shown
         self._column.addWidget(shown)

@@ -19,7 +19,7 @@ import pytest
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.connections import Connection
 from studio.core.models.remote.model import RemoteModel
-from studio.core.models.secrets import Secret
+from studio.core.models.secrets import Secret, SecretLookup
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice, TextDelta, ToolCall, accumulate
@@ -601,3 +601,19 @@ async def test_a_redirect_is_not_followed(server: ChatServer) -> None:
     assert error.kind == "moved"
     assert "/elsewhere" in error.message
     assert len(server.requests) == 1
+
+
+async def test_a_model_is_opened_before_it_is_asked(server):
+    read: list[str] = []
+    connection = Connection("Test server", "compatible", base_url=server.url, retries=0)
+
+    async def key() -> SecretLookup:
+        read.append("key")
+        return SecretLookup(Secret(KEY), "session")
+
+    model = RemoteModel(connection, "scripted-1", key, price=lambda: read.append("price"))
+    await model.prepare()
+    await model.prepare()
+    assert (read, server.requests) == (["key", "price"], [])
+    assert (await answer(model)).text
+    assert read == ["key", "price"]
