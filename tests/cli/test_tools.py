@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,6 +79,16 @@ async def test_another_client_can_use_the_served_file(file: Path, tmp_path: Path
         async with Client(stdio_client(server, errlog=log)) as client:
             await use_the_tools(client)
     assert "loaded" in (tmp_path / "log.txt").read_text(encoding="utf-8")
+
+
+def test_lines_that_are_no_json_are_answered_and_the_next_one_is_read(file: Path) -> None:
+    command = [sys.executable, "-m", "studio", "tools", "serve", str(file)]
+    lines = ["[" * 100_000, "{", '{"jsonrpc": "2.0", "id": 7, "method": "ping"}', ""]
+    done = subprocess.run(
+        command, input="\n".join(lines), capture_output=True, text=True, check=False, timeout=300
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [each["id"] for each in answers] == [None, None, 7], done.stderr
 
 
 async def use_the_tools(client: Client) -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import TypeGuard
 
 from studio.core.text.values import Json
 from studio.core.wire.reply import FinishReason, Usage
+
+_MOST = 10**12
+"""The largest figure of tokens or money that is believed."""
 
 _REASONS: dict[str, FinishReason] = {
     "stop": "stop",
@@ -69,7 +73,7 @@ def read_usage(value: Json) -> Usage | None:
         (into or 0) + read + written,
         out or 0,
         _number(asked, "cached_tokens") or _number(value, "prompt_cache_hit_tokens") or read,
-        float(cost) if isinstance(cost, int | float) and not isinstance(cost, bool) else None,
+        float(cost) if _is_figure(cost) else None,
         cache_write_tokens=_number(asked, "cache_write_tokens") or written,
         cache_write_1h_tokens=_number(kept, "ephemeral_1h_input_tokens") or 0,
         reasoning_tokens=_number(details, "reasoning_tokens", "thinking_tokens") or 0,
@@ -100,6 +104,13 @@ def _details(value: Mapping[str, Json], *keys: str) -> Mapping[str, Json]:
 def _number(value: Mapping[str, Json], *keys: str) -> int | None:
     for key in keys:
         found = value.get(key)
-        if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
+        if _is_figure(found):
             return int(found)
     return None
+
+
+def _is_figure(value: Json) -> TypeGuard[int | float]:
+    """Return whether a server's figure can be true: no NaN, no 1e308."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return 0 <= value <= _MOST

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QPushButton,
     QScrollArea,
-    QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
@@ -24,6 +23,7 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ratings import Rating
 from studio.ui.experiments.rating_bar import RatingBar
+from studio.ui.parts.closed_text import ClosedText
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.colors import SOFT_TINT, blend, paint_text
@@ -41,7 +41,7 @@ _ICONS = {
 }  # fmt: skip
 
 
-class _Answer(QTextBrowser):
+class _Answer(ClosedText):
     """Takes what room there is, and asks for little."""
 
     def sizeHint(self) -> QSize:

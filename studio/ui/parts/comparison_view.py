@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QCoreApplication, QUrl, Signal
 from PySide6.QtGui import QColor, QFont, QTextBlockFormat, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+from PySide6.QtWidgets import QWidget
 
 from studio.application.comparison import ComparedPart, LineKind, TextRow
+from studio.ui.parts.closed_text import ClosedText
 from studio.ui.style.colors import CHANGED_TINT, blend, fixed_font, paint_page
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 from studio.ui.style.theme import Theme
@@ -19,7 +20,7 @@ _SPACE = 6.0
 _SIGNS = {"same": " ", "added": "+", "removed": "−"}
 
 
-class ComparisonView(FollowsTheme, QTextBrowser):
+class ComparisonView(FollowsTheme, ClosedText):
     """Shows what differs, part by part, or the sentence that says why nothing does."""
 
     part_chosen = Signal(int)  # the title of a part that is written in the editor was clicked
@@ -28,8 +29,6 @@ class ComparisonView(FollowsTheme, QTextBrowser):
         super().__init__(parent)
         self._parts: tuple[ComparedPart, ...] = ()
         self._sentence = ""
-        self.setOpenLinks(False)
-        self.setFrameShape(QFrame.Shape.NoFrame)
         self.setAccessibleName(QCoreApplication.translate("ComparisonView", "Differences"))
         self.document().setDocumentMargin(_MARGIN)
         self.anchorClicked.connect(self._follow)

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QStackedWidget,
-    QTextBrowser,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -30,6 +29,7 @@ from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
 from studio.ui.parts.banner import Banner
+from studio.ui.parts.closed_text import ClosedText
 from studio.ui.parts.drawing import Drawing
 from studio.ui.parts.empty_state import EmptyState
 from studio.ui.parts.separator import Separator
@@ -59,14 +59,12 @@ _LOADED_WORDS = (
 """The words of `loaded_parts`, marked for translation."""
 
 
-class LoadedView(QTextBrowser):
+class LoadedView(ClosedText):
     """A page to read; a file beside is named with its tokens, the other parts are shown whole."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(self.tr("What is loaded when"))
-        self.setFrameShape(QTextBrowser.Shape.NoFrame)
-        self.setOpenLinks(False)
         self.document().setDocumentMargin(12)
 
     def show_parts(self, parts: Sequence[LoadedPart]) -> None:

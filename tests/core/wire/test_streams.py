@@ -11,6 +11,7 @@ import pytest
 from studio.core.wire.chunks import ChatChunks, ChunkReader, chunk_error
 from studio.core.wire.events import AnthropicEvents, ResponseEvents, chunk_reader
 from studio.core.wire.reply import Finished, Reply, ToolCall, Usage, accumulate
+from studio.core.wire.usage import read_usage
 from studio.core.wire.whole import BadReplyError, read_response
 from tests.support.prompty_results import result_of
 
@@ -40,6 +41,12 @@ def _call(index: int | None, call_id: str | None, name: str | None, arguments: A
     if call_id is not None:
         call["id"] = call_id
     return {"tool_calls": [call]}
+
+
+@pytest.mark.parametrize("count", [1e308, float("inf"), float("nan"), -5, True, 10**30, "7"])
+def test_a_figure_that_cannot_be_true_is_left_out(count: object) -> None:
+    usage = read_usage({"prompt_tokens": 3, "completion_tokens": count, "cost": count})
+    assert usage == Usage(3, 0)
 
 
 def test_text_reasoning_and_usage() -> None:

@@ -77,7 +77,7 @@ class ToolFileServer:
                 continue
             try:
                 asked = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 self._say({"id": None, "error": {"code": _UNREADABLE, "message": "no JSON"}})
                 continue
             for each in asked if isinstance(asked, list) else [asked]:

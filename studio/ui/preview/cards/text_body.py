@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt, QUrl, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QPoint, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -18,13 +18,14 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from studio.application.preview.cards import TextRun
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.base.menus import ON_CARD, add_actions, text_menu
+from studio.ui.parts.closed_text import ClosedText
 from studio.ui.preview.cards.markdown_html import LINE_ANCHOR, ValueStyle, markdown_to_html
 from studio.ui.style.colors import blend, fixed_font, input_color
 from studio.ui.style.icons import icon
@@ -35,7 +36,7 @@ MARKDOWN_LIMIT = 40_000
 """Characters; longer texts are shown raw, as Markdown of that size costs more than one frame."""
 
 
-class TextBody(QTextBrowser):
+class TextBody(ClosedText):
     """Shows text without fetching anything: no file, no network, no link is followed."""
 
     place_clicked = Signal(Span)  # the source of what was clicked
@@ -48,8 +49,6 @@ class TextBody(QTextBrowser):
         self._colors: dict[str, int] = {}
         self._raw = False
         self._pressed: QPoint | None = None
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setOpenLinks(False)
         self.setUndoRedoEnabled(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -83,10 +82,6 @@ class TextBody(QTextBrowser):
         if self._later is not None:
             self._runs, self._later = tuple(self._later()), None
         return self._runs
-
-    def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Nothing is loaded: pictures are shown by their own widgets, behind their own limits."""
-        return None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the height equal to the text's own."""

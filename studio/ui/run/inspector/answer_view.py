@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import QTimer, QUrl, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import (
     QColor,
     QPalette,
@@ -14,10 +14,11 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from studio.application.run.inspector.answer import markdown_parts
 from studio.application.run.text import Blocks
+from studio.ui.parts.closed_text import ClosedText
 from studio.ui.run.inspector.chat_line import ChatLine
 from studio.ui.run.styled_text import StyledText
 from studio.ui.style.colors import paint_page, paint_text
@@ -37,14 +38,6 @@ _FEATURES = QTextDocument.MarkdownFeature(
 )
 
 
-class _Markdown(QTextBrowser):
-    """Nothing that a model writes makes the studio load anything."""
-
-    def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Answer every request for an image or a style sheet with nothing."""
-        return ""
-
-
 class AnswerView(FollowsTheme, QWidget):
     """Heading, the answer, what does not fit the declared outputs, and a line to go on with."""
 
@@ -57,9 +50,7 @@ class AnswerView(FollowsTheme, QWidget):
         self.chat = ChatLine()
         self._heading = QLabel(self.tr("Final answer"))
         self._heading.setProperty("title", "true")
-        self._text = _Markdown()
-        self._text.setFrameShape(QFrame.Shape.NoFrame)
-        self._text.setOpenLinks(False)
+        self._text = ClosedText()
         self._text.setAccessibleName(self.tr("Final answer"))
         self._text.document().setDocumentMargin(0)
         self._notes = StyledText(self.tr("Notes on the answer"), "")
