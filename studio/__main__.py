@@ -67,9 +67,9 @@ def _command_meant(word: str) -> str:
     """The command that a word was probably meant to be; empty where it is a file, or may be one."""
     if not word.isalpha() or Path(word).exists():
         return ""
-    import difflib  # only for a word that is neither command nor file
+    from studio.core.text.naming import nearest  # only for a word that is no command or file
 
-    return next(iter(difflib.get_close_matches(word, COMMANDS, 1, 0.7)), "")
+    return nearest(word, COMMANDS)
 
 
 def open_studio(arguments: Sequence[str]) -> int:

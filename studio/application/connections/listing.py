@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
-
-
-def unique_name(wanted: str, taken: Iterable[str]) -> str:
-    """`wanted`, or `wanted 2`, `wanted 3`, … where that name is taken."""
-    names = set(taken)
-    if wanted not in names:
-        return wanted
-    return next(name for number in range(2, len(names) + 3)
-                if (name := f"{wanted} {number}") not in names)  # fmt: skip
+from studio.core.text.naming import free_name
 
 
 def with_added(connections: Connections, connection: Connection, after: str = "") -> Connections:
     """The list with one more, under a name of its own; behind `after`, or at the end."""
     each = list(connections.connections)
-    made = replace(connection, name=unique_name(connection.name, (one.name for one in each)))
+    names = {one.name for one in each}
+    made = replace(connection, name=free_name(connection.name, names.__contains__))
     place = next((index + 1 for index, one in enumerate(each) if one.name == after), len(each))
     each.insert(place, made)
     return replace(connections, connections=tuple(each))

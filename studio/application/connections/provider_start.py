@@ -9,12 +9,13 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.connections.check import problems_of
-from studio.application.connections.listing import unique_name, with_added, with_changed
+from studio.application.connections.listing import with_added, with_changed
 from studio.application.words import translate
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import PRESETS, Connection, Preset, address_of
 from studio.core.models.probe import Probe
 from studio.core.models.secrets import KEYRING, environment_name
+from studio.core.text.naming import free_name
 from studio.core.text.values import JsonObject
 
 _tr = partial(translate, "ProviderStart")
@@ -208,7 +209,7 @@ def _start(
     if known is not None:
         draft = replace(known, base_url=draft.base_url or known.base_url)
     else:
-        draft = replace(draft, name=unique_name(draft.name, names))
+        draft = replace(draft, name=free_name(draft.name, names.__contains__))
     if known is not None:
         variable = environment_name(known.key) or ""
     elif variable:

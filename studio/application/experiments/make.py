@@ -10,6 +10,7 @@ from pathlib import Path
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.words import translate
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
+from studio.core.text.naming import free_name
 from studio.core.text.values import Json, JsonObject
 
 _tr = partial(translate, "ExperimentMake")
@@ -31,13 +32,11 @@ defaultTest:
 
 def free_path(prompt: Path) -> Path:
     """Where an experiment of a prompt can be written: nothing stands there."""
-    number = 1
-    while True:
-        end = f"-{number}" if number > 1 else ""
-        path = prompt.with_name(f"{prompt.stem}{end}.experiment.yaml")
-        if not path.exists():
-            return path
-        number += 1
+
+    def path(stem: str) -> Path:
+        return prompt.with_name(f"{stem}.experiment.yaml")
+
+    return path(free_name(prompt.stem, lambda stem: path(stem).exists(), "-{}"))
 
 
 def experiment_of(prompt: Path, sets: Mapping[str, JsonObject]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from studio.core.experiments.values import (
 from studio.core.prompty.document import FrontMatterEntry, InputDeclaration, PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.files_beside import files_beside
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -121,13 +121,12 @@ def _missing(file: ExperimentFile, path: Path, name: str, span: Span, message: s
     """A file that is not there, with the one that was probably meant."""
     fixes: list[Fix] = []
     if not (path.parent / name).is_file():
-        near = difflib.get_close_matches(name, files_beside(path), 2)
-        written = file.source.slice(span)
-        at = written.find(name)
-        for each in near if at >= 0 else ():
+        near = nearest(name, files_beside(path))
+        at = file.source.slice(span).find(name)
+        if near and at >= 0:
             start = span.start + at
-            edit = TextEdit(Span(start, start + len(name)), each)
-            fixes.append(Fix(f"Write {each!r}", (edit,)))
+            edit = TextEdit(Span(start, start + len(name)), near)
+            fixes.append(Fix(f"Write {near!r}", (edit,)))
     return Problem("experiment-file", Severity.ERROR, message, span, tuple(fixes))
 
 
@@ -139,12 +138,12 @@ def _unknown_baseline(
     entry = next((each for each in entries if each.path == ("baseline",)), None)
     if entry is None or not file.baseline or file.baseline in names:
         return
-    near = difflib.get_close_matches(file.baseline, names, 1)
+    near = nearest(file.baseline, names)
     if near:
         yield Problem(
             "experiment-baseline", Severity.WARNING,
-            f"There is no variant {file.baseline!r}. Did you mean {near[0]!r}?", entry.value,
-            (Fix(f"Write {near[0]!r}", (TextEdit(entry.value, near[0]),)),),
+            f"There is no variant {file.baseline!r}. Did you mean {near!r}?", entry.value,
+            (Fix(f"Write {near!r}", (TextEdit(entry.value, near),)),),
         )  # fmt: skip
 
 
@@ -162,9 +161,9 @@ def _values(
         name = str(entry.path[-1])
         if name in read or name in _READ_ANYWHERE or name in spoken:
             continue
-        near = difflib.get_close_matches(name, sorted(read), 1)
-        meant = f" Did you mean {near[0]!r}?" if near else ""
-        fixes = (Fix(f"Write {near[0]!r}", (TextEdit(entry.key, near[0]),)),) if near else ()
+        near = nearest(name, sorted(read))
+        meant = f" Did you mean {near!r}?" if near else ""
+        fixes = (Fix(f"Write {near!r}", (TextEdit(entry.key, near),)),) if near else ()
         message = f"No prompt reads {name!r}.{meant}"
         yield Problem("experiment-value-unread", Severity.WARNING, message, entry.key, fixes)
     needed = {

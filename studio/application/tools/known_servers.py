@@ -11,6 +11,7 @@ from pathlib import Path
 
 from studio.core.export.write import write_atomically
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.naming import free_name
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mcp.server_config import (
@@ -188,9 +189,7 @@ def add_servers(path: Path, servers: Iterable[tuple[str, JsonObject]]) -> tuple[
     known = dict(listed or {})
     names = []
     for name, entry in servers:
-        fresh, number = name, 2
-        while fresh in known:
-            fresh, number = f"{name}_{number}", number + 1
+        fresh = free_name(name, known.__contains__, "_{}")
         known[fresh] = entry
         names.append(fresh)
     text = json.dumps({**data, key: known}, ensure_ascii=False, indent=2) + "\n"

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias, get_args
 from studio.application.words import translate
 from studio.core.export.write import write_atomically
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.naming import unique_names
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mock import RecordedAnswer
@@ -192,16 +193,12 @@ def call_line(call: SavedCall) -> dict[str, Json]:
 
 def with_own_names(calls: Iterable[SavedCall]) -> tuple[SavedCall, ...]:
     """Calls of which each has a name that no other has."""
-    taken: set[str] = set()
-    named: list[SavedCall] = []
-    for call in calls:
-        wanted = call.name.strip() or call.tool
-        name, count = wanted, 2
-        while name in taken:
-            name, count = f"{wanted} {count}", count + 1
-        taken.add(name)
-        named.append(call if name == call.name else replace(call, name=name))
-    return tuple(named)
+    calls = tuple(calls)
+    names = unique_names(call.name.strip() or call.tool for call in calls)
+    return tuple(
+        call if name == call.name else replace(call, name=name)
+        for call, name in zip(calls, names, strict=True)
+    )
 
 
 def saved(call: SavedCall, outcome: ToolOutcome) -> SavedCall:

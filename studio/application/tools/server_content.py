@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from studio.core.imports.compose import literal, placeholder, with_quoted_markers
 from studio.core.prompty.document import PromptDocument, TemplateFormat
 from studio.core.prompty.edit.edits import insert_below
+from studio.core.text.naming import free_name
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.tools.source import OfferContent
@@ -61,9 +62,11 @@ def kept_content(
     plain = _NO_NAME.sub("_", last)[:_LONGEST_NAME].strip("_") or "resource"
     plain = plain if plain.isidentifier() else f"_{plain}"
     taken = {each.name for each in document.variables} | {each.name for each in document.inputs}
-    wanted, count = plain, 2
-    while wanted in taken or wanted.lower() in _NO_NAMES or is_taken(f"{wanted}.md"):
-        wanted, count = f"{plain}_{count}", count + 1
+    wanted = free_name(
+        plain,
+        lambda each: each in taken or each.lower() in _NO_NAMES or is_taken(f"{each}.md"),
+        "_{}",
+    )
     file = f"{wanted}.md"
     reference = f'"${{file:{file}}}"'
     lines = [f"{wanted}:", "  kind: string", f"  default: {reference}"]

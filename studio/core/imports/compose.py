@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -28,6 +28,7 @@ from studio.core.prompty.shapes import messages_to_json
 from studio.core.prompty.threads import thread_calls
 from studio.core.prompty.yaml.reader import write_yaml
 from studio.core.text.counted import counted
+from studio.core.text.naming import free_name
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 
@@ -201,10 +202,7 @@ def _media_input(work: Composition, part: MediaPart) -> str:
             " filled in."
         )
     declared: dict[str, Json] = {"kind": kind, "default": part.source}
-    number, name = 1, str(kind)
-    while name in work.inputs:
-        number += 1
-        name = f"{kind}_{number}"
+    name = free_name(kind, work.inputs.__contains__, "_{}")
     work.inputs[name] = declared
     return name
 
@@ -321,13 +319,3 @@ def declare_string(
     if default is not None:
         found["default"] = default
     return found
-
-
-def unique_titles(names: Sequence[str]) -> tuple[str, ...]:
-    """Names with a number behind those that come twice."""
-    seen: dict[str, int] = {}
-    made = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
-    return tuple(made)

@@ -6,13 +6,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from studio.core.imports.compose import Composition, compose, declare_string, unique_titles
+from studio.core.imports.compose import Composition, compose, declare_string
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.prompty.front.declarations import kind_of_value
 from studio.core.prompty.front.front_matter import legacy_options
 from studio.core.prompty.front.tool_shapes import function_tool, properties_of_schema
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.threads import read_thread
+from studio.core.text.naming import unique_names
 from studio.core.text.values import Json, JsonObject
 
 _BRACES = re.compile(r"\{\{\s*([\w.]+)\s*\}\}")
@@ -189,8 +190,8 @@ def import_chatgpt(data: Json, choose: int = 0) -> Imported:
         raise ImportFailure("The conversation holds no text.")
     if left_out:
         work.notes.append(f"Left out: {left_out} (pictures, files, results of tools).")
-    names = unique_titles([str(item.get("title") or "chat") for item in listed
-                           if isinstance(item, Mapping)])  # fmt: skip
+    names = unique_names([str(item.get("title") or "chat") for item in listed
+                           if isinstance(item, Mapping)], " ({})")  # fmt: skip
     made = _made(work, "ChatGPT conversation", names[choose])
     return Imported(
         made.text, made.form, made.notes, title=names[choose],

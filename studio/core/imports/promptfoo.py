@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from itertools import islice, product
 
-from studio.core.imports.compose import Composition, compose, declare_string, unique_titles
+from studio.core.imports.compose import Composition, compose, declare_string
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.promptfoo_parts import (
     FindFiles,
@@ -30,6 +30,7 @@ from studio.core.prompty.templates import find_variables
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.counted import counted
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.naming import unique_names
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
 
@@ -73,7 +74,7 @@ def import_promptfoo(
         raise ImportFailure("The configuration holds no prompts.")
     if not 0 <= choose < len(prompts):
         raise ImportFailure(f"{counted(len(prompts), 'prompt')}; there is no number {choose + 1}.")
-    names = unique_titles([name for name, _ in prompts])
+    names = unique_names([name for name, _ in prompts], " ({})")
     title, content = names[choose], prompts[choose][1]
     if isinstance(content, ImportFailure):
         raise content

@@ -17,7 +17,7 @@ from studio.core.imports.commands import (
     is_curl,
     is_script,
 )
-from studio.core.imports.compose import Composition, compose, unique_titles
+from studio.core.imports.compose import Composition, compose
 from studio.core.imports.dotprompt import import_dotprompt
 from studio.core.imports.imported import Imported, ImportFailure, ImportSource
 from studio.core.imports.importers import find_importer, importer_suffixes
@@ -246,7 +246,7 @@ def _json_lines(lines: list[str], path: Path | None, choose: int) -> Imported:
         raise ImportFailure(f"Line {choose + 1} is not JSON: {reason_of(error)}.") from error
     if len(lines) == 1:
         return made
-    names = unique_titles([f"line {number}" for number in range(1, len(lines) + 1)])
+    names = tuple(f"line {number}" for number in range(1, len(lines) + 1))
     note = f"This is line {choose + 1} of {len(lines)}; each line is a prompt of its own."
     return Imported(made.text, f"{made.form}, JSON lines", (*made.notes, note), others=names)
 

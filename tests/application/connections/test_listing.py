@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from studio.application.connections.listing import (
-    unique_name,
     with_added,
     with_changed,
     with_trusted,
@@ -25,8 +24,6 @@ def names(connections: Connections) -> list[str]:
 
 
 def test_names_stay_apart() -> None:
-    assert unique_name("A", ["B"]) == "A"
-    assert unique_name("A", ["A", "A 2", "A 4"]) == "A 3"
     assert names(with_added(ALL, A)) == ["Embedded model", "A", "R", "A 2"]
     assert names(with_added(ALL, A, after="A")) == ["Embedded model", "A", "A 2", "R"]
 

@@ -16,6 +16,7 @@ from studio.application.words import translate
 from studio.core.experiments.file.read import read_experiment
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.yaml.reader import read_yaml, write_yaml
+from studio.core.text.naming import free_name
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json
 
@@ -30,11 +31,15 @@ def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequenc
     """
     file = read_experiment(text)
     names = [each.name for each in file.variants]
+
+    def is_taken(label: str) -> bool:
+        return any(each == label or each.startswith(f"{label} · ") for each in names)
+
     reading = read_yaml(text).value
     is_named = isinstance(reading, dict) and isinstance(reading.get("variants"), dict)
     added = text
     for number, new in enumerate(texts, 1):
-        label = _free(f"{variant.entry.prompt.label} · {title} {number}", names)
+        label = free_name(f"{variant.entry.prompt.label} · {title} {number}", is_taken, " ({})")
         names.append(label)
         if is_named:
             added = _with_named(added, variant, label, title, new)
@@ -51,13 +56,6 @@ def with_variants(text: str, variant: PlannedVariant, title: str, texts: Sequenc
                 "prompts labels first.").format(name=baseline)
         )  # fmt: skip
     return added
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    made, number = name, 2
-    while any(each == made or each.startswith(f"{made} · ") for each in taken):
-        made, number = f"{name} ({number})", number + 1
-    return made
 
 
 def _with_named(text: str, variant: PlannedVariant, name: str, title: str, new: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 from studio.core.models.base import ProtocolName
+from studio.core.text.naming import nearest
 
 INTERRUPTED = "The tool call was interrupted before a result was produced."
 """Result of a call that has none, so that the history stays legal for the provider."""
@@ -33,8 +33,8 @@ def unknown_tool(name: str, known: Sequence[str]) -> str:
     """The observation for a tool that does not exist."""
     if not known:
         return f"Error: {name} is not a valid tool; no tools are available."
-    near = get_close_matches(name, known, 1)
-    hint = f" Did you mean {near[0]}?" if near else ""
+    near = nearest(name, known)
+    hint = f" Did you mean {near}?" if near else ""
     return f"Error: {name} is not a valid tool, try one of [{', '.join(known)}].{hint}"
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 
 from studio.core.experiments.file.nodes import YamlNode
 from studio.core.experiments.values import AssertionSpec
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.values import Json
 
@@ -136,8 +136,8 @@ def _needs_no_value(name: str, item: YamlNode) -> bool:
 
 
 def _unknown_type(kind: YamlNode, name: str, *, negated: bool) -> None:
-    near = difflib.get_close_matches(name, TYPES, 1)
-    written = f"not-{near[0]}" if near and negated else near[0] if near else ""
+    near = nearest(name, TYPES)
+    written = f"not-{near}" if near and negated else near
     fixes = (Fix(f"Write {written!r}", (TextEdit(kind.span, written),)),) if near else ()
     meant = f" Did you mean {written!r}?" if near else ""
     message = f"There is no assertion type {name!r}.{meant}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.core.prompty.document import FrontMatterEntry
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
@@ -158,12 +158,10 @@ class YamlNode:
         for key, child in self.fields():
             if key in known or key.startswith(("$", "x-")):
                 continue
-            near = difflib.get_close_matches(key, known, 1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
+            near = nearest(key, known)
+            meant = f" Did you mean {near!r}?" if near else ""
             message = f"{what} has no key {key!r}; it is not read.{meant}"
-            fixes = (
-                (Fix(f"Write {near[0]!r}", (TextEdit(child.key_span, near[0]),)),) if near else ()
-            )
+            fixes = (Fix(f"Write {near!r}", (TextEdit(child.key_span, near),)),) if near else ()
             self.findings.warning("experiment-key", message, child.key_span, *fixes)
 
 

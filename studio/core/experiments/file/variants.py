@@ -10,6 +10,7 @@ from typing import get_args
 from studio.core.experiments.file.nodes import YamlNode
 from studio.core.experiments.values import PromptEntry, ProviderEntry, VariantEntry
 from studio.core.models.base import ProtocolName
+from studio.core.text.naming import unique_names
 from studio.core.text.values import Json, JsonObject
 
 PROMPT_SUFFIXES = (".prompty", ".txt", ".md", ".json", ".yaml", ".yml", ".j2", ".prompt")
@@ -211,8 +212,6 @@ def read_providers(root: YamlNode) -> tuple[ProviderEntry, ...]:
 
 
 def _unique(variants: list[VariantEntry]) -> Iterator[VariantEntry]:
-    seen: dict[str, int] = {}
-    for each in variants:
-        seen[each.name] = seen.get(each.name, 0) + 1
-        number = seen[each.name]
-        yield each if number == 1 else replace(each, name=f"{each.name} ({number})")
+    names = unique_names((each.name for each in variants), " ({})")
+    for each, name in zip(variants, names, strict=True):
+        yield replace(each, name=name)

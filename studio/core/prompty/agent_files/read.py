@@ -7,7 +7,6 @@ google.github.io/dotprompt/reference/frontmatter; Genkit adds three keys.
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -19,6 +18,7 @@ from studio.core.prompty.agent_files.kinds import TITLES, AgentFileKind
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -193,8 +193,8 @@ def _key_problems(
 
 
 def _unknown(kind: AgentFileKind, key: str, entry: FrontMatterEntry) -> Problem:
-    near = difflib.get_close_matches(key, KEYS[kind], 1, 0.75)
-    fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(entry.key, word),)) for word in near)
+    near = nearest(key, KEYS[kind])
+    fixes = (Fix(f"Change to {near!r}", (TextEdit(entry.key, near),)),) if near else ()
     # A skill with such a key is refused; the other programs leave it out without a word.
     severity = Severity.ERROR if kind == "skill" else Severity.WARNING
     message = f"The key {key!r} means nothing in a file of this kind ({TITLES[kind]})."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 
@@ -12,13 +11,13 @@ from studio.core.prompty.dialect import LIST_BELOW
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.reference_values import PROTOCOLS, find_references
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
 _BARE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 _OTHER_WORD = re.compile(r"\$\{(?P<word>[A-Za-z]{2,12}):[^{}\n]*\}")
-_ALIKE = 0.75
 _UNCLOSED = re.compile(
     r"\$\{(?:env|file|params):[^{}\s\"']*[^{}\s\"'\])](?P<end>[\])]?)(?=[ \t]*$)", re.MULTILINE
 )
@@ -99,12 +98,10 @@ def _slip_of(word: str) -> str | None:
     """What a word is one slip away from; `${title:-x}` and `${filter:y}` are other programs'."""
     if word in PROTOCOLS:
         return None
-    for each in PROTOCOLS:
-        alike = difflib.SequenceMatcher(None, word, each).ratio()
-        is_near = alike >= _ALIKE and abs(len(word) - len(each)) <= 1
-        if is_near or sorted(word) == sorted(each):
-            return each
-    return None
+    near = nearest(word, PROTOCOLS)
+    if near and abs(len(word) - len(near)) <= 1:
+        return near
+    return next((each for each in PROTOCOLS if sorted(word) == sorted(each)), None)
 
 
 def _in_prompty(document: PromptDocument) -> Iterator[Problem]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from studio.core.prompty.document import EACH, LOOP, FieldUse, PromptDocument
 from studio.core.prompty.known_fields import Known, known_at
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
@@ -16,8 +16,6 @@ _OF_LOOP = ("index", "index0", "first", "last", "length", "revindex", "revindex0
             "nextitem", "depth", "depth0", "cycle", "changed")  # fmt: skip
 _COUNTS = frozenset(("length", "size", "len"))
 _MOST_NAMED = 6
-_ALIKE, _SURELY_ALIKE = 0.75, 0.85
-"""How alike two names are of which one is a slip; surer where the template asks for the field."""
 
 
 def check_fields(document: PromptDocument) -> Iterator[Problem]:
@@ -44,12 +42,12 @@ def _of_loop(use: FieldUse, name: str) -> Iterator[Problem]:
     """`loop.idx`: what a loop does not tell."""
     if name in _OF_LOOP:
         return
-    near = difflib.get_close_matches(name, _OF_LOOP, n=1, cutoff=0.6)
+    near = nearest(name, _OF_LOOP)
     message = f"'loop' has no {name!r}; it has {', '.join(_OF_LOOP)}."
     fixes: tuple[Fix, ...] = ()
     if near:
-        message = f"'loop' has no {name!r}; did you mean {near[0]!r}?"
-        fixes = (Fix(f"Change to {near[0]!r}", (TextEdit(use.span, near[0]),)),)
+        message = f"'loop' has no {name!r}; did you mean {near!r}?"
+        fixes = (Fix(f"Change to {near!r}", (TextEdit(use.span, near),)),)
     yield Problem("unknown-field", Severity.WARNING, message, use.span, fixes)
 
 
@@ -85,12 +83,9 @@ def _of_no_object(document: PromptDocument, use: FieldUse, known: Known) -> Iter
 
 
 def _unknown(use: FieldUse, name: str, known: Known) -> Problem | None:
-    lowered = {each.lower(): each for each in reversed(known.fields)}
-    alike = _SURELY_ALIKE if use.is_guarded else _ALIKE
-    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=alike)
+    meant = nearest(name, known.fields, surely=use.is_guarded)
     where = _where(use.path[:-1])
-    if near:
-        meant = lowered[near[0]]
+    if meant:
         message = f"{where} has {name!r}; did you mean {meant!r}?"
         fix = Fix(f"Change to {meant!r}", (TextEdit(use.span, meant),))
         return Problem("unknown-field", Severity.WARNING, message, use.span, (fix,))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from studio.core.prompty.front.declarations import INPUT_KINDS, kind_of_word
 from studio.core.prompty.front.front_matter import FORMATS, LEGACY_OPTIONS
 from studio.core.prompty.front.schema_shapes import LEGACY_KEYS, OPEN_SHAPES, SHAPES, Key
 from studio.core.prompty.yaml.places import KeyPath, Places, value_at
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -151,13 +151,12 @@ class _Walker:
     def _unlike(self, name: str, shape: str, path: KeyPath, place: Span) -> Problem:
         """A key that nothing knows, with the one that is meant where it is missing."""
         names = {key.lower(): key for key in _TABLES[shape]}
-        near = difflib.get_close_matches(name, _TABLES[shape], n=1, cutoff=_ALIKE)
         same = names.get(name.lower().replace("-", "").replace("_", ""))
-        meant = same or next(iter(near), None)
+        meant = same or nearest(name, _TABLES[shape])
         where = f" in {'.'.join(map(str, path[:-1]))}" if path[:-1] else ""
         message = f"The key {name!r} is not known{where}; it is kept and does nothing."
         fixes: tuple[Fix, ...] = ()
-        if meant is not None and self.places.key(*path[:-1], meant) is None:
+        if meant and self.places.key(*path[:-1], meant) is None:
             message = f"The key {name!r} is not known{where}; did you mean {meant!r}?"
             fixes = (Fix(f"Change to {meant!r}", (TextEdit(place, meant),)),)
         elif same is not None:
@@ -235,11 +234,11 @@ class _Walker:
             yield Problem("invalid-value", Severity.WARNING, message, place)
 
     def _wrong_word(self, value: str, key: Key, path: KeyPath) -> Problem:
-        near = difflib.get_close_matches(value, key.values, n=1, cutoff=0.5)
+        near = nearest(value, key.values)
         choice = ", ".join(key.values)
         message = f"{value!r} is not a value of {path[-1]!r}; it is one of {choice}."
         place = self._value_place(path)
-        fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
+        fixes = (Fix(f"Change to {near!r}", (TextEdit(place, near),)),) if near else ()
         return Problem("invalid-value", Severity.ERROR, message, place, fixes)
 
     def _template_word(self, value: Json, path: KeyPath) -> Iterator[Problem]:

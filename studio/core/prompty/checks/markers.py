@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
@@ -10,6 +9,7 @@ from itertools import zip_longest
 from studio.core.prompty.body.roles import ROLES, STANDARD_ROLES, read_marker
 from studio.core.prompty.body.sections import fenced_ranges, find_markers, is_inside, plain_newlines
 from studio.core.prompty.document import PromptDocument
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
@@ -242,7 +242,7 @@ def _meant_role(document: PromptDocument, word: str) -> str | None:
     if lower in _OTHER_ROLES:
         return _OTHER_ROLES[lower]
     roles = [role for role in STANDARD_ROLES if role in ROLES[document.dialect]]
-    return next(iter(difflib.get_close_matches(lower, roles, n=1, cutoff=0.8)), None)
+    return nearest(lower, roles, surely=True) or None
 
 
 def _untidy(document: PromptDocument, body: str) -> Iterator[Problem]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import read_bindings
 from studio.core.prompty.yaml.places import KeyPath, Places
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -104,8 +104,8 @@ def _bindings(
         base = (*path, "bindings", parameter)
         place = places.value(*base, "input") or places.value(*base) or places.nearest(*base)
         if source not in inputs:
-            near = difflib.get_close_matches(source, inputs, n=1, cutoff=0.6)
-            fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
+            near = nearest(source, sorted(inputs))
+            fixes = (Fix(f"Change to {near!r}", (TextEdit(place, near),)),) if near else ()
             message = f"{parameter!r} is bound to the input {source!r}, which is not declared."
             yield Problem("binding-unknown-input", Severity.ERROR, message, place, fixes)
         if parameters is not None and parameter not in parameters:
@@ -150,11 +150,11 @@ def _connection(
         return
     if "connection" not in item:
         message = f"Prompty 2 wants a connection for a tool of kind {kind!r}."
-        near = difflib.get_close_matches(kind, ("function",), n=1, cutoff=0.8)
+        near = nearest(kind, ("function",), surely=True)
         if near:
             message = f"{kind!r} is not a kind of tool that is known; did you mean 'function'?"
         place = places.value(*path, "kind") or places.nearest(*path)
-        fixes = tuple(Fix(f"Change to {word!r}", (TextEdit(place, word),)) for word in near)
+        fixes = (Fix(f"Change to {near!r}", (TextEdit(place, near),)),) if near else ()
         yield Problem("tool-without-connection", Severity.WARNING, message, place, fixes)
 
 

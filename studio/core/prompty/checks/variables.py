@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Set
 from itertools import islice
 
@@ -18,6 +17,7 @@ from studio.core.prompty.edit.edits import declare_inputs
 from studio.core.prompty.front.declarations import RICH_KINDS
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.used_kind import used_kinds
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 
 _MOST_NAMES = 30
@@ -61,10 +61,9 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
         message = (
             f"{name!r}{often} is not declared as an input; without a value it renders as nothing."
         )
-        fixes = [
-            Fix(f"Change to {near!r}", tuple(TextEdit(span, near) for span in spans))
-            for near in difflib.get_close_matches(name, declared, n=1, cutoff=0.75)
-        ]
+        near = nearest(name, sorted(declared))
+        change = Fix(f"Change to {near!r}", tuple(TextEdit(span, near) for span in spans))
+        fixes = [change] if near else []
         if name == "loop":
             message = "'loop' is known inside a 'for' only; here it renders as nothing."
             yield Problem("undeclared-variable", Severity.WARNING, message, spans[0])
@@ -82,7 +81,7 @@ def _unused(document: PromptDocument, told: Set[str]) -> Iterator[Problem]:
     used |= used_elsewhere(document) | told  # what is told, at its place
     declared = [item.name for item in document.inputs if item.name not in used]
     for name in islice(used - {item.name for item in document.inputs}, _MOST_NAMES):
-        used |= set(difflib.get_close_matches(name, declared, n=1, cutoff=0.75))  # told there too
+        used.add(nearest(name, declared))  # told there too
     for item in document.inputs:
         place = item.name_span
         if place is None or not item.name or item.name in used or item.kind in RICH_KINDS:

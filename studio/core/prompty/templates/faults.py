@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection
 
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 
@@ -80,16 +80,16 @@ def unknown_name_problem(
 ) -> Problem:
     """An unknown filter or test, with the nearest known name as a fix."""
     other = _OTHER_NAMES.get(name.lower(), "")
-    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.7)
-    near = [other] if other in known else [] if name.lower() in _NOT_HERE else near
+    is_foreign = name.lower() in _NOT_HERE
+    near = other if other in known else "" if is_foreign else nearest(name, sorted(known))
     if not near:
         return Problem(code, Severity.ERROR, f"There is no {what} named {name!r}.", at)
     return Problem(
         code,
         Severity.ERROR,
-        f"There is no {what} named {name!r}; did you mean {near[0]!r}?",
+        f"There is no {what} named {name!r}; did you mean {near!r}?",
         at,
-        (Fix(f"Change to {near[0]!r}", (TextEdit(at, near[0]),)),),
+        (Fix(f"Change to {near!r}", (TextEdit(at, near),)),),
     )
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from studio.core.text.naming import free_name
 from studio.core.text.values import Json, JsonObject
 
 _DROPPED = frozenset(("example", "examples", "xml", "externalDocs", "discriminator", "readOnly"))
@@ -177,9 +178,7 @@ class Schemas:
         known = self._names.get(reference)
         if known is None:
             plain = _UNSAFE.sub("_", reference.rpartition("/")[2]) or "schema"
-            known, count = plain, 2
-            while known in self._names.values():
-                known, count = f"{plain}_{count}", count + 1
+            known = free_name(plain, set(self._names.values()).__contains__, "_{}")
             self._names[reference] = known
         return known
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
+from studio.core.text.naming import free_name
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.ui.parts.dropped import dropped_files
@@ -199,11 +200,7 @@ def edits_for(
 def _free_name(document: PromptDocument, path: Path) -> str:
     stem = re.sub(r"\W+", "_", path.stem).strip("_").lower() or "file"
     name = stem if not stem[0].isdigit() else f"file_{stem}"
-    number = 1
-    while document.input(name) is not None:
-        number += 1
-        name = f"{stem}_{number}"
-    return name
+    return free_name(name, lambda each: document.input(each) is not None, "_{}")
 
 
 def free_image_name(folder: Path) -> str:

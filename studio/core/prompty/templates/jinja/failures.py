@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 
 from jinja2.exceptions import SecurityError
+
+from studio.core.text.naming import nearest
 
 _KINDS = {
     "str": "a text", "Markup": "a text", "int": "a number", "float": "a number",
@@ -98,8 +99,7 @@ def no_field(kind: str, name: str) -> str:
     known = [each for each in dir(_OF_TYPE.get(kind, object)) if not each.startswith("_")]
     if name in known:
         return f"{what} has no field {name!r}; {name}() with parentheses calls its function"
-    near = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.7)
-    meant = _OTHER_NAMES.get(name) or next(iter(near), "")
+    meant = _OTHER_NAMES.get(name) or nearest(name, known)
     if meant in known:
         return f"{what} has no {name!r}; did you mean {meant!r}?"
     return f"{what} has no {name!r}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 
 from studio.core.prompty.templates.jinja.foreign import Mistake, mustache, of_another_language
+from studio.core.text.naming import nearest
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.span import Span
 
@@ -157,7 +157,7 @@ def _unknown_tag(
         word = f"end{opened[-1][1]}"
         words = f"the {opened[-1][1]!r} is closed by {word!r}, not by 'end'"
         return Mistake(words, span, (Fix(f"Change to {word!r}", (TextEdit(span, word),)),))
-    near = difflib.get_close_matches(name, _TAGS, n=1, cutoff=0.6)
+    near = nearest(name, _TAGS)
     tag, line = source.rfind("{%", 0, span.start), source[span.end :].split("\n", maxsplit=1)[0]
     if tag >= 0 and "}}" in line.split("%}", maxsplit=1)[0]:
         fix = Fix("Write {{", (TextEdit(Span(tag, tag + 2), "{{"),))
@@ -166,8 +166,8 @@ def _unknown_tag(
         )
     if not near:
         return Mistake(f"there is no tag {name!r}", span)
-    fix = Fix(f"Change to {near[0]!r}", (TextEdit(span, near[0]),))
-    return Mistake(f"there is no tag {name!r}; did you mean {near[0]!r}?", span, (fix,))
+    fix = Fix(f"Change to {near!r}", (TextEdit(span, near),))
+    return Mistake(f"there is no tag {name!r}; did you mean {near!r}?", span, (fix,))
 
 
 def _stray_else(name: str, span: Span, opened: Sequence[tuple[int, str]]) -> Mistake:

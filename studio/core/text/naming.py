@@ -1,0 +1,49 @@
+"""Names: the known one that a word was meant to be, and one that is not taken."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from itertools import count
+
+_NEAR = 0.75
+"""How alike two words must be, from 0 to 1; one wrong letter in four is still near."""
+
+_SURE = 0.8
+"""The same where most unknown words are right as they are."""
+
+
+def nearest(word: str, known: Iterable[str], *, surely: bool = False) -> str:
+    """Return the known word that `word` was meant to be; empty if none is near.
+
+    Args:
+        word: What was written; the case of letters is ignored.
+        known: The words that are possible.
+        surely: Whether `word` may well be meant as it is: a word of a text, a key that is optional.
+    """
+    names = {name.lower(): name for name in reversed(list(known))}
+    near = difflib.get_close_matches(word.lower(), names, 1, _SURE if surely else _NEAR)
+    return names[near[0]] if near else ""
+
+
+def free_name(wanted: str, is_taken: Callable[[str], bool], suffix: str = " {}") -> str:
+    """Return `wanted`, or with the first suffix (`wanted 2`, …) that makes it a free name."""
+    if not is_taken(wanted):
+        return wanted
+    numbered = (wanted + suffix.format(number) for number in count(2))
+    return next(name for name in numbered if not is_taken(name))
+
+
+def unique_names(names: Iterable[str], suffix: str = " {}") -> tuple[str, ...]:
+    """Return the names in order, with a suffix behind each that came before."""
+    taken: dict[str, int] = {}
+    made: list[str] = []
+    for name in names:
+        own, number = name, taken.get(name, 1)
+        while own in taken:
+            number += 1
+            own = name + suffix.format(number)
+        taken[name] = number
+        taken.setdefault(own, 1)
+        made.append(own)
+    return tuple(made)
