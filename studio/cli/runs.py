@@ -11,11 +11,13 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
 from studio import __version__
-from studio.application.history.find import find_run
+from studio.application.exchange.runs import kept_words
+from studio.application.history.find import call_of_step, find_run, raw_reply
 from studio.application.history.rows import end_of
 from studio.application.run.past.again import PastRun, past_run
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
@@ -66,7 +68,14 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
     _acts(listing, _list)
     show = kinds.add_parser("show", help="show one run, step by step")
     show.add_argument("run", metavar="RUN", help="id of the run, or its beginning")
-    show.add_argument("--json", action="store_true", help="write one event a line")
+    what = show.add_mutually_exclusive_group()
+    what.add_argument("--json", action="store_true", help="write one event a line")
+    what.add_argument(
+        "--request", type=whole(), metavar="N", help="write the request of iteration N as sent"
+    )
+    what.add_argument(
+        "--reply", type=whole(), metavar="N", help="write the raw reply of iteration N"
+    )
     _acts(show, _show)
     export = kinds.add_parser(
         "export", help="write a run to a file, or several runs to one file of lines"
@@ -145,8 +154,38 @@ def _events(store: RunStore, run: RunSummary) -> list[Event]:
     return list(store.events(run.id))
 
 
+def _show_call(store: RunStore, run: RunSummary, request: int | None, reply: int | None) -> int:
+    """Write a request's body, its path and headers beside it; or a raw reply."""
+    state = store.open(run.id).state
+    try:
+        if state is None:
+            raise LookupError("nothing of the run is kept")
+        call = call_of_step(store, run.id, state, request if request is not None else reply or 0)
+        text, lacks = (call.body, "") if request is not None else raw_reply(call)
+    except LookupError as error:
+        tell(f"prompt-studio: {error}")
+        return PROBLEMS
+    if request is not None:
+        tell(f"POST {call.path}")
+        tell("".join(f"{name}: {value}\n" for name, value in call.headers))
+    if sys.stdout.isatty():
+        print(printable(text))
+    else:
+        sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+        sys.stdout.flush()
+    if lacks:
+        tell(f"prompt-studio: {lacks}")
+    return FINE
+
+
 def _show(options: argparse.Namespace, store: RunStore) -> int:
     run = found_run(store, options.run)
+    if options.request is not None or options.reply is not None:
+        return _show_call(store, run, options.request, options.reply)
+    return _show_steps(options, store, run)
+
+
+def _show_steps(options: argparse.Namespace, store: RunStore, run: RunSummary) -> int:
     events = _events(store, run)
     if options.json:
         sys.stdout.write(export_run(events, FORMS[1], __version__, hide=Masker(os.environ).mask))
@@ -184,10 +223,16 @@ def _export(options: argparse.Namespace, store: RunStore) -> int:
         joining = ", ".join(each.name for each in FORMS if each.joins)
         raise UsageError(f"several runs go into one file as {joining} only")
     hide = Masker(os.environ).mask
+    runs = [found_run(store, run) for run in options.run]
     text = "".join(
-        export_run(_events(store, found_run(store, run)), form, __version__, hide=hide)
-        for run in options.run
+        export_run(
+            _events(store, run), form, __version__, hide=hide, call_of=partial(store.call, run.id)
+        )
+        for run in runs
     )
+    for run in runs:
+        if form.whole and (held := kept_words(store, run.id)):
+            tell(f"prompt-studio: {held}")
     if not text:
         why = "no model answered, or it holds what the format has no place for"
         tell(f"prompt-studio: nothing of this run goes into this format: {why}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -11,13 +12,13 @@ from PySide6.QtCore import QObject, Signal
 from studio.application.comparison import ComparedPart, compare_texts
 from studio.application.exchange.export import ExportJob, difference, make_export
 from studio.application.exchange.judge import Judgment, NoJudgeError, judge_export
-from studio.application.exchange.runs import read_files, write_kept, write_shown
+from studio.application.exchange.runs import kept_words, read_files, write_run
 from studio.core.agent.values.events import Event
 from studio.core.export.target import ExportResult
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm
-from studio.core.runs.store import StoreError
+from studio.core.runs.store import RunStore, StoreError
 from studio.viewmodels.app.jobs import LatestJob
 
 
@@ -119,18 +120,24 @@ class RunExchange(QObject):
         self._reading.finished.connect(self.imported)
         self._reading.failed.connect(self._on_failed)
 
-    def export_events(
-        self, events: Sequence[Event], form: RunForm, target: Path, upto: int | None = None
+    def export_run(
+        self,
+        run: str,
+        form: RunForm,
+        target: Path,
+        events: Sequence[Event] = (),
+        upto: int | None = None,
     ) -> None:
-        """Write a run that is at hand; `upto` chooses the branch."""
-        if not self._is_free():
-            return
-        self._writing.submit(partial(write_shown, tuple(events), form, target, upto, self._hide))
-
-    def export_run(self, run: str, form: RunForm, target: Path) -> None:
-        """Write a run of the history."""
+        """Write a run: one of the history, or that of `events`; `upto` chooses the branch."""
         if self._is_free():
-            self._writing.submit(partial(write_kept, self._path, run, form, target, self._hide))
+            self._writing.submit(
+                partial(write_run, self._path, run, form, target, self._hide, tuple(events), upto)
+            )
+
+    def kept_words(self, run: str) -> str:
+        """Return what a whole journal of a run contains beside its events."""
+        with closing(RunStore(self._path)) as store:
+            return kept_words(store, run)
 
     def import_files(self, files: Sequence[Path]) -> None:
         """Take journals into the history, all or none of them that are wrong."""

@@ -11,18 +11,31 @@ import pytest
 from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
 from studio.core.agent.values.commands import Approve
+from studio.core.agent.values.events import ModelCalled
 from studio.core.agent.values.options import RunOptions
 from studio.core.paths import user_paths
 from studio.core.runs.store import RunStore
+from studio.core.wire.wire_call import WireCall
 from tests.core.agent.runs import NATIVE, Functions, Session, call, calling, run_of, search
+
+CALLS = (
+    WireCall(
+        "/v1/chat/completions?key=••••••", (("x-note", "a"),), '{"n":1,"é":"${secret:1}"}',
+        secrets=("${env:NOTE}",), model="served", id="chatcmpl-1",
+        raw="data: {\udc80}\n\n", has_answer=True,
+    ),
+    WireCall("/v1/chat/completions", (), '{"n":2}', cut=9, has_answer=True),
+)  # fmt: skip
+"""What the two model calls of the run sent and received."""
 
 
 @pytest.fixture
 async def run(user_home: Path) -> str:
     one, _ = run_of(NATIVE, [calling(call()), "The answer."])
     await one.go()
+    asked = [event.seq for event in one.events if isinstance(event, ModelCalled)]
     with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
-        store.add(one.events, "abc123")
+        store.add(one.events, "abc123", dict(zip(asked, CALLS, strict=True)))
         store.describe("abc123", tags=["good"])
     return "abc123"
 
@@ -43,6 +56,38 @@ def test_list_and_show(run: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Tags: good" in shown
 
 
+def test_what_was_sent_and_received_is_written_byte_for_byte(
+    run: str, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert run_command(["runs", "show", run, "--request", "1"]) == FINE
+    out, err = capfdbinary.readouterr()
+    assert out == CALLS[0].body.encode()
+    assert err.decode() == "POST /v1/chat/completions?key=••••••\nx-note: a\n\n"
+    assert run_command(["runs", "show", run, "--reply", "1"]) == FINE
+    assert capfdbinary.readouterr().out == b"data: {\x80}\n\n"
+    assert run_command(["runs", "show", run, "--reply", "2"]) == PROBLEMS
+    assert b"9 bytes repeat a secret" in capfdbinary.readouterr().err
+    assert run_command(["runs", "show", run, "--request", "3"]) == PROBLEMS
+    assert b"no iteration 3; it has 2" in capfdbinary.readouterr().err
+
+
+def test_a_journal_takes_the_calls_along_and_says_so(
+    run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run.jsonl"
+    assert run_command(["runs", "export", run, "--format", "journal", "-o", str(out)]) == FINE
+    assert "Request bodies: 2. Raw replies: 2." in capsys.readouterr().err
+    assert run_command(["runs", "import", str(out)]) == FINE
+    taken = capsys.readouterr().out.strip()
+    with closing(RunStore(user_paths().data / "runs.sqlite")) as store:
+        called = [item.seq for item in store.events(taken) if isinstance(item, ModelCalled)]
+        assert tuple(store.call(taken, seq) for seq in called) == CALLS
+    assert run_command(["runs", "export", run, "--format", "otlp"]) == FINE
+    spans = capsys.readouterr().out
+    assert "gen_ai.response.model" in spans
+    assert "chatcmpl-1" in spans
+
+
 def test_a_run_that_is_not_there_is_wrong_usage(
     run: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,7 +103,8 @@ def test_export_and_import(run: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert taken != run
     assert run_command(["runs", "show", taken, "--json"]) == FINE
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == len(out.read_text(encoding="utf-8").splitlines())
+    kept = out.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == len(kept) - len(CALLS)
     assert run_command(["runs", "export", run]) == FINE
     assert capsys.readouterr().out.startswith("<!doctype html>")
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +23,8 @@ from urllib.parse import quote
 import pytest
 
 from studio.cli.main import run_command
+from studio.core.agent.values.events import ModelCalled
+from studio.core.runs.store import RunStore
 from tests.support.chat_server import (
     ChatServer,
     chat_server,
@@ -269,6 +272,19 @@ class CommandLine:
         self.said += [(f"output of {place}", out), (f"errors of {place}", err)]
 
 
+def kept_calls(user_home: Path) -> list[tuple[str, bytes]]:
+    """What the history keeps of all requests and replies, which it packs."""
+    with closing(RunStore(user_home / "data" / "runs.sqlite")) as store:
+        found = [
+            (f"{run.id} {event.seq}", repr(store.call(run.id, event.seq)).encode())
+            for run in store.runs()
+            for event in store.events(run.id)
+            if isinstance(event, ModelCalled)
+        ]
+    assert any(b"${secret:1}" in data for _, data in found)
+    return found
+
+
 @pytest.mark.usefixtures("planted")
 def test_the_command_line_leaves_no_key_behind(
     prompt: Path,
@@ -327,6 +343,7 @@ def test_the_command_line_leaves_no_key_behind(
     studio.here("check", str(prompt), "--json", checked=False)
 
     places = [*bytes_below(user_home), *bytes_below(out), *bytes_below(prompt.parent), *studio.said]
+    places += kept_calls(user_home)
     assert sum(len(data) for _, data in places) > 100_000
     assert "\n".join(leaks(KEYS, places)) == ""
 

@@ -35,7 +35,7 @@ def test_a_run_goes_to_a_file_and_comes_back(
 ) -> None:
     target = tmp_path / "run.jsonl"
     with qtbot.waitSignal(exchange.exported) as exported:
-        exchange.export_events(run.events, form_of("journal"), target)
+        exchange.export_run("r1", form_of("journal"), target, run.events)
     assert exported.args[0] == target
     with qtbot.waitSignal(exchange.imported) as imported:
         exchange.import_files([target])
@@ -50,7 +50,7 @@ def test_what_goes_wrong_is_said(
     qtbot: QtBot, exchange: RunExchange, run: Run, tmp_path: Path
 ) -> None:
     with qtbot.waitSignal(exchange.failed) as failed:
-        exchange.export_events(run.events, form_of("html"), tmp_path / "no" / "run.html")
+        exchange.export_run("r1", form_of("html"), tmp_path / "no" / "run.html", run.events)
     assert "No such file" in failed.args[0]
     bad = tmp_path / "bad.jsonl"
     bad.write_text("hello\n", encoding="utf-8")

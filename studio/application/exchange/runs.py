@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from studio import __version__
+from studio.application.words import translate
 from studio.core.agent.values.events import Event
 from studio.core.export.write import write_atomically
 from studio.core.runs.codec import JournalError
@@ -25,31 +27,46 @@ def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
     return trace_name(prompt, at, run).removesuffix(".tracy") + form.suffix
 
 
-def write_shown(
-    events: Sequence[Event],
+def kept_words(store: RunStore, run: str) -> str:
+    """Return what a whole journal of a run contains beside its events; "" for nothing."""
+    bodies, replies = store.kept_calls(run)
+    if not bodies:
+        return ""
+    words = "Request bodies: {bodies:,}. Raw replies: {replies:,}."
+    return translate("RunExport", words).format(bodies=bodies, replies=replies)
+
+
+def write_run(
+    path: Path,
+    run: str,
     form: RunForm,
     target: Path,
-    upto: int | None,
     hide: Callable[[str], str],
+    events: Sequence[Event] = (),
+    upto: int | None = None,
 ) -> Path:
-    """Write the events of a run that is shown; its secrets are masked by `hide`."""
-    write_atomically(target, export_run(events, form, __version__, upto=upto, hide=hide))
-    return target
+    """Write a run, with what is kept of its model calls.
 
-
-def write_kept(
-    path: Path, run: str, form: RunForm, target: Path, hide: Callable[[str], str]
-) -> Path:
-    """Write a run of the history.
+    Args:
+        path: the history's file.
+        run: id of the run.
+        form: in which form.
+        target: the file to write.
+        hide: masks secrets.
+        events: its journal, where it is at hand; read from the history otherwise.
+        upto: last event of the branch that is wanted; None for the newest.
 
     Raises:
         StoreError: it is no longer there, or the history cannot be read.
     """
     with closing(RunStore(path)) as store:
-        events = tuple(store.events(run))
-    if not events:
-        raise StoreError("The run is no longer there")
-    return write_shown(events, form, target, None, hide)
+        journal = events or tuple(store.events(run))
+        if not journal:
+            raise StoreError("The run is no longer there")
+        call_of = partial(store.call, run)
+        text = export_run(journal, form, __version__, upto=upto, hide=hide, call_of=call_of)
+    write_atomically(target, text)
+    return target
 
 
 def read_files(path: Path, files: Sequence[Path], hide: Callable[[str], str]) -> tuple[str, ...]:

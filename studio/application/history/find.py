@@ -1,9 +1,13 @@
-"""A run of the history by what the user calls it."""
+"""A run of the history, and a model call of it, by what the user calls them."""
 
 from __future__ import annotations
 
+from studio.application.run.inspector.sources import not_kept
+from studio.core.agent.loop.steps import steps_of
+from studio.core.agent.values.state import RunState
 from studio.core.runs.store import RunFilter, RunStore
 from studio.core.runs.summary import RunSummary
+from studio.core.wire.wire_call import WireCall
 
 
 def find_run(store: RunStore, name: str) -> RunSummary:
@@ -20,3 +24,31 @@ def find_run(store: RunStore, name: str) -> RunSummary:
         few = "no run of the history begins" if not found else f"{len(found)} runs begin"
         raise LookupError(f"{few} with {name!r}; see `runs list`")
     return found[0]
+
+
+def call_of_step(store: RunStore, run: str, state: RunState, number: int) -> WireCall:
+    """Return what an iteration of a run sent and received.
+
+    Raises:
+        LookupError: there is no such iteration, or nothing of its call is kept.
+    """
+    steps = steps_of(state)
+    if not 1 <= number <= len(steps):
+        raise LookupError(f"the run has no iteration {number}; it has {len(steps)}")
+    call = store.call(run, steps[number - 1].called)
+    if call is None:
+        raise LookupError(not_kept())
+    return call
+
+
+def raw_reply(call: WireCall) -> tuple[str, str]:
+    """Return the answer of a call as it came, and a sentence on what of it is missing.
+
+    Raises:
+        LookupError: nothing of it is kept.
+    """
+    if not call.has_answer:
+        raise LookupError("No reply is kept: none came, or the program was killed meanwhile.")
+    if call.cut and not call.raw:
+        raise LookupError(f"Its {call.cut:,} bytes repeat a secret, so they are not kept.")
+    return call.raw, f"{call.cut:,} further bytes are not kept." if call.cut else ""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.past.tree import branch_path, walk
-from studio.core.agent.values.events import Event, Started
+from studio.core.agent.values.events import Event, ModelCalled, Started
 from studio.core.masking.redact import redact
 from studio.core.prompty.document import ModelDeclaration
-from studio.core.runs.codec import JournalError, decode_event, encode_event
+from studio.core.runs.codec import (
+    JournalError,
+    decode_event,
+    decode_value,
+    encode_event,
+    encode_value,
+)
 from studio.core.runs.otlp import otlp
 from studio.core.runs.otlp_names import GENAI_0_1
 from studio.core.runs.report import report
@@ -23,11 +29,11 @@ from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 from studio.core.wire.request import to_request
+from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
 
-def event_line(event: Event) -> str:
-    """One event as a line of JSON, without the line end; lone surrogates escaped."""
-    data = encode_event(event)
+def _line(data: Mapping[str, Json]) -> str:
+    """One line of JSON, without the line end; lone surrogates escaped."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     try:
         text.encode("utf-8")
@@ -36,13 +42,25 @@ def event_line(event: Event) -> str:
     return text
 
 
-def write_journal(events: Iterable[Event]) -> str:
-    """A whole journal as JSON lines."""
-    return "".join(event_line(event) + "\n" for event in events)
+def write_journal(events: Iterable[Event], call_of: CallLookup = no_call) -> str:
+    """A whole journal as JSON lines; what a model call sent and received follows its event."""
+    lines: list[str] = []
+    for event in events:
+        lines.append(_line(encode_event(event)))
+        call = call_of(event.seq) if isinstance(event, ModelCalled) else None
+        if call is not None:
+            encoded = encode_value(call)
+            assert isinstance(encoded, dict)
+            lines.append(_line({"t": WireCall.__name__, "seq": event.seq, **encoded}))
+    return "".join(line + "\n" for line in lines)
 
 
-def read_journal(text: str) -> Iterator[Event]:
+def read_journal(text: str, calls: dict[int, WireCall] | None = None) -> Iterator[Event]:
     """The events of a journal; a last line that was cut off in writing is left out.
+
+    Args:
+        text: the lines.
+        calls: gets what its model calls sent and received, by the numbers of their events.
 
     Raises:
         JournalError: another line is not an event.
@@ -59,7 +77,10 @@ def read_journal(text: str) -> Iterator[Event]:
             raise JournalError(f"line {number} is not JSON: {reason_of(error)}") from error
         if not isinstance(data, dict):
             raise JournalError(f"line {number} is not an event")
-        yield decode_event(data)
+        if data.get("t") != WireCall.__name__:
+            yield decode_event(data)
+        elif calls is not None:
+            calls[int(data.get("seq", 0))] = decode_value(WireCall, data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +96,8 @@ class RunForm:
     suffix: str
     """Ending of its files."""
 
-    make: Callable[[Sequence[Event], str], str]
-    """The text, from events and the studio's version."""
+    make: Callable[[Sequence[Event], str, CallLookup], str]
+    """The text, from events, the studio's version, and what is kept of the model calls."""
 
     whole: bool = False
     """Whether it takes the whole journal, all branches; else the branch of the last event."""
@@ -85,23 +106,23 @@ class RunForm:
     """Whether several runs can stand in one file, one behind the other."""
 
 
-def _tracy(events: Sequence[Event], version: str) -> str:
+def _tracy(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
     return _json(trace(events, version))
 
 
-def _otlp(events: Sequence[Event], version: str) -> str:
-    return _json(otlp(events, version))
+def _otlp(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
+    return _json(otlp(events, version, call_of=call_of))
 
 
-def _otlp_of_today(events: Sequence[Event], version: str) -> str:
-    return _json(otlp(events, version, GENAI_0_1))
+def _otlp_of_today(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
+    return _json(otlp(events, version, GENAI_0_1, call_of))
 
 
-def _journal(events: Sequence[Event], version: str) -> str:
-    return write_journal(events)
+def _journal(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
+    return write_journal(events, call_of)
 
 
-def _messages(events: Sequence[Event], version: str) -> str:
+def _messages(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
     """Each model call a line: what was sent, and the reply as its last message."""
     state, _ = fold_with_times(events)
     lines: list[str] = []
@@ -116,7 +137,7 @@ def _messages(events: Sequence[Event], version: str) -> str:
     return "".join(lines)
 
 
-def _fine_tuning(events: Sequence[Event], version: str) -> str:
+def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
     """Conversations that end with the model's answer, as OpenAI's fine-tuning takes them.
 
     Its schema (`FineTuneChatRequestInput`) knows no `developer`, no name of a tool's result, and
@@ -181,7 +202,7 @@ def _sendable(text: str, value: Json) -> str:
     return text
 
 
-def _report(events: Sequence[Event], version: str) -> str:
+def _report(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
     return report(events, version).encode("utf-8", "replace").decode("utf-8")
 
 
@@ -226,6 +247,7 @@ def export_run(
     *,
     upto: int | None = None,
     hide: Callable[[str], str] = str,
+    call_of: CallLookup = no_call,
 ) -> str:
     """A run in a form.
 
@@ -235,6 +257,7 @@ def export_run(
         version: the studio's version.
         upto: the last event of the branch that is wanted; None for the newest.
         hide: masks secrets; a run of an older studio may hold some.
+        call_of: returns what a model call sent and received.
 
     Raises:
         ValueError: the journal is empty, or none.
@@ -242,9 +265,9 @@ def export_run(
     if not events:
         raise ValueError("the journal is empty")
     if form.whole:
-        return hide(form.make(events, version))
+        return hide(form.make(events, version, call_of))
     branch = branch_path(events, upto if upto is not None else len(events))
-    return hide(form.make(branch, version))
+    return hide(form.make(branch, version, call_of))
 
 
 _NO_JOURNAL = "the file is not a journal of a run, the one form that comes back in"
@@ -256,8 +279,9 @@ def import_run(text: str, store: RunStore) -> str:
     Raises:
         JournalError: the text is not a journal, or its events do not follow from each other.
     """
+    calls: dict[int, WireCall] = {}
     try:
-        events = list(read_journal(text))
+        events = list(read_journal(text, calls))
     except JournalError as error:
         if text.lstrip().startswith('{"t":'):
             raise
@@ -275,5 +299,5 @@ def import_run(text: str, store: RunStore) -> str:
     if not run or store.summary(run) is not None:
         run = uuid.uuid4().hex[:12]
         events[0] = replace(first, setup=replace(first.setup, run=run))
-    store.add(events, run)
+    store.add(events, run, calls)
     return run

@@ -30,6 +30,7 @@ from studio.core.runs.timing import CallTimes, fold_with_times, touch_lines
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
+from studio.core.wire.wire_call import CallLookup, WireCall, no_call
 
 _INTERNAL, _CLIENT = 1, 3
 _ERROR = 2
@@ -44,19 +45,25 @@ class _Span(NamedTuple):
     attributes: _Attributes
 
 
-def otlp(events: Sequence[Event], version: str, names: GenAINames = GENAI_1_41) -> dict[str, Json]:
+def otlp(
+    events: Sequence[Event],
+    version: str,
+    names: GenAINames = GENAI_1_41,
+    call_of: CallLookup = no_call,
+) -> dict[str, Json]:
     """The spans of a branch: `events` is `tree.branch_path` of its last event.
 
     Args:
         events: The branch, from `Started`.
         version: The studio's version.
         names: Which version of the conventions names the attributes.
+        call_of: Returns what a model call sent and received.
     """
     state, times = fold_with_times(events)
     trace, root = trace_id(state.setup.run), root_span_id(state.setup.run)
     made = [_root(state, trace, root, events[0].at, events[-1].at)]
     for step in steps_of(state):
-        made += _step_spans(state, step, times, trace, root)
+        made += _step_spans(state, step, times, trace, root, call_of(step.called))
     resource = {
         "attributes": attributes_of({"service.name": "prompt-studio", "service.version": version})
     }
@@ -124,7 +131,7 @@ def _where(model: RunModel) -> _Attributes:
 
 
 def _step_spans(
-    state: RunState, step: Step, times: CallTimes, trace: str, root: str
+    state: RunState, step: Step, times: CallTimes, trace: str, root: str, sent: WireCall | None
 ) -> list[_Span]:
     made: list[_Span] = []
     run = state.setup.run
@@ -133,7 +140,7 @@ def _step_spans(
         span = _id(f"{run}/{step.number}", 16)
         error = state.error if step is state.step and state.status != "done" else None
         failed = error if error is not None and error.kind == "model" else None
-        attributes = _chat(state, step)
+        attributes = _chat(state, step) | _answer(sent)
         if failed is not None:
             attributes["error.type"] = failed.code
         asked = step.model or state.setup.answered_by
@@ -199,6 +206,16 @@ def _chat(state: RunState, step: Step) -> _Attributes:
     return attributes
 
 
+def _answer(call: WireCall | None) -> _Attributes:
+    """What the server called its answer."""
+    found: _Attributes = {}
+    if call is not None and call.model:
+        found["gen_ai.response.model"] = call.model
+    if call is not None and call.id:
+        found["gen_ai.response.id"] = call.id
+    return found
+
+
 def _reply(reply: Reply) -> _Attributes:
     parts: list[Json] = []
     if reply.reasoning:
@@ -220,6 +237,8 @@ def _reply(reply: Reply) -> _Attributes:
     if reply.usage is not None:
         attributes["gen_ai.usage.input_tokens"] = reply.usage.input_tokens
         attributes["gen_ai.usage.output_tokens"] = reply.usage.output_tokens
+        if reply.usage.cost is not None:
+            attributes["gen_ai.usage.cost"] = reply.usage.cost
         if reply.usage.cached_tokens:
             attributes["gen_ai.usage.cache_read.input_tokens"] = reply.usage.cached_tokens
         if reply.usage.cache_write_tokens:

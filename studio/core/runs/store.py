@@ -11,7 +11,7 @@ import json
 import sqlite3
 import sys
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -127,8 +127,15 @@ class RunStore:
             follower = RunIndexer()  # it cannot be followed: written without notes
         return RunWriter(self._database, number, self._session, held, follower)
 
-    def add(self, events: Sequence[Event], run: str) -> None:
+    def add(
+        self, events: Sequence[Event], run: str, calls: Mapping[int, WireCall] | None = None
+    ) -> None:
         """Keep a whole journal (an import) in one transaction.
+
+        Args:
+            events: its events.
+            run: its id.
+            calls: what its model calls sent and received, by the numbers of their events.
 
         Raises:
             StoreError: a run of that id exists.
@@ -139,6 +146,8 @@ class RunStore:
             writer = self.journal(run)
             for event in events:
                 writer.write(event)
+            for seq, call in (calls or {}).items():
+                writer.keep_call(seq, call)
             self._connection.execute("UPDATE runs SET owner = '' WHERE id = ?", (run,))
 
     def describe(
@@ -268,6 +277,13 @@ class RunStore:
     def call(self, run: str, seq: int) -> WireCall | None:
         """What the model call of a `ModelCalled` sent and received; None where it is not kept."""
         return read_call(self._database, run, seq)
+
+    def kept_calls(self, run: str) -> tuple[int, int]:
+        """How many bodies of requests and how many raw replies are kept of a run."""
+        row = self._connection.execute(
+            "SELECT count(*), count(raw) FROM calls JOIN runs ON run = number WHERE id = ?", (run,)
+        ).fetchone()
+        return row[0], row[1]
 
     def open(self, run: str) -> Past:
         """A run, to be looked at anywhere; a long one is read only where it is looked at.

@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from studio.application.history.find import find_run
+from studio.application.history.find import call_of_step, find_run, raw_reply
 from studio.application.run.past.compare import RunSide, compare
 from studio.application.run.text_commands import CommandError, breakpoint_of, command_of
 from studio.core.agent.run.requests import NotAllowedError, choice_at
@@ -244,13 +244,37 @@ def _add_state(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:
         run: RunName,
         steps: Annotated[bool, Field(description="Also the steps that are done")] = False,
         wait: Wait = 0,
+        request: Annotated[
+            int, Field(description="Also the request of this step, as it was sent", ge=0)
+        ] = 0,
+        reply: Annotated[int, Field(description="Also the raw reply of this step", ge=0)] = 0,
     ) -> Answer:
         """Where a run stands, live or of the history."""
-        if not runs.drives(run):
-            return _past_state(folder, run, steps=steps)
-        live = runs.get(run)
-        await live.settle(wait)
-        return runs.described(live, steps=steps)
+        if runs.drives(run):
+            live = runs.get(run)
+            await live.settle(wait)
+            answer, at = runs.described(live, steps=steps), live.run.state
+        else:
+            answer, at = _past_state(folder, run, steps=steps), _kept(folder, run)[1]
+        return answer | _sent(folder, answer["run"], at, request, reply)
+
+
+def _sent(folder: ServedFolder, run: str, state: RunState, request: int, reply: int) -> Answer:
+    """What steps sent and received, byte for byte but for secrets."""
+    found: Answer = {}
+    try:
+        if request:
+            call = call_of_step(folder.history, run, state, request)
+            found["request"] = {
+                "path": call.path, "headers": dict(call.headers), "body": call.body
+            }  # fmt: skip
+        if reply:
+            raw, lacks = raw_reply(call_of_step(folder.history, run, state, reply))
+            found["reply"] = {"raw": raw, "missing": lacks}
+    except LookupError as error:
+        raise ToolError(str(error)) from None
+    answer: Answer = masked(found, folder.secrets.masker.mask)
+    return answer
 
 
 def _add_fork(server: MCPServer, folder: ServedFolder, runs: LiveRuns) -> None:

@@ -19,6 +19,7 @@ from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
+from studio.core.runs.exchange import RunForm
 from studio.core.runs.summary import RunSummary
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator
@@ -236,15 +237,20 @@ class RunFiles(QObject):
 
         def write(path: Path) -> None:
             self._folder = path.parent
-            self._exchange.export_events(past.events, form, path, past.last)
+            self._exchange.export_run(setup.run, form, path, past.events, past.last)
 
-        ask_target(self._window, form, target, write)
+        ask_target(self._window, form, target, write, self._kept(setup.run, form))
 
     def export_kept(self, run: RunSummary, name: str) -> None:
         """Write a run of the history."""
         form = form_of(name)
         target = self._folder / file_name(run.prompt, run.started, run.id, form)
-        ask_target(self._window, form, target, partial(self._exchange.export_run, run.id, form))
+        write = partial(self._exchange.export_run, run.id, form)
+        ask_target(self._window, form, target, write, self._kept(run.id, form))
+
+    def _kept(self, run: str, form: RunForm) -> str:
+        """What the file will contain beside the events."""
+        return self._exchange.kept_words(run) if form.whole else ""
 
     def take(self) -> None:
         """Ask for journals, and take them into the history."""

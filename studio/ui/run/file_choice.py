@@ -20,13 +20,20 @@ def fill_form_menu(menu: QMenu, chosen: Callable[[str], None]) -> None:
         action.triggered.connect(partial(chosen, form.name))
 
 
-def ask_target(parent: QWidget, form: RunForm, name: Path, then: Callable[[Path], None]) -> None:
-    """Ask for the file to write; `then` gets it, unless the user cancels."""
-    dialog = QFileDialog(
-        parent,
-        QCoreApplication.translate("FileChoice", "Export: {label}").format(label=form.label),
-        str(name.parent),
-    )
+def ask_target(
+    parent: QWidget, form: RunForm, name: Path, then: Callable[[Path], None], contains: str = ""
+) -> None:
+    """Ask for the file to write; `then` gets it, unless the user cancels.
+
+    Args:
+        parent: the window.
+        form: what is written.
+        name: the file that is offered.
+        then: gets the file.
+        contains: a sentence on what will be in the file; the title shows it.
+    """
+    title = QCoreApplication.translate("FileChoice", "Export: {label}").format(label=form.label)
+    dialog = QFileDialog(parent, f"{title} {contains}".rstrip(), str(name.parent))
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setFileMode(QFileDialog.FileMode.AnyFile)
     dialog.setNameFilters(

@@ -21,6 +21,9 @@ from studio.core.models.scripted import ScriptedModel
         ("compatible", "https://api.groq.com/openai/v1", "groq", "https://api.groq.com"),
         ("compatible", "http://ann:secret@box.local:8080/v1", "box.local", "http://box.local:8080"),
         ("openai", "http://127.0.0.1:1234/v1", "openai", "http://127.0.0.1:1234"),
+        ("compatible", "http://127.0.0.1:1234/v1", "openai", "http://127.0.0.1:1234"),
+        ("compatible", "http://[::1]:1234/v1", "openai", "http://[::1]:1234"),
+        ("compatible", "http://localhost:8080/v1", "openai", "http://localhost:8080"),
     ],
 )
 def test_a_remote_model_is_named_as_tracing_back_ends_know_it(

@@ -273,6 +273,21 @@ async def test_a_fork_with_another_model_says_so_in_the_journal(
         assert store.open(run).state.answered_by.name == "Script other.json"
 
 
+async def test_a_run_tells_what_was_sent_and_received(
+    folder: Path, server: ChatServer, user_home: Path
+) -> None:
+    values = {"city": "Oslo", "nobody": ""}
+    async with beside(folder, Person()) as client:
+        made = await told(client, "run", file="city.prompty", inputs=values)
+        (request,) = server.requests
+        seen = await told(client, "state", run=made["run"], request=1, reply=1)
+        assert seen["request"]["body"].encode() == request.data
+        assert seen["request"]["path"] == "/v1/chat/completions"
+        assert seen["reply"]["raw"].startswith("data: {")
+        words = await refusal(client, "state", run=made["run"], request=9)
+        assert "no iteration 9" in words
+
+
 async def test_a_tool_call_waits_for_the_person(folder: Path, user_home: Path) -> None:
     call = 'Thought: I look.\nAction: look\nArgs: {"what": "sky"}'
     script(user_home, call, "Thought: I have it.\nFinal Answer: Blue.")

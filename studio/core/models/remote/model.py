@@ -135,7 +135,11 @@ class RemoteModel:
             name for end, name in _PROVIDERS.items() if host == end or host.endswith(f".{end}")
         )
         provider = next(named, "") or ("" if kind == "compatible" else _KIND_NAMES.get(kind, kind))
-        return ModelPlace(self._model_id, provider or host, f"{scheme}{separator}{place}")
+        if not provider:
+            # The conventions name the form of the API where an address is all that is known.
+            is_name = host != "localhost" and any(map(str.isalpha, host))
+            provider = host if is_name else "openai"
+        return ModelPlace(self._model_id, provider, f"{scheme}{separator}{place}")
 
     @property
     def capabilities(self) -> Capabilities:
