@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from studio.cli.main import run_command
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import preview_inputs
+from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import whole_reference
 from studio.core.text.values import Json
@@ -99,7 +99,7 @@ def type_faults(python: Path, bodies: list[tuple[Provider, Any]]) -> list[str]:
 def values_of(path: Path) -> dict[str, Json]:
     """A value for each input: what a preview puts there."""
     document = parse(path.read_text(encoding="utf-8"), path)
-    return preview_inputs(document, {})[0]
+    return resolve_inputs(document, {}).shown
 
 
 @contextmanager

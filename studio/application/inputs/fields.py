@@ -11,7 +11,13 @@ from typing import Final, Literal, TypeAlias
 
 from studio.application.words import translate
 from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
-from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs, stands_for_thread
+from studio.core.prompty.inputs import (
+    PERSONAL,
+    RESERVED_SAMPLES,
+    InputResolution,
+    resolve_inputs,
+    stands_for_thread,
+)
 from studio.core.prompty.known_fields import shaped
 from studio.core.prompty.loop_format import undeclared_question
 from studio.core.prompty.used_kind import used_kinds
@@ -118,10 +124,6 @@ class FieldSpec:
     """Where it is declared, or first used."""
 
 
-_PERSONAL = frozenset({"question", "input"})
-"""Reserved names whose value nobody but the user can bring."""
-
-
 def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> tuple[int, int]:
     """How many of the user's own fields have a value, and how many there are."""
     own = [spec.name for spec in specs if not spec.supplied]
@@ -130,18 +132,10 @@ def own_count(specs: Sequence[FieldSpec], given: Mapping[str, Json]) -> tuple[in
 
 def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
     """A field for each declared input, for each other variable of the template, and parameter."""
-    values, samples = preview_inputs(document, {})
-    fields = []
-    for item in document.inputs:
-        if not item.name:
-            continue
-        spec = declaration_field(shaped(item))
-        if spec.fallback is ABSENT and item.name in values:
-            supplied = item.name not in _PERSONAL and spec.kind != "thread"
-            origin = _tr("supplied by the run") if supplied else "sample"
-            fallback = values[item.name]
-            spec = replace(spec, fallback=fallback, fallback_origin=origin, supplied=supplied)
-        fields.append(spec)
+    resolution = resolve_inputs(document, {})
+    fields = [
+        _with_value(_declared(shaped(item)), resolution) for item in document.inputs if item.name
+    ]
     declared = {item.name for item in document.inputs}
     first_use: dict[str, Span] = {}
     for variable in document.variables:
@@ -163,8 +157,22 @@ def input_fields(document: PromptDocument) -> tuple[FieldSpec, ...]:
             fields.append(_parameter(parameters[name]))
         else:
             is_text = kinds.get(name, "string") == "string"
-            fields.append(_undeclared(name, span, values, samples, is_text=is_text))
+            fields.append(_undeclared(name, span, resolution, is_text=is_text))
     return tuple(fields)
+
+
+def _with_value(spec: FieldSpec, resolution: InputResolution) -> FieldSpec:
+    """The field with the value that counts while nothing is given."""
+    if spec.name not in resolution.shown:
+        return spec
+    origin: str = resolution.origins[spec.name]
+    supplied = origin == "reserved"
+    return replace(
+        spec,
+        fallback=resolution.shown[spec.name],
+        fallback_origin=_tr("supplied by the run") if supplied else origin,
+        supplied=supplied,
+    )
 
 
 def _parameter(item: Parameter) -> FieldSpec:
@@ -180,13 +188,11 @@ def _parameter(item: Parameter) -> FieldSpec:
     )
 
 
-def _undeclared(
-    name: str, span: Span, values: Mapping[str, Json], samples: frozenset[str], *, is_text: bool
-) -> FieldSpec:
+def _undeclared(name: str, span: Span, resolution: InputResolution, *, is_text: bool) -> FieldSpec:
     reserved = name in RESERVED_SAMPLES
-    supplied = reserved and name not in _PERSONAL
+    supplied = reserved and name not in PERSONAL
     origin = _tr("supplied by the run") if supplied else "sample"
-    value: FieldValue = values.get(name, ABSENT)
+    value: FieldValue = resolution.shown.get(name, ABSENT)
     kind: FieldKind = "json"  # as JSON also what is used as an object or a list
     if isinstance(value, str) or (value is ABSENT and is_text):
         kind = "string"
@@ -195,15 +201,15 @@ def _undeclared(
         kind="thread" if name == "thread" and not isinstance(value, str) else kind,
         type_name=origin if supplied else _tr("reserved name") if reserved else _tr("not declared"),
         fallback=value,
-        fallback_origin=origin if name in samples else "",
+        fallback_origin=origin if name in resolution.samples else "",
         declared=reserved,
         supplied=supplied,
         span=span,
     )
 
 
-def declaration_field(item: InputDeclaration, depth: int = 0) -> FieldSpec:
-    """The field of one declared input, or of a property or item of one."""
+def _declared(item: InputDeclaration, depth: int = 0) -> FieldSpec:
+    """The field of one declared input, or of a property or item of one; without its value."""
     kind = KINDS.get(item.kind, "json")
     if item.enum:
         kind = "choice"
@@ -213,24 +219,17 @@ def declaration_field(item: InputDeclaration, depth: int = 0) -> FieldSpec:
         or (kind == "array" and item.items is None)
     ):
         kind = "json"
-    value: FieldValue = ABSENT
-    origin = ""
-    if item.has_default and item.default is not None:
-        value, origin = item.default, "default"
-    elif item.has_sample and not depth:
-        value, origin = item.sample, "sample"
+    has_default = depth and item.has_default and item.default is not None
     return FieldSpec(
         name=item.name,
         kind=kind,
         type_name=item.kind,
         description=item.description,
         required=item.required,
-        fallback=ABSENT if depth else value,
-        fallback_origin="" if depth else origin,
-        proposed=value if depth else ABSENT,
+        proposed=item.default if has_default else ABSENT,
         choices=item.enum,
-        properties=tuple(declaration_field(each, depth + 1) for each in item.properties),
-        items=declaration_field(item.items, depth + 1) if item.items else None,
+        properties=tuple(_declared(each, depth + 1) for each in item.properties),
+        items=_declared(item.items, depth + 1) if item.items else None,
         nullable=item.nullable,
         span=item.name_span or item.span,
     )

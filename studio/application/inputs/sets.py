@@ -5,16 +5,17 @@ Values can also be kept in the file itself, as samples of its inputs.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from studio.application.inputs.check import read_json
-from studio.application.inputs.fields import FieldSpec
+from studio.application.inputs.fields import FieldSpec, show_value
 from studio.application.words import translate
 from studio.core.export.write import write_atomically
 from studio.core.prompty.document import PromptDocument
@@ -35,6 +36,9 @@ SUFFIX = ".inputs.json"
 MOST_BYTES = 20_000_000
 """Files over this are not read."""
 
+_MOST_CHOSEN = 200
+"""Prompts whose chosen set is remembered; the one that was chosen longest ago goes first."""
+
 
 class InputFileError(Exception):
     """A file of values cannot be read; the text says why, for people."""
@@ -49,6 +53,12 @@ class InputRow:
 
     values: JsonObject
     """Values by input name."""
+
+    file: str = ""
+    """Name of the file."""
+
+    name: str = ""
+    """Name of the set that the row is in its own file; empty for a row of a table."""
 
 
 def sets_path(prompt: Path) -> Path:
@@ -65,20 +75,21 @@ def read_sets(prompt: Path) -> dict[str, JsonObject]:
     return _only_sets(_read_all(prompt))
 
 
-def change_set(prompt: Path, name: str, values: JsonObject | None) -> dict[str, JsonObject]:
-    """Keep one set, or take it away; all else in the file stays as it is there by now.
+def change_sets(prompt: Path, sets: Mapping[str, JsonObject | None]) -> dict[str, JsonObject]:
+    """Keep sets, or take them away; all else in the file stays as it is there by now.
 
     Args:
         prompt: The prompt's file.
-        name: The set.
-        values: What it holds; None takes it away.
+        sets: What each holds, by name; None takes it away.
 
     Raises:
         InputFileError: the file is there and cannot be read; it is not written over.
         OSError: it cannot be written.
     """
     found = _read_all(prompt)
-    found.pop(name, None) if values is None else found.update({name: dict(values)})
+    found.update({name: dict(values) for name, values in sets.items() if values is not None})
+    for name in (name for name, values in sets.items() if values is None):
+        found.pop(name, None)
     write_sets(prompt, found)
     return _only_sets(found)
 
@@ -131,7 +142,54 @@ def load_rows(path: Path) -> tuple[InputRow, ...]:
         rows = _rows(_json(text, path))
     if not rows:
         raise InputFileError(_tr("{file} holds no row of named values.").format(file=path.name))
-    return rows
+    return tuple(replace(row, file=path.name) for row in rows)
+
+
+def set_names(rows: Sequence[InputRow], taken: Collection[str]) -> tuple[str, ...]:
+    """Return a name for each row as a set: its own, or its file's and its number; none twice."""
+    used, names = set(taken), []
+    for number, row in enumerate(rows, start=1):
+        name = wanted = row.name or f"{Path(row.file).stem} {number}"
+        count = 2
+        while name in used:
+            name, count = f"{wanted} ({count})", count + 1
+        used.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+class ChosenSets:
+    """The set that was last chosen for each prompt, in a small JSON file."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Read what is there; a file that cannot be read counts as empty.
+
+        Args:
+            path: the file, which need not exist; None to remember nothing.
+        """
+        self._path = path
+        found: Json = {}
+        if path is not None and path.exists():
+            with contextlib.suppress(InputFileError):
+                found = _json(_text(path), path)
+        names = found if isinstance(found, Mapping) else {}
+        self._names = {key: str(name) for key, name in names.items()}
+
+    def get(self, prompt: Path | None) -> str:
+        """Return the name of the set; empty where none was chosen."""
+        return self._names.get(str(prompt), "")
+
+    def put(self, prompt: Path, name: str) -> None:
+        """Remember a set, or none; where that cannot be written, the choice lasts until the end."""
+        self._names.pop(str(prompt), None)
+        if name:
+            self._names[str(prompt)] = name
+        while len(self._names) > _MOST_CHOSEN:
+            del self._names[next(iter(self._names))]
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(self._path, json.dumps(self._names, indent=1))
 
 
 def fit_values(values: JsonObject, specs: tuple[FieldSpec, ...]) -> dict[str, Json]:
@@ -164,7 +222,7 @@ def _named_rows(data: Json) -> tuple[InputRow, ...]:
     """The sets of another prompt, by name."""
     sets = data if isinstance(data, Mapping) else {}
     return tuple(
-        InputRow(f"{name}: {_summary(item)}", dict(item))
+        InputRow(f"{name}: {_summary(item)}", dict(item), name=name)
         for name, item in sets.items()
         if isinstance(item, Mapping) and item
     )
@@ -198,7 +256,7 @@ def _rows(data: object) -> tuple[InputRow, ...]:
 
 
 def _summary(values: Mapping[str, Json]) -> str:
-    text = ", ".join(f"{key} = {' '.join(str(item).split())}" for key, item in values.items())
+    text = ", ".join(f"{key} = {show_value(item)}" for key, item in values.items())
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 

@@ -11,7 +11,7 @@ from studio.application.preview.card_list import cards
 from studio.application.preview.inline_values import inline_values
 from studio.application.preview.requests import request_previews
 from studio.application.preview.target import target_of
-from studio.application.preview.value import Preview, PreviewTarget, VariableOrigin, VariableRow
+from studio.application.preview.value import Preview, PreviewTarget, VariableRow
 from studio.application.words import translate
 from studio.core.agent.loop.first_step import first_step_values
 from studio.core.agent.loop.setup import question_of
@@ -19,7 +19,7 @@ from studio.core.agent.loop.tool_choice import choice_before_run, chosen_tools
 from studio.core.agent.protocols.choose import ProtocolChoice, choose_protocol
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import RESERVED_SAMPLES, preview_inputs
+from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.readable import hides_text
@@ -81,6 +81,7 @@ def build_preview(order: PreviewJob) -> Preview:
     preview = Preview(
         document=document,
         messages=prepared.messages,
+        resolved=prepared.document,
         shown=document,
         tools=tuple(tools),
         tool_choice=choice_before_run(
@@ -168,6 +169,7 @@ def variable_rows(
     for parameter in document.parameters:
         uses.setdefault(parameter.name, []).extend(parameter.uses)
     declared = {item.name: item for item in document.inputs if item.name}
+    origins = resolve_inputs(prepared.document, given).origins
     rows = []
     for name in dict.fromkeys((*declared, *uses)):
         item = declared.get(name)
@@ -177,7 +179,7 @@ def variable_rows(
             VariableRow(
                 name=name,
                 value=prepared.inputs.get(name),
-                origin=_origin(name, given, prepared),
+                origin=origins.get(name, "reserved" if name in prepared.inputs else "missing"),
                 declared=item is not None or document.parameter(name) is not None,
                 uses=tuple(sorted(used)),
                 place=place or (used[0] if used else None),
@@ -185,21 +187,6 @@ def variable_rows(
             )
         )
     return tuple(rows)
-
-
-def _origin(name: str, given: Mapping[str, Json], prepared: Prepared) -> VariableOrigin:
-    if name in given:
-        return "given"
-    if name not in prepared.inputs:
-        return "missing"
-    declared = prepared.document.input(name)
-    if declared is None or (name in RESERVED_SAMPLES and not _has_own_value(declared)):
-        return "reserved"
-    return "sample" if name in prepared.samples else "default"
-
-
-def _has_own_value(declared: object) -> bool:
-    return bool(getattr(declared, "has_default", False) or getattr(declared, "has_sample", False))
 
 
 def supplied_values(
@@ -210,7 +197,8 @@ def supplied_values(
     What a run has only later (its history) keeps the sample, by which an author sees the form.
     """
     document = order.document
-    shown, samples = preview_inputs(document, order.inputs)
+    resolution = resolve_inputs(document, order.inputs)
+    shown, samples = resolution.shown, resolution.samples
     named = {item.name for item in document.inputs} | {question_input(document)}
     filled = {name: shown[name] for name in named & shown.keys()}
     protocol = order.protocol

@@ -12,7 +12,7 @@ from functools import partial
 
 from studio.application.words import marked, translate
 from studio.core.prompty.document import InputDeclaration, PromptDocument
-from studio.core.prompty.inputs import preview_inputs
+from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.reference_values import ReferenceContext
@@ -159,7 +159,7 @@ def _shape(item: InputDeclaration) -> Json:
 
 
 def _probe_input(document: PromptDocument, inputs: Mapping[str, Json], name: str) -> Iterator[Hole]:
-    values, _ = preview_inputs(document, inputs)
+    values = resolve_inputs(document, inputs).shown
     declared = document.input(name)
     shape = values.get(name, _shape(declared) if declared is not None else "")
     if declared is not None:

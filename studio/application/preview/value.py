@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from studio.application.preview.cards import CardData
 from studio.application.preview.inline_values import InlineValue
 from studio.core.models.base import Capabilities, ProtocolName
 from studio.core.models.connections import Connection
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import InputOrigin
 from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
@@ -28,9 +28,6 @@ PROVIDERS: Mapping[Provider, str] = {
     "gemini": "Gemini generateContent",
 }
 """The shapes with their names for people, in the order of the menu."""
-
-VariableOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "missing"]
-"""Where a variable's value comes from; `missing` renders as nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +104,8 @@ class VariableRow:
     value: Json
     """The value that the preview rendered with; null where there is none."""
 
-    origin: VariableOrigin
-    """Where the value comes from."""
+    origin: InputOrigin
+    """Where the value comes from; `missing` renders as nothing."""
 
     declared: bool
     """Whether the front matter declares it."""
@@ -132,6 +129,9 @@ class Preview:
 
     messages: PromptMessages
     """What the model would be told; the last good ones while `is_stale`."""
+
+    resolved: PromptDocument
+    """`document` with the values of its references in it, as far as they may be read."""
 
     shown: PromptDocument
     """The document that `messages` come from; differs from `document` while `is_stale`."""

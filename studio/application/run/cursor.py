@@ -28,7 +28,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.checks.secrets import source_without_secrets
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import preview_inputs
+from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import QUESTION_NAMES
 from studio.core.prompty.prepare import render_body
 from studio.core.text.span import Span
@@ -182,7 +182,8 @@ class TemplatePlaces:
             "observation": _token("observation"),
             "is_error": False,
         }
-        values, _ = preview_inputs(document, dict.fromkeys(_asked(document), _token("question")))
+        asked = dict.fromkeys(_asked(document), _token("question"))
+        values = resolve_inputs(document, asked).shown
         looped = "history" in reading_style(document).looped
         loop: dict[str, Json] = {
             "history": [row] if looped else _token("all"),

@@ -64,8 +64,8 @@ def make_source(
         given = {**values_at_start(settled, tools, inputs, samples=samples), **inputs}
         if samples:
             return _with_stand_ins(document, given, references)
-        values, missing = resolve_inputs(document, inputs)
-        missing += missing_parameters(document, values)
+        resolution = resolve_inputs(document, inputs)
+        missing = (*resolution.problems, *missing_parameters(document, resolution.sent))
         prepared = _without_samples(document, given, references)
         return replace(prepared, problems=(*missing, *prepared.problems))
 

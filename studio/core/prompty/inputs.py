@@ -1,9 +1,11 @@
-"""Values for a rendering: defaults for a run, samples for a preview."""
+"""The values of a prompt's inputs: what the user gave, and what each input gets from it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal, TypeAlias, TypeVar
 
 from studio.core.prompty.document import InputDeclaration, PromptDocument, ResolvedInputs
 from studio.core.prompty.example_actions import example_actions
@@ -50,66 +52,180 @@ RESERVED_SAMPLES: Mapping[str, Json] = MappingProxyType(
 )
 """Names that a run supplies, with what a preview shows for them (docs/design/file-format.md)."""
 
+PERSONAL = frozenset({"question", "input"})
+"""Reserved names whose value nobody but the user can bring."""
+
 _TOOLS_AS_TEXT = '- "calculator": Work out an arithmetic expression. Input: expression (string)'
 
 
-def resolve_inputs(
-    document: PromptDocument, given: Mapping[str, Json]
-) -> tuple[ResolvedInputs, tuple[Problem, ...]]:
-    """Values for a run (Prompty 2 §2.9, §12.2).
+GivenOrigin: TypeAlias = Literal["typed", "set", "file", "sample", "run"]
+"""Where the user took a value from: the keyboard, a named set, a file, the sample, a past run."""
 
-    A value that is given counts, null too; extra ones pass; without one the default counts, unless
-    it is null; an example or sample never does. A required input without either is an error.
+InputOrigin: TypeAlias = Literal["given", "default", "sample", "reserved", "missing"]
+"""What a value comes from; a run takes none that is a `sample` or `reserved`."""
 
-    Returns:
-        The values by name, and a `missing-input` problem for each required input without one.
+
+@dataclass(frozen=True, slots=True)
+class GivenValue:
+    """One value that the user gave."""
+
+    value: Json
+    """The value itself; null is a value."""
+
+    origin: GivenOrigin = "typed"
+    """Where the user took it from."""
+
+    source: str = ""
+    """Name of the set or file, where it came from one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenInputs(Mapping[str, Json]):
+    """What the user gave a prompt: read as a mapping of input names to values, never changed.
+
+    A value stays under its name while no input has that name, and comes back with the input.
     """
-    values = {item.name: item.default for item in document.inputs if _has_default(item)}
-    values.update(given)
-    return values, tuple(_missing(document, item) for item in missing_inputs(document, given))
+
+    by_name: Mapping[str, GivenValue] = field(default_factory=dict)
+    """Each value with its origin, by input name."""
+
+    def __getitem__(self, name: str) -> Json:
+        return self.by_name[name].value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_name)
+
+    def __len__(self) -> int:
+        return len(self.by_name)
+
+    def with_values(
+        self, values: Mapping[str, Json], origin: GivenOrigin = "typed", source: str = ""
+    ) -> GivenInputs:
+        """Return the same with these values added; a value that is equal keeps its origin."""
+        added = {
+            name: GivenValue(value, origin, source)
+            for name, value in values.items()
+            if not (name in self and _is_same(self[name], value))
+        }
+        return GivenInputs({**self.by_name, **added})
+
+    def without(self, name: str) -> GivenInputs:
+        """Return the same without the value of one input."""
+        return GivenInputs({key: each for key, each in self.by_name.items() if key != name})
+
+    def renamed(self, pairs: Iterable[tuple[str, str]], names: Collection[str]) -> GivenInputs:
+        """Return the same with values moved to the new names of their inputs.
+
+        Args:
+            pairs: names that one input has had, in either order; a pair works both ways, so that
+                undoing a rename moves the value back.
+            names: the inputs that the prompt has now.
+        """
+        return GivenInputs(renamed_keys(self.by_name, pairs, names))
 
 
-def missing_inputs(
-    document: PromptDocument, given: Mapping[str, Json]
-) -> tuple[InputDeclaration, ...]:
+_Value = TypeVar("_Value")
+
+
+def renamed_keys(
+    values: Mapping[str, _Value], pairs: Iterable[tuple[str, str]], names: Collection[str]
+) -> dict[str, _Value]:
+    """Return values by the names that their inputs have now (`GivenInputs.renamed`)."""
+    for pair in pairs:
+        for old, new in (pair, pair[::-1]):
+            if old in values and old not in names and new in names:
+                moved = {new if key == old else key: each for key, each in values.items()
+                         if key != new}  # fmt: skip
+                values = moved
+    return dict(values)
+
+
+def _is_same(one: Json, other: Json) -> bool:
+    """Return whether two values are equal and of one type: 1 and true are not the same."""
+    return type(one) is type(other) and one == other
+
+
+@dataclass(frozen=True, slots=True)
+class InputResolution:
+    """The value of each input, and where it comes from: what a run takes, and what is shown."""
+
+    shown: ResolvedInputs
+    """All values by name: given, else default, else sample, else a reserved sample."""
+
+    origins: Mapping[str, InputOrigin]
+    """What each of `shown` comes from, and `missing` for a declared input that is not in it."""
+
+    missing: tuple[InputDeclaration, ...] = ()
     """The required inputs that have neither a given value nor a default, in their order."""
-    return tuple(
+
+    problems: tuple[Problem, ...] = ()
+    """A `missing-input` problem for each of them."""
+
+    @property
+    def sent(self) -> dict[str, Json]:
+        """The values that a run takes (Prompty 2 §2.9, §12.2): given ones and defaults."""
+        return {
+            name: value
+            for name, value in self.shown.items()
+            if self.origins[name] in ("given", "default")
+        }
+
+    @property
+    def samples(self) -> frozenset[str]:
+        """Names whose value is only shown: a run has another one, or none."""
+        return frozenset(
+            name
+            for name, value in self.shown.items()
+            if self.origins[name] == "sample"
+            or (self.origins[name] == "reserved" and value != "")  # a run has nothing there either
+        )
+
+
+def resolve_inputs(document: PromptDocument, given: Mapping[str, Json]) -> InputResolution:
+    """Return the value of every input: the one rule, for whatever shows or sends one.
+
+    A value that is given counts, null too, and extra ones pass; then the default, unless it is
+    null; then what only a preview shows: the sample, and what a run supplies.
+
+    Args:
+        document: the prompt; its references are resolved where their values should count.
+        given: the user's values by name, as a `GivenInputs` or any mapping.
+    """
+    shown: dict[str, Json] = {}
+    origins: dict[str, InputOrigin] = {}
+    for item in document.inputs:
+        if not item.name or item.name in given:
+            continue
+        if item.has_default and item.default is not None:
+            shown[item.name], origins[item.name] = item.default, "default"
+        elif item.has_sample:
+            shown[item.name], origins[item.name] = item.sample, "sample"
+        else:
+            origins[item.name] = "missing"
+    for name in _wanted(document):
+        if name not in given and name not in shown:
+            shown[name] = _reserved_sample(document, name)
+            origins[name] = "sample" if name in PERSONAL else "reserved"
+    shown.update(given)
+    origins.update(dict.fromkeys(given, "given"))
+    missing = tuple(
         item
         for item in document.inputs
-        if item.name and item.required and item.name not in given and not _has_default(item)
+        if item.name and item.required and origins[item.name] not in ("given", "default")
+    )
+    return InputResolution(
+        shown, origins, missing, tuple(_missing(document, item) for item in missing)
     )
 
 
-def _has_default(item: InputDeclaration) -> bool:
-    return bool(item.name) and item.has_default and item.default is not None
-
-
-def preview_inputs(
-    document: PromptDocument, given: Mapping[str, Json]
-) -> tuple[ResolvedInputs, frozenset[str]]:
-    """Values for a preview: what is given, else default, else sample, else a reserved sample.
-
-    Returns:
-        The values by name, and the names whose value is only a sample.
-    """
-    values: dict[str, Json] = {}
-    samples: set[str] = set()
-    declared = {item.name: item for item in document.inputs if item.name}
-    for name, item in declared.items():
-        if name in given:
-            continue
-        if item.has_default and item.default is not None:
-            values[name] = item.default
-        elif item.has_sample:
-            values[name] = item.sample
-            samples.add(name)
-    for name in _wanted(document):
-        if name not in given and name not in values:
-            values[name] = _reserved_sample(document, name)
-            if values[name] != "":  # a run has nothing there either
-                samples.add(name)
-    values.update(given)
-    return values, frozenset(samples)
+def _missing(document: PromptDocument, item: InputDeclaration) -> Problem:
+    start = document.body.start
+    return Problem(
+        "missing-input",
+        Severity.ERROR,
+        f"Missing required input {item.name!r}; give it a value, or a default in the front matter.",
+        item.name_span or item.span or Span(start, start),
+    )
 
 
 def stands_for_thread(document: PromptDocument) -> bool:
@@ -167,13 +283,3 @@ def _own_tools(document: PromptDocument, name: str) -> Json:
     if document.template.format != "fstring":
         return items
     return "\n".join(f'- "{tool.name}": {tool.description}' for tool in document.tools)
-
-
-def _missing(document: PromptDocument, item: InputDeclaration) -> Problem:
-    start = document.body.start
-    return Problem(
-        "missing-input",
-        Severity.ERROR,
-        f"Missing required input {item.name!r}; give it a value, or a default in the front matter.",
-        item.name_span or item.span or Span(start, start),
-    )

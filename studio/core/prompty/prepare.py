@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from studio.core.prompty.body.read import read_messages
 from studio.core.prompty.document import PromptDocument, ResolvedInputs
 from studio.core.prompty.front.declarations import RICH_KINDS
-from studio.core.prompty.inputs import preview_inputs, resolve_inputs
+from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.look_up import LookUp
 from studio.core.prompty.media_files import check_media
 from studio.core.prompty.messages import PromptMessages
@@ -143,7 +143,7 @@ def settled_document(
         inputs: The values of the run.
         references: Where the run's references find their values.
     """
-    values, _ = resolve_inputs(document, inputs)
+    values = resolve_inputs(document, inputs).sent
     context = parameter_values(document, values, references)
     return resolve_document(document, context, only=_SETTLED)[0]
 
@@ -155,10 +155,10 @@ def _values(
     document: PromptDocument, inputs: Mapping[str, Json], *, preview: bool
 ) -> tuple[ResolvedInputs, frozenset[str], tuple[Problem, ...]]:
     """The values of the inputs, which of them are samples, and what is missing."""
+    resolution = resolve_inputs(document, inputs)
     if preview:
-        return *preview_inputs(document, inputs), ()
-    values, missing = resolve_inputs(document, inputs)
-    return values, frozenset(), missing
+        return resolution.shown, resolution.samples, ()
+    return resolution.sent, frozenset(), resolution.problems
 
 
 def _unread(values: Mapping[str, Json], given: Mapping[str, Json]) -> dict[str, Json]:

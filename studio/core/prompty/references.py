@@ -58,6 +58,11 @@ def resolve_document(
     return document, tuple(resolver.problems)
 
 
+def has_references(document: PromptDocument) -> bool:
+    """Whether values of the front matter are in files, variables or parameters."""
+    return _has_reference(_with_sample_file(document))
+
+
 def _has_reference(value: Json) -> bool:
     """Whether a text in a value may hold a reference: a quick look, which most documents end at."""
     if isinstance(value, str):

@@ -181,8 +181,9 @@ def formatting(reading: OpenText) -> list[types.TextEdit]:
 
 def messages_text(reading: OpenText) -> str:
     """The messages that a model would get, as Markdown; samples stand where values are missing."""
-    prepared = shown_prompt(reading.document, {}, None, reading.trust).prepared
-    return messages_as_markdown(Preview(reading.document, prepared.messages, reading.document))
+    document = reading.document
+    prepared = shown_prompt(document, {}, None, reading.trust).prepared
+    return messages_as_markdown(Preview(document, prepared.messages, prepared.document, document))
 
 
 def semantic_tokens(reading: OpenText) -> types.SemanticTokens:

@@ -155,7 +155,7 @@ def _origins_of(
     at = _place(request.text, _escaped(quote), occurrence)
     if at is None or not quote:
         return None
-    preview = Preview(document, prepared.messages, document)
+    preview = Preview(document, prepared.messages, prepared.document, document)
     pieces = _pieces(preview, request, quote, at)
     return {
         "quote": quote[:_MOST],

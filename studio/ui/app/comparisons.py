@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -265,7 +265,7 @@ class _Made:
 
 
 def _compared(
-    now: str, path: Path | None, values: dict[str, Json], pair: Pair, *, trusted: bool
+    now: str, path: Path | None, values: Mapping[str, Json], pair: Pair, *, trusted: bool
 ) -> PromptComparison:
     """Both sides, and what a model would get of each; in the pool."""
     from studio.application.preview.build import PreviewJob

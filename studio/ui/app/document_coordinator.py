@@ -16,8 +16,9 @@ from studio.application.preview.value import Preview, PreviewTarget
 from studio.application.trust import is_trusted
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.messages import HoistedTool
-from studio.core.text.values import Json
+from studio.core.prompty.references import has_references
 from studio.core.tools.registry import ToolRegistry
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.inputs.pane import InputsPane
@@ -74,7 +75,6 @@ class DocumentCoordinator(QObject):
         self._connections = connections
         self._debugging = debugging
         self._trust = trust
-        self._values: dict[Path | None, dict[str, Json]] = {}
         self._path: Path | None = None
         self._loading: LatestJob[tuple[LoadedPart, ...]] = LatestJob(self)
         self._loading.finished.connect(preview_pane.show_loaded)
@@ -83,13 +83,9 @@ class DocumentCoordinator(QObject):
         """Show a document, or none; a file's values come back with it."""
         path = document.source.path if document is not None else None
         prompt = document if document is not None and document.is_prompt else None
-        if path != self._path:
-            self._values[self._path] = self._inputs.values()
-            self._path = path
-            self._inputs.set_document(prompt)
-            self._inputs.set_values(self._values.get(path, {}))
-        else:
-            self._inputs.set_document(prompt)
+        if path != self._path or prompt is None or not has_references(prompt):
+            self._inputs.set_document(prompt)  # else once its references are read
+        self._path = path
         self.show_trust()
         if prompt is not None:
             self._debugging.open_file(path)
@@ -112,7 +108,7 @@ class DocumentCoordinator(QObject):
         self._preview_pane.set_input_sets(self._inputs.library.sets)
         self._tell_editor()
 
-    def keep_samples(self, values: dict[str, Json]) -> None:
+    def keep_samples(self, values: GivenInputs) -> None:
         """Write values into the file, as samples of its inputs."""
         page, document = self._window.tabs.current, self._window.tabs.document
         if page is None or document is None or document.source.text != page.editor.text():
@@ -127,10 +123,10 @@ class DocumentCoordinator(QObject):
                 ).format(names=names)
             )
 
-    def show_values(self, values: dict[str, Json]) -> None:
+    def show_given(self, given: GivenInputs) -> None:
         """Take the values of the inputs."""
-        self._preview.set_inputs(values)
-        self._tools.set_inputs(values)
+        self._preview.set_inputs(given)
+        self._tools.set_inputs(given)
         self._tell_editor()
 
     def _tell_editor(self) -> None:
@@ -153,6 +149,8 @@ class DocumentCoordinator(QObject):
 
     def show_preview(self, preview: Preview) -> None:
         """Show a preview; the tools that it found are loaded."""
+        if not preview.is_stale and preview.resolved is not preview.document:
+            self._inputs.set_document(preview.resolved)
         self._preview_pane.show_preview(preview)
         self.problems_found.emit(preview.problems)
         page = self._window.tabs.current

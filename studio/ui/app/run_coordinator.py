@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ from studio.viewmodels.run.controller import RunController
 _SHARE = 0.46
 """How much of the window's height the run has at least, when the first one begins."""
 
-Toolboxes = Callable[[PromptDocument, dict[str, Json], ReferenceContext], OpenToolbox]
+Toolboxes = Callable[[PromptDocument, Mapping[str, Json], ReferenceContext], OpenToolbox]
 """Gives, for a document, its values and its references, what makes its tools ready."""
 
 
@@ -107,16 +107,18 @@ class RunCoordinator(QObject):
         plan = self.checked_plan(document, self._inputs.values(), lambda: self.start(at_entry, to))
         if plan is not None:
             self._inputs.keep_history()
+            self._window.docks.show("run")
             self._run.start(plan, at_entry=at_entry, to=to)
 
     def start_cell(self, cell: SteppedCell) -> None:
         """Step through a cell of an experiment, with its own model, protocol and mocks."""
         if self._questions.asks_first(lambda: self.start_cell(cell), cell.asked):
             return
-        document, values = cell.document, dict(cell.values)
+        document, values = cell.document, cell.values
         refusal = refusal_of(document, values)
         if refusal is not None:
-            self._show_refusal(refusal, lambda: self.start_cell(cell))
+            filled = {**values, **refusal.samples}
+            self._show_refusal(refusal, lambda: self.start_cell(replace(cell, values=filled)))
             return
         plan = self.plan(document, values, cell.asked)
         if plan is None or plan.open_toolbox is None:
@@ -240,7 +242,7 @@ class RunCoordinator(QObject):
     def checked_plan(
         self,
         document: PromptDocument,
-        values: dict[str, Json],
+        values: Mapping[str, Json],
         again: Callable[[], None],
         answers: ChatModel | None = None,
     ) -> RunPlan | None:
@@ -252,16 +254,17 @@ class RunCoordinator(QObject):
             again: what was asked for, to be done once samples are taken as values.
             answers: the model; the one that the prompt asks for where None.
         """
+        document = settled_document(document, values, self.references(document.source.path))
         refusal = refusal_of(document, values)
         if refusal is not None:
-            self._show_refusal(refusal, again)
+            self._show_refusal(refusal, partial(self._with_samples, refusal, again))
             return None
         return self.plan(document, values, answers=answers)
 
     def plan(
         self,
         document: PromptDocument,
-        values: dict[str, Json],
+        values: Mapping[str, Json],
         asked: RequestedModel | None = None,
         *,
         answers: ChatModel | None = None,
@@ -312,12 +315,12 @@ class RunCoordinator(QObject):
         """Say why something was not done."""
         self._messages.say(Notification("warning", text, key="run"))
 
-    def _show_refusal(self, refusal: Refusal, again: Callable[[], None]) -> None:
+    def _show_refusal(self, refusal: Refusal, with_samples: Callable[[], None]) -> None:
         """Say what keeps a prompt from being run, and offer what helps.
 
         Args:
             refusal: what it is.
-            again: what was asked for, to be done once samples are taken as values.
+            with_samples: does what was asked for, with the samples as values.
         """
         if refusal.missing:
             self.request_input.emit(refusal.missing[0])
@@ -327,15 +330,15 @@ class RunCoordinator(QObject):
             one, many = self.tr("Run with the sample"), self.tr("Run with the samples")
             words = one if len(refusal.samples) == 1 else many
             offers = (
-                NotificationAction(words, lambda: self._run_with_samples(refusal, again)),
+                NotificationAction(words, with_samples),
                 show,
             )
         self._messages.say(
             Notification("warning", refusal.text, refusal.hint, offers=offers, key="run")
         )
 
-    def _run_with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:
-        """The user took the samples: they are values like any other, and stand in the form."""
+    def _with_samples(self, refusal: Refusal, again: Callable[[], None]) -> None:
+        """Take the samples that the preview shows as the user's values, and try again."""
         self._messages.withdraw("run")
-        self._inputs.set_values({**self._inputs.values(), **refusal.samples})
+        self._inputs.library.add(refusal.samples, "sample")
         again()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -93,7 +94,7 @@ class Workbench(QObject):
         journal = StoreJournal(self._store) if self._store is not None else None
         self.run = RunController(self.background, journal, parent=self)
         self.call_request = CallRequest(self.background, self.tools.session, self)
-        self.inputs_pane = InputsPane()
+        self.inputs_pane = InputsPane(memory=services.paths.data / "input-sets.json")
         self.preview_pane = PreviewPane()
         self.tools_pane = ToolsPane()
         self.run_pane = RunPane()
@@ -185,12 +186,15 @@ class Workbench(QObject):
         document.target_changed.connect(self._tell_exchange_target)
         document.refused.connect(self.run_coordinator.refuse)
         # inputs → preview, tools
-        self.inputs_pane.values_changed.connect(document.show_values)
+        self.inputs_pane.given_changed.connect(document.show_given)
         self.inputs_pane.request_declare.connect(window.commands.declare_input)
         self.inputs_pane.request_reveal.connect(window.tabs.go_to)
         self.inputs_pane.request_samples.connect(document.keep_samples)
         self.inputs_pane.request_height.connect(window.docks.fit_inputs)
         self.inputs_pane.refused.connect(self.run_coordinator.refuse)
+        window.tabs.path_moved.connect(self.inputs_pane.library.follow_path)
+        window.tabs.saved.connect(self.inputs_pane.library.write_renames)
+        window.tabs.input_renamed.connect(self.inputs_pane.library.note_rename)
         # preview
         self.preview.previewed.connect(document.show_preview)
         self.preview.request_count.connect(self.counter.count)
@@ -333,7 +337,7 @@ class Workbench(QObject):
     # -- running --------------------------------------------------------------------------------
 
     def _toolbox_of(
-        self, document: PromptDocument, values: dict[str, Json], references: ReferenceContext
+        self, document: PromptDocument, values: Mapping[str, Json], references: ReferenceContext
     ) -> OpenToolbox:
         """What makes the tools of a document ready, as they are then; it runs in the loop."""
         return partial(

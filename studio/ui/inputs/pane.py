@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette, QResizeEvent
@@ -19,9 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.inputs.fields import FieldSpec, input_fields, own_count
-from studio.application.inputs.sets import fit_values
+from studio.application.inputs.fields import FieldSpec, own_count
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import GivenInputs
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 from studio.ui.inputs.fields import JsonField
@@ -47,23 +48,28 @@ _OF_THE_DOCK = 8
 class InputsPane(FollowsTheme, QWidget):
     """A field for each input; what is left absent comes from defaults and samples."""
 
-    values_changed = Signal(Mapping)  # dict: name → value, absent ones left out
+    given_changed = Signal(GivenInputs)  # what the user gave
     request_declare = Signal(str)  # declare this variable in the front matter
     request_reveal = Signal(Span)
     refused = Signal(str)  # a set that could not be read or kept
     request_height = Signal(int)  # pixels, when other inputs are shown or the form is folded
     request_samples = Signal(Mapping)  # dict: keep these values in the file, as samples
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, memory: Path | None = None) -> None:
+        """Make it.
+
+        Args:
+            parent: its owner.
+            memory: file that remembers the chosen set of each prompt.
+        """
         super().__init__(parent)
         self.setAccessibleName(self.tr("Inputs"))
-        self._values: dict[str, Json] = {}
         self._summary = QLabel()
         self._summary.setTextFormat(Qt.TextFormat.PlainText)
         self._summary.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._names: tuple[str, ...] = ()
         self.fold_button = self._head()
-        self.library = InputLibrary(self)
+        self.library = InputLibrary(self, memory)
         FileDrop(self, self.library.load, _OF_VALUES)  # beside the fields; others are the window's
         self.sets = SetsButton(self.library, self)
         self.json_button = icon_button("braces", self.tr("Edit the values as JSON"))
@@ -94,12 +100,12 @@ class InputsPane(FollowsTheme, QWidget):
         self._fold(False)
         self.json_button.toggled.connect(self._switch)
         self.reset_button.clicked.connect(self.clear)
-        self.form.values_changed.connect(self._from_form)
+        self.form.value_changed.connect(self._from_form)
         self.form.request_declare.connect(self.request_declare)
         self.raw.changed.connect(self._from_json)
-        self.sets.request_values.connect(self._give_values)
+        self.sets.request_values.connect(self.library.keep_given)
         self.sets.request_samples.connect(lambda: self.request_samples.emit(self.values()))
-        self.library.chosen.connect(self._take_set)
+        self.library.given_changed.connect(self._show_given)
         self.library.refused.connect(self.refused)
         paint_text(self._summary, "muted")
         paint_text(self.raw_problem, "error")
@@ -139,11 +145,10 @@ class InputsPane(FollowsTheme, QWidget):
 
     def set_document(self, document: PromptDocument | None) -> None:
         """Show the inputs of a document; values already given stay."""
-        specs = input_fields(document) if document is not None else ()
         path = document.source.path if document is not None else None
         self.form.set_folder(path.parent if path else None)
-        self.library.set_prompt(path)
-        self.form.set_fields(specs)
+        self.library.set_document(document)
+        self.form.set_fields(self.library.specs, self.library.given)
         self._describe()
         self._choose_page()
         names = tuple(self.form.rows)
@@ -151,24 +156,18 @@ class InputsPane(FollowsTheme, QWidget):
             self._names = names
             self._height_wanted.start()
 
-    def values(self) -> dict[str, Json]:
+    def values(self) -> GivenInputs:
         """The values given, those without a field too."""
-        names = set(self.form.rows)
-        extra = {key: value for key, value in self._values.items() if key not in names}
-        return {**extra, **self.form.values()}
+        return self.library.given
 
     def set_values(self, values: Mapping[str, Json]) -> None:
-        """Show values, as when another document's come back; tells of the change."""
-        self._values = dict(values)
-        self.form.set_values(values)
-        self._height_wanted.start()  # fields grow with their text
-        if self.json_button.isChecked():
-            self.raw.set_value(self.values())
-        self._tell()
+        """Take these values and no others, as if the user had typed them."""
+        self.library.give_all(values)
 
     def clear(self) -> None:
         """Take all values away."""
-        self.set_values({})
+        self.library.give_all({})
+        self.form.clear()
         if self.json_button.isChecked():
             self.raw.set_value({})
             self.raw_problem.clear()
@@ -194,13 +193,6 @@ class InputsPane(FollowsTheme, QWidget):
             palette = area.palette()
             palette.setColor(QPalette.ColorRole.Window, QColor(theme.window))
             area.setPalette(palette)
-
-    def _give_values(self, name: str) -> None:
-        self.library.keep(name, self.values())
-
-    def _take_set(self, values: dict[str, Json]) -> None:
-        specs = tuple(row.spec for row in self.form.rows.values())
-        self.set_values(fit_values(values, specs))
 
     def _fold(self, folded: bool) -> None:
         """Leave one line, which says the values; or show the form."""
@@ -233,12 +225,12 @@ class InputsPane(FollowsTheme, QWidget):
 
     def _switch(self, as_json: bool) -> None:
         if as_json:
-            self.raw.set_value(self.values())
+            self.raw.set_value(dict(self.values()))
             self.raw_problem.clear()
         self._choose_page()
 
-    def _from_form(self, _: dict[str, Json]) -> None:
-        self._tell()
+    def _from_form(self, name: str) -> None:
+        self.library.give(name, self.form.rows[name].editor.value())
 
     def _from_json(self) -> None:
         value = self.raw.value()
@@ -247,16 +239,18 @@ class InputsPane(FollowsTheme, QWidget):
             problem = self.tr('Write an object: {"name": value}.')
         self.raw_problem.setText(problem)
         if isinstance(value, dict) and not problem:
-            self._values = dict(value)
-            self.form.set_values(value)
-            self._tell()
+            self.library.give_all(value)
 
-    def _tell(self) -> None:
+    def _show_given(self, given: GivenInputs) -> None:
+        self.form.set_values(given)
+        self._height_wanted.start()  # fields grow with their text
+        if self.json_button.isChecked() and self.raw.value() != given:
+            self.raw.set_value(dict(given))
         self._describe()
-        self.values_changed.emit(self.values())
+        self.given_changed.emit(given)
 
     def _describe(self) -> None:
-        values, specs = self.values(), [row.spec for row in self.form.rows.values()]
+        values, specs = self.values(), self.library.specs
         given, total = own_count(specs, values)
         words = (
             self.tr("{given} of {total} given").format(given=given, total=total) if total else ""

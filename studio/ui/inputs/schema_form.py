@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -14,15 +16,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.inputs.fields import ABSENT, FieldSpec, ValueHistory
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, ValueHistory
 from studio.application.inputs.schema import schema_fields
 from studio.core.text.values import Json, JsonObject
 from studio.ui.inputs.compound import make_editor
-from studio.ui.inputs.fields import JsonField, NumberField, TextField
+from studio.ui.inputs.fields import FieldEditor, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.row import FieldGroup, FieldRow, GroupWords
 from studio.ui.style.colors import input_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
+
+_NONE: Mapping[str, Json] = MappingProxyType({})
 
 
 class HistoryKeys(QObject):
@@ -95,8 +99,7 @@ class HistoryKeys(QObject):
 class SchemaForm(FollowsTheme, QWidget):
     """One row for each field; rows of fields that did not change are kept with their focus."""
 
-    # dict: name → value, absent ones left out. An `object`, as Qt's own map ends at 64 bits.
-    values_changed = Signal(Mapping)
+    value_changed = Signal(str)  # name of the field that the user changed
     request_declare = Signal(str)  # name of an undeclared variable
 
     def __init__(self, *, colored: bool = False, parent: QWidget | None = None) -> None:
@@ -139,17 +142,16 @@ class SchemaForm(FollowsTheme, QWidget):
         """The rows by name."""
         return self._rows
 
-    def set_schema(self, schema: JsonObject) -> None:
+    def set_schema(self, schema: JsonObject, values: Mapping[str, Json] = _NONE) -> None:
         """Show the fields of an object schema."""
-        self.set_fields(schema_fields(schema))
+        self.set_fields(schema_fields(schema), values)
 
-    def set_fields(self, specs: Sequence[FieldSpec]) -> None:
-        """Show these fields; values of fields that stay are kept."""
+    def set_fields(self, specs: Sequence[FieldSpec], values: Mapping[str, Json] = _NONE) -> None:
+        """Show these fields with their values; rows that stay keep what is written in them."""
         specs = tuple(specs)
         if specs == self._specs:
             return
         self._specs = specs
-        held = self.values()
         before = self._rows
         self._rows = {}
         for index, spec in enumerate(specs):
@@ -158,9 +160,7 @@ class SchemaForm(FollowsTheme, QWidget):
                 row.spec = spec
             else:
                 self._discard(row)
-                row = self._make(spec, index)
-                if spec.name in held:
-                    row.set_value(held[spec.name])
+                row = self._make(spec, index, values.get(spec.name, ABSENT))
             row.set_color(self._color(index))
             self._rows[spec.name] = row
         for row in before.values():
@@ -177,8 +177,20 @@ class SchemaForm(FollowsTheme, QWidget):
 
     def set_values(self, values: Mapping[str, Json]) -> None:
         """Show values; fields not among them become absent."""
-        for name, row in self._rows.items():
-            row.set_value(values.get(name, ABSENT))
+        for index, (name, row) in enumerate(self._rows.items()):
+            value = values.get(name, ABSENT)
+            if _is_shown(row.editor, value):
+                continue
+            row.set_value(value)
+            if not _is_shown(row.editor, value):
+                self._discard(row)
+                self._rows[name] = self._make(row.spec, index, value)
+        self._place()
+
+    def clear(self) -> None:
+        """Take all values away, and what is written and cannot be read."""
+        for row in self._rows.values():
+            row.set_value(ABSENT)
         self._tell_group()
 
     def problems(self) -> dict[str, str]:
@@ -222,11 +234,17 @@ class SchemaForm(FollowsTheme, QWidget):
                 self.parameters.set_open(True)
             row.editor.setFocus()
 
-    def _make(self, spec: FieldSpec, index: int) -> FieldRow:
+    def _make(self, spec: FieldSpec, index: int, value: FieldValue = ABSENT) -> FieldRow:
+        """A row that shows a value: as JSON where the field's own editor cannot show it."""
         editor = make_editor(spec)
+        editor.set_value(value)
+        if not _is_shown(editor, value):
+            editor.deleteLater()
+            editor = JsonField(spec)
+            editor.set_value(value)
         editor.set_folder(self._folder)
         row = FieldRow(spec, editor, self._color(index))
-        row.changed.connect(self._changed)
+        row.changed.connect(partial(self._changed, spec.name))
         row.request_declare.connect(self.request_declare)
         HistoryKeys(row, self._history.setdefault(spec.name, ValueHistory()))
         return row
@@ -261,9 +279,9 @@ class SchemaForm(FollowsTheme, QWidget):
     def _color(self, index: int) -> str:
         return input_color(theme_in_use(), index) if self._colored else ""
 
-    def _changed(self) -> None:
+    def _changed(self, name: str) -> None:
         self._tell_group()
-        self.values_changed.emit(self.values())
+        self.value_changed.emit(name)
 
     def _style(self) -> None:
         theme = theme_in_use()
@@ -272,6 +290,12 @@ class SchemaForm(FollowsTheme, QWidget):
             f" border: 1px solid {theme.border}; border-radius: 5px; padding: 1px 3px; }}"
             f'QPlainTextEdit[field="true"]:focus {{ border-color: {theme.accent}; }}'
         )
+
+
+def _is_shown(editor: FieldEditor, value: FieldValue) -> bool:
+    """Whether an editor shows this very value, so that what it tells is what was given."""
+    shown = editor.value()
+    return type(shown) is type(value) and shown == value
 
 
 def _same(old: FieldSpec, new: FieldSpec) -> bool:

@@ -131,7 +131,7 @@ class TryPanel(QWidget):
         )
         self.status = QLabel()
         self.status.setWordWrap(True)
-        self.form.values_changed.connect(self._on_values)
+        self.form.value_changed.connect(self._on_values)
         self._splitter = QSplitter(Qt.Orientation.Vertical)
         self._arrange()
         self._clock = QTimer(self)
@@ -228,9 +228,8 @@ class TryPanel(QWidget):
             return
         if other:
             self.form.set_fields(())
-        self.form.set_schema(entry.spec.parameters)
+        self.form.set_schema(entry.spec.parameters, self._held.get(entry.name, {}))
         if other:
-            self.form.set_values(self._held.get(entry.name, {}))
             self._show_trial(self._trials.get(entry.name))
             self._list_past()
             self.request.show_json("")

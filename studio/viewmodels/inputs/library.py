@@ -1,48 +1,88 @@
-"""The named input sets of the open prompt, and which of them is in use."""
+"""The inputs of the open prompt: what the user gave them, and the named sets beside the prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, input_fields
 from studio.application.inputs.sets import (
+    ChosenSets,
     InputFileError,
     InputRow,
-    change_set,
+    change_sets,
+    fit_values,
     load_rows,
     read_sets,
+    set_names,
     sets_path,
 )
+from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import GivenInputs, GivenOrigin, renamed_keys
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json, JsonObject
+from studio.viewmodels.tools.saved_files import SavedFiles
+
+
+@dataclass(frozen=True, slots=True)
+class _PromptInputs:
+    """What is known of the inputs of one prompt while the program runs."""
+
+    given: GivenInputs = field(default_factory=GivenInputs)
+    """The user's values."""
+
+    chosen: str = ""
+    """Name of the set that was taken or kept last; empty for none."""
+
+    renames: tuple[tuple[str, str], ...] = ()
+    """Names that inputs were given by a rename: the one before, and the one after."""
 
 
 class InputLibrary(QObject):
-    """Reads the sets when a prompt is opened, and writes them at each change."""
+    """Holds the given values of each prompt; reads its sets, watches and writes their file."""
 
     changed = Signal()  # the sets, or which one is in use
-    chosen = Signal(Mapping)  # dict: the values of the set or row that was picked
+    given_changed = Signal(GivenInputs)  # the values of the open prompt
     refused = Signal(str)  # what could not be read or written, one sentence
     rows_loaded = Signal(tuple)  # tuple[InputRow, ...]: one of several is to be picked
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, memory: Path | None = None) -> None:
+        """Make it, with no prompt open.
+
+        Args:
+            parent: its owner.
+            memory: file that remembers the chosen set of each prompt; None to forget it.
+        """
         super().__init__(parent)
+        self._memory = ChosenSets(memory)
+        self._known: dict[Path | None, _PromptInputs] = {}
         self._prompt: Path | None = None
+        self._is_open = False
         self._sets: dict[str, JsonObject] = {}
-        self._current = ""
         self._is_broken = False
+        self.specs: tuple[FieldSpec, ...] = ()
+        """The fields of the open prompt."""
+        self._files = SavedFiles(self)
+        self._files.saved.connect(self.reload)
+
+    @property
+    def given(self) -> GivenInputs:
+        """What the user gave the open prompt."""
+        return self._now.given
 
     @property
     def sets(self) -> Mapping[str, JsonObject]:
-        """The values by name of the set."""
-        return self._sets
+        """The values by name of the set, under the names that the inputs have now."""
+        names, renames = self._names(), self._now.renames
+        return {name: renamed_keys(values, renames, names) for name, values in self._sets.items()}
 
     @property
     def current(self) -> str:
         """The set that was taken or kept last; empty for none."""
-        return self._current
+        return self._now.chosen
 
     @property
     def can_keep(self) -> bool:
@@ -54,15 +94,75 @@ class InputLibrary(QObject):
         """The name of the file with the sets."""
         return sets_path(self._prompt).name if self._prompt is not None else ""
 
-    def set_prompt(self, prompt: Path | None) -> None:
-        """Follow the open prompt."""
-        if prompt != self._prompt:
-            self._prompt = prompt
-            self._current = ""
+    # -- the open prompt ------------------------------------------------------------------------
+
+    def set_document(self, document: PromptDocument | None) -> None:
+        """Follow the open prompt and its inputs; values stay under their names."""
+        before, path = self.given, document.source.path if document is not None else None
+        is_other = path != self._prompt or (document is not None) != self._is_open
+        is_first = document is not None and path not in self._known
+        self._prompt, self._is_open = path, document is not None
+        self.specs = input_fields(document) if document is not None else ()
+        if is_other:
             self.reload()
+        given = self.given.renamed(self._now.renames, self._names())
+        if is_first and (chosen := self._memory.get(path)) in self.sets:
+            self._hold(chosen=chosen)
+            given = self._of_set(chosen)
+        self._hold(given=given)
+        if is_other or is_first:
+            self.changed.emit()
+        if is_other or before.by_name != given.by_name:
+            self.given_changed.emit(given)
+
+    def follow_path(self, before: str, now: str) -> None:
+        """Take the values along when a prompt is saved under another name."""
+        old = Path(before) if before else None
+        if old in self._known:
+            self._known[Path(now)] = self._known.pop(old)
+            if self._is_open and self._prompt == old:
+                self._prompt = Path(now)
+                self.reload()
+
+    def note_rename(self, old: str, new: str) -> None:
+        """Remember that an input of the open prompt has a new name: values and sets follow it."""
+        self._hold(renames=(*self._now.renames, (old, new)))
+
+    def write_renames(self, path: Path) -> None:
+        """Rename in the file of sets what was renamed in the prompt, now that it is saved."""
+        if path != self._prompt or not self._now.renames:
+            return
+        fresh = self.sets
+        changed = {name: each for name, each in fresh.items() if each != self._sets.get(name)}
+        if changed:
+            self._change(changed)
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def give(self, name: str, value: FieldValue) -> None:
+        """Take the value of one input as the user typed it; absent takes it away."""
+        if value is ABSENT:
+            self._take(self.given.without(name))
+        else:
+            self._take(self.given.with_values({name: value}))
+
+    def add(self, values: Mapping[str, Json], origin: GivenOrigin) -> None:
+        """Take these values beside those that are there."""
+        self._take(self.given.with_values(values, origin))
+
+    def give_all(self, values: Mapping[str, Json], origin: GivenOrigin = "typed") -> None:
+        """Take these values and no others; those that are there already keep their origin."""
+        kept = {name: each for name, each in self.given.by_name.items() if name in values}
+        self._take(GivenInputs(kept).with_values(values, origin))
+
+    # -- sets -----------------------------------------------------------------------------------
 
     def reload(self) -> None:
-        """Read the file again, as when it was changed elsewhere."""
+        """Read the file again, as when it was changed elsewhere.
+
+        Values of the chosen set that the user did not change become those of the file.
+        """
+        is_unchanged = self.current in self._sets and self.given == self._of_set(self.current)
         self._sets, self._is_broken = {}, False
         if self._prompt is not None:
             try:
@@ -70,24 +170,32 @@ class InputLibrary(QObject):
             except InputFileError as error:
                 self._is_broken = True  # never written over: a user may want to fix it
                 self.refused.emit(str(error))
+        self._files.watch([sets_path(self._prompt)] if self._prompt is not None else [])
         self.changed.emit()
+        if is_unchanged and self.current in self._sets:
+            self._take(self._of_set(self.current))
 
     def take(self, name: str) -> None:
         """Use a set's values."""
         if name in self._sets:
-            self._current = name
-            self.changed.emit()
-            self.chosen.emit(dict(self._sets[name]))
+            self._choose(name)
+            self._take(self._of_set(name))
+
+    def keep_given(self, name: str) -> None:
+        """Keep the values of the prompt's inputs as a set; one of the same name is replaced."""
+        names = self._names()
+        self.keep(name, {key: value for key, value in self.given.items() if key in names})
 
     def keep(self, name: str, values: Mapping[str, Json]) -> None:
         """Keep values as a set; one of the same name is replaced."""
         name = name.strip()
-        if name:
-            self._change(name, dict(values), name)
+        if name and self._change({name: dict(values)}):
+            self._choose(name)
 
     def remove(self, name: str) -> None:
         """Take a set away."""
-        self._change(name, None, "" if self._current == name else self._current)
+        if self._change({name: None}) and self.current == name:
+            self._choose("")
 
     def load(self, path: Path) -> None:
         """Take the values of another file; of several rows one is asked for."""
@@ -103,16 +211,59 @@ class InputLibrary(QObject):
 
     def take_row(self, row: InputRow) -> None:
         """Use the values of a row."""
-        self._current = ""
-        self.changed.emit()
-        self.chosen.emit(dict(row.values))
+        self._choose("")
+        self._take(GivenInputs().with_values(fit_values(row.values, self.specs), "file", row.file))
 
-    def _change(self, name: str, values: dict[str, Json] | None, current: str) -> None:
-        """Change one set in the file as it is now: another program may have written it."""
+    def keep_rows(self, rows: Sequence[InputRow]) -> None:
+        """Keep each row as a set of its own, and take the first one."""
+        names, known = set_names(rows, self.sets), self._names()
+        fitting = (fit_values(row.values, self.specs) for row in rows)
+        values = ({key: each[key] for key in each if key in known} for each in fitting)
+        if self._change(dict(zip(names, values, strict=True))):
+            self.take(names[0])
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    @property
+    def _now(self) -> _PromptInputs:
+        return self._known.get(self._prompt, _NONE) if self._is_open else _NONE
+
+    def _hold(
+        self,
+        given: GivenInputs | None = None,
+        chosen: str | None = None,
+        renames: tuple[tuple[str, str], ...] | None = None,
+    ) -> None:
+        if self._is_open:
+            now = self._now
+            self._known[self._prompt] = _PromptInputs(
+                now.given if given is None else given,
+                now.chosen if chosen is None else chosen,
+                now.renames if renames is None else renames,
+            )
+
+    def _names(self) -> frozenset[str]:
+        return frozenset(spec.name for spec in self.specs)
+
+    def _take(self, given: GivenInputs) -> None:
+        self._hold(given=given)
+        self.given_changed.emit(given)
+
+    def _of_set(self, name: str) -> GivenInputs:
+        return GivenInputs().with_values(fit_values(self.sets[name], self.specs), "set", name)
+
+    def _choose(self, name: str) -> None:
+        self._hold(chosen=name)
+        if self._prompt is not None:
+            self._memory.put(self._prompt, name)
+        self.changed.emit()
+
+    def _change(self, sets: Mapping[str, JsonObject | None]) -> bool:
+        """Change sets in the file as it is now: another program may have written it."""
         if self._prompt is None:
-            return
+            return False
         try:
-            self._sets = change_set(self._prompt, name, values)
+            self._sets = change_sets(self._prompt, sets)
         except InputFileError as error:
             self._is_broken = True
             self.refused.emit(str(error))
@@ -120,7 +271,11 @@ class InputLibrary(QObject):
             self.refused.emit(
                 self.tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
             )
-            return
         else:
-            self._current = current
+            self.changed.emit()
+            return True
         self.changed.emit()
+        return False
+
+
+_NONE = _PromptInputs()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import partial
 
@@ -15,8 +15,8 @@ from studio.application.preview.value import Preview, PreviewTarget
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json
 from studio.core.tokens.conversation import ConversationTokens
 from studio.core.tokens.embedded import count_embedded
 from studio.core.tokens.tokenizers import Tokenizers
@@ -46,7 +46,7 @@ class PreviewController(QObject):
         super().__init__(parent)
         self._tokenizers = tokenizers or Tokenizers()
         self._document: PromptDocument | None = None
-        self._inputs: dict[str, Json] = {}
+        self._inputs = GivenInputs()
         self._tools: tuple[ToolSpec, ...] | None = None
         self._target = PreviewTarget()
         self._protocol: ProtocolName | None = None
@@ -96,9 +96,9 @@ class PreviewController(QObject):
         else:
             self._timer.start()
 
-    def set_inputs(self, values: Mapping[str, Json]) -> None:
+    def set_inputs(self, given: GivenInputs) -> None:
         """Render with these values; what is missing is filled from defaults and samples."""
-        self._inputs = dict(values)
+        self._inputs = given
         self._start()
 
     def set_tools(self, tools: Sequence[ToolSpec] | None) -> None:
@@ -147,7 +147,7 @@ class PreviewController(QObject):
     def probe(self) -> None:
         """Try the inputs for holes, in the pool; the report comes by `probed`."""
         if self._document is not None:
-            self._probe_job.submit(partial(probe, self._document, dict(self._inputs)))
+            self._probe_job.submit(partial(probe, self._document, self._inputs))
 
     def compare(self, pair: Pair | None) -> None:
         """Compare every preview from now on; the result comes by `compared`. `None` ends that."""
@@ -174,7 +174,7 @@ class PreviewController(QObject):
         assert self._document is not None
         return PreviewJob(
             self._document,
-            dict(self._inputs),
+            self._inputs,
             self._tools,
             self._target,
             self._tokenizers,

@@ -39,7 +39,7 @@ from tests.application.experiments.conftest import EXPERIMENT, PROMPT, ROWS, Ben
          "The price of 'scripted-1' is not known"),
         ("capital.experiment.yaml", "type: contains", "type: contians", "no assertion type"),
         ("rows.csv", "Peru,Lima", "Peru", "rows.csv, line 4: the row has 1 cell"),
-        ("rows.csv", "country,", "land,", "rows.csv:2 (row 1), main: The input 'country' is"),
+        ("rows.csv", "country,", "land,", "rows.csv:2 (row 1), main: Missing required input"),
         ("capital.prompty", "kind: string", "kind: integer",
          "rows.csv:2 (row 1): the input 'country' is declared as integer; 'Norway' is not one"),
         ("capital.prompty", "{{ country }}", "{{ country", "rows.csv:2 (row 1), main: The prompt"),

@@ -76,10 +76,10 @@ def test_load(case: dict[str, Any], tmp_path: Path) -> None:
         document = parse(path.read_text(encoding="utf-8"), path)
         context = ReferenceContext(path.parent, environment=given.get("env", {}))
         document, found = resolve_document(document, context)
-        values, missing = resolve_inputs(document, given.get("inputs", {}))
+        resolution = resolve_inputs(document, given.get("inputs", {}))
         problems = [item for item in (*document.problems, *found) if item.severity == "error"]
         if "inputs" in given:
-            problems += missing
+            problems += resolution.problems
         if "error" in expected:
             words = expected["error"].lower()
             matching = [item for item in problems if words in item.message.lower()]
@@ -89,7 +89,7 @@ def test_load(case: dict[str, Any], tmp_path: Path) -> None:
             return
         assert not problems, [item.message for item in problems]
         if "validated_inputs" in expected:
-            assert values == expected["validated_inputs"]
+            assert resolution.sent == expected["validated_inputs"]
             return
         actual = document_to_json(document, context)
         actual["instructions"] = actual["instructions"].rstrip("\n")

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QListWidget, QTextBrowser
 from pytestqt.qtbot import QtBot
 
+from studio.core.prompty.parse import parse
 from studio.ui.app.files_coordinator import FilesCoordinator
 from studio.ui.app.main_window import MainWindow
 from studio.ui.dialogs.comparison import ComparisonDialog
@@ -157,7 +158,7 @@ def test_two_input_sets_in_values_messages_and_request(
         pass
     library = InputsPane()
     qtbot.addWidget(library)
-    library.library.set_prompt(path)
+    library.library.set_document(parse(path.read_text(encoding="utf-8"), path))
     action = window.actions_by_id["prompt.compare_sets"]
     window.commands._panes = lambda: Panes(inputs=library)  # those of the window come later
     with qtbot.waitSignal(window.services.messages.noticed) as told:

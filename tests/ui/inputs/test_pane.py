@@ -76,7 +76,7 @@ def test_typing_gives_only_what_was_typed(qtbot: QtBot, pane: InputsPane) -> Non
     assert isinstance(city, TextField)
     assert city.text.placeholderText() == "Lisbon"
     seen: list[dict[str, object]] = []
-    pane.values_changed.connect(seen.append)
+    pane.given_changed.connect(seen.append)
     qtbot.keyClicks(city.text, "Rome")
     assert seen[-1] == {"city": "Rome"}
     pane.clear()
@@ -266,7 +266,7 @@ def test_up_and_down_bring_earlier_values_back(qtbot: QtBot, pane: InputsPane) -
     pane.clear()
     city.text.setFocus()
     seen: list[dict[str, object]] = []
-    pane.values_changed.connect(seen.append)
+    pane.given_changed.connect(seen.append)
     qtbot.keyClick(city.text, Qt.Key.Key_Up)
     qtbot.keyClick(city.text, Qt.Key.Key_Up)
     assert seen[-1] == {"city": "Rome"}
@@ -444,3 +444,89 @@ def test_a_file_with_values_dropped_beside_the_fields_is_taken(
     assert pane.values()["city"] == "Oslo"
     with pytest.raises(AssertionError, match="wants none"):
         drop_files(pane, picture)
+
+
+def test_a_value_comes_back_with_its_input(qtbot: QtBot, pane: InputsPane) -> None:
+    pane.set_document(parse(DOC))
+    city = pane.form.rows["city"].editor
+    assert isinstance(city, TextField)
+    qtbot.keyClicks(city.text, "Rome")
+    pane.set_document(parse(DOC.replace("city", "town")))
+    assert pane._summary.text() == "0 of 3 given"
+    pane.set_document(parse(DOC))
+    assert pane.values() == {"city": "Rome"}
+    assert pane.form.values() == {"city": "Rome"}
+
+
+def test_a_value_that_the_new_kind_cannot_show_is_shown_as_json(
+    qtbot: QtBot, pane: InputsPane
+) -> None:
+    kinds = {kind: DOC.replace("city: {kind: string", f"city: {{kind: {kind}") for kind in (
+        "object", "thread", "integer", "image", "boolean")}  # fmt: skip
+    pane.set_document(parse(kinds["object"]))
+    pane.set_values({"city": {"name": "Rome"}})
+    for kind, text in kinds.items():
+        pane.set_document(parse(text))
+        assert pane.values() == {"city": {"name": "Rome"}}, kind
+        assert pane.form.values() == pane.values(), kind
+    pane.set_values({"city": True})
+    assert pane.form.values() == {"city": True}
+    stranger = pane.form.rows["stranger"].editor
+    assert isinstance(stranger, TextField)
+    qtbot.keyClicks(stranger.text, "x")
+    assert pane.values() == {"city": True, "stranger": "x"}
+
+
+def test_a_rename_takes_the_value_and_the_sets_along_and_its_undo_brings_them_back(
+    pane: InputsPane, tmp_path: Path
+) -> None:
+    prompt, file = tmp_path / "trip.prompty", tmp_path / "trip.inputs.json"
+    file.write_text('{"Italy": {"city": "Rome"}}', encoding="utf-8")
+    pane.set_document(parse(DOC, prompt))
+    pane.library.take("Italy")
+    pane.library.note_rename("city", "town")
+    pane.set_document(parse(DOC.replace("city", "town"), prompt))
+    assert pane.values() == {"town": "Rome"} == pane.form.values()
+    assert pane.library.sets == {"Italy": {"town": "Rome"}}
+    assert "city" in file.read_text(encoding="utf-8")  # as the prompt on the disk still has it
+    pane.set_document(parse(DOC, prompt))
+    assert pane.values() == {"city": "Rome"} == pane.form.values()
+    pane.set_document(parse(DOC.replace("city", "town"), prompt))
+    pane.library.write_renames(prompt)
+    assert json.loads(file.read_text(encoding="utf-8")) == {"Italy": {"town": "Rome"}}
+    pane.set_document(parse(DOC, prompt))
+    pane.library.write_renames(prompt)
+    assert json.loads(file.read_text(encoding="utf-8")) == {"Italy": {"city": "Rome"}}
+
+
+def test_sets_that_another_program_writes_are_offered_at_once(
+    qtbot: QtBot, pane: InputsPane, tmp_path: Path
+) -> None:
+    prompt, file = tmp_path / "trip.prompty", tmp_path / "trip.inputs.json"
+    file.write_text('{"Italy": {"city": "Rome"}}', encoding="utf-8")
+    pane.set_document(parse(DOC, prompt))
+    pane.library.take("Italy")
+    file.write_text('{"Italy": {"city": "Milano"}, "Norway": {"city": "Oslo"}}', encoding="utf-8")
+    qtbot.waitUntil(lambda: list(pane.library.sets) == ["Italy", "Norway"])
+    assert pane.values() == {"city": "Milano"}
+    pane.set_values({"city": "Turin"})
+    file.write_text('{"Italy": {"city": "Rome"}}', encoding="utf-8")
+    qtbot.waitUntil(lambda: list(pane.library.sets) == ["Italy"])
+    assert pane.values() == {"city": "Turin"}
+
+
+def test_the_chosen_set_is_remembered(qtbot: QtBot, tmp_path: Path) -> None:
+    prompt, memory = tmp_path / "trip.prompty", tmp_path / "memory" / "sets.json"
+    (tmp_path / "trip.inputs.json").write_text('{"Italy": {"city": "Rome"}}', encoding="utf-8")
+    first = InputsPane(memory=memory)
+    qtbot.addWidget(first)
+    first.set_document(parse(DOC, prompt))
+    first.library.take("Italy")
+    first.set_document(None)  # as while the editor is split
+    first.set_document(parse(DOC, prompt))
+    assert (first.sets.text(), first.values()) == ("Italy", {"city": "Rome"})
+    again = InputsPane(memory=memory)
+    qtbot.addWidget(again)
+    again.set_document(parse(DOC, prompt))
+    assert (again.sets.text(), again.values()) == ("Italy", {"city": "Rome"})
+    assert again.values().by_name["city"].origin == "set"

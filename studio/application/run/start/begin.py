@@ -80,7 +80,7 @@ async def tool_scores_of(plan: RunPlan, toolbox: RunToolbox) -> ToolScores:
     which is told of question and tools anyway. Where it gives none, words decide, and the run says
     why.
     """
-    values, _ = resolve_inputs(plan.document, plan.inputs)
+    values = resolve_inputs(plan.document, plan.inputs).sent
     wish = embedding_wish(plan.document, question_of(plan.document, values), toolbox.specs)
     if wish is None or plan.past is not None:
         return BY_WORDS

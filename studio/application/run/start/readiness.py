@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import RESERVED_SAMPLES, missing_inputs, resolve_inputs
+from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.parameters import lacking_parameters, missing_parameters
 from studio.core.text.problem import Problem, Severity
@@ -35,7 +35,8 @@ class Refusal:
     """Names of the inputs and parameters that want a value, in the order of the document."""
 
     samples: Mapping[str, Json] = field(default_factory=dict)
-    """Samples of missing inputs, by name. A run takes them only when the user says so."""
+    """Samples that the preview shows, by name, where a run could begin with them. A run takes them
+    only when the user says so."""
 
     @property
     def span(self) -> Span:
@@ -63,27 +64,34 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
             ),
             _tr("Fix it, then run again."),
         )
-    filled, inputs = resolve_inputs(document, values)
+    resolution = resolve_inputs(document, values)
     parameters = missing_parameters(document, values)
-    lacking = missing_inputs(document, values)
+    names = [item.name for item in resolution.missing]
     asked = question_input(document)
-    if any(item.name == asked for item in lacking) or str(filled.get(asked) or "").strip():
-        asked = ""
-    if asked:
+    inputs = resolution.problems
+    if asked and asked not in names and not str(resolution.sent.get(asked) or "").strip():
+        names.append(asked)
         inputs = (*inputs, _no_question(document, asked))
-    if not inputs and not parameters:
+    problems = (*inputs, *parameters)
+    if not problems:
         return None
-    names = (*(item.name for item in lacking), *filter(None, (asked,)))
-    others = tuple(item.name for item in lacking_parameters(document, values))
-    samples = {item.name: item.sample for item in lacking if item.has_sample}
-    if asked:
-        declared = document.input(asked)
-        has_own = declared is not None and declared.has_sample
-        samples[asked] = declared.sample if declared and has_own else RESERVED_SAMPLES[asked]
-    return Refusal(
-        (*inputs, *parameters), _missing(names, others), _how_to_fill(samples),
-        (*names, *others), samples,
-    )  # fmt: skip
+    names += [item.name for item in lacking_parameters(document, values)]
+    samples = _samples(document, values, names)
+    return Refusal(problems, _words(problems, names), _hint(samples), tuple(names), samples)
+
+
+def _samples(
+    document: PromptDocument, values: Mapping[str, Json], names: Sequence[str]
+) -> dict[str, Json]:
+    """What the preview shows where no value is given; empty where a run would still lack one."""
+    without = {name: value for name, value in values.items() if name not in names}
+    resolution = resolve_inputs(document, without)
+    found = {
+        name: value
+        for name, value in resolution.shown.items()
+        if resolution.origins[name] == "sample"
+    }
+    return found if found.keys() >= set(names) else {}
 
 
 def _no_question(document: PromptDocument, name: str) -> Problem:
@@ -95,16 +103,15 @@ def _no_question(document: PromptDocument, name: str) -> Problem:
     return Problem("missing-input", Severity.ERROR, message, place or Span(start, start))
 
 
-def _missing(inputs: tuple[str, ...], parameters: tuple[str, ...]) -> str:
-    if not inputs and len(parameters) == 1:
-        return _tr("The parameter {name!r} has no value.").format(name=parameters[0])
-    if not parameters and len(inputs) == 1:
-        return _tr("The input {name!r} is required and has no value.").format(name=inputs[0])
-    names = ", ".join(repr(name) for name in (*inputs, *parameters))
-    return _tr("These have no value: {names}.").format(names=names)
+def _words(problems: Sequence[Problem], names: Sequence[str]) -> str:
+    if len(problems) == 1:
+        return problems[0].message
+    return _tr("These have no value: {names}.").format(names=", ".join(map(repr, names)))
 
 
-def _how_to_fill(samples: Mapping[str, Json]) -> str:
+def _hint(samples: Mapping[str, Json]) -> str:
     if not samples:
         return _tr("Fill it in under Inputs, then run again.")
-    return _tr("Fill it in under Inputs, or run with the sample of the prompt.")
+    return _tr("Fill it in under Inputs, or run with what the preview shows: {names}.").format(
+        names=", ".join(samples)
+    )

@@ -31,7 +31,7 @@ def first_step_values(
         tools: what the model may call.
         protocol: in place of the prompt's own.
     """
-    values, _ = resolve_inputs(document, inputs)
+    values = resolve_inputs(document, inputs).sent
     question = question_of(document, values)
     setup = RunSetup(
         run="",

@@ -59,7 +59,7 @@ def make_setup(
     choice = choose_protocol(document)
     if options.protocol is not None and options.protocol != choice.protocol:
         choice = ProtocolChoice(options.protocol, "chosen for this run")
-    values, _ = resolve_inputs(document, inputs)
+    values = resolve_inputs(document, inputs).sent
     stop = options.stop
     if stop is None:
         stop = stop_sequences(document, choice.protocol)
@@ -114,7 +114,7 @@ def with_inputs(setup: RunSetup, document: PromptDocument, inputs: Mapping[str, 
     Which tools are offered depends on the question; nothing else of a setup does.
     """
     assert not setup.tools
-    values, _ = resolve_inputs(document, inputs)
+    values = resolve_inputs(document, inputs).sent
     return replace(setup, inputs=dict(inputs), question=question_of(document, values))
 
 

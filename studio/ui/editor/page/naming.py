@@ -97,6 +97,7 @@ class Naming(QObject):
     """Go to definition, find uses and rename, in one editor."""
 
     request_open = Signal(Path)  # Path of a file that the prompt refers to
+    input_renamed = Signal(str, str)  # name of an input of the prompt before, and now
 
     def __init__(self, editor: PromptEditor) -> None:
         super().__init__(editor)
@@ -178,6 +179,8 @@ class Naming(QObject):
         except ValueError as error:
             self._editor.tell(f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return False
+        if name is not None and not document.is_experiment:
+            self.input_renamed.emit(name, new)
         self._editor.apply_edits(edits)
         self._write(others)
         return True

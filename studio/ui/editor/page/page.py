@@ -40,6 +40,7 @@ class EditorPage(QWidget):
     jumping = Signal()  # the caret is about to go to another line that was asked for
     title_changed = Signal()
     word_learned = Signal(str)  # a word that the spelling should know from now on
+    input_renamed = Signal(str, str)  # name of an input before, and now
     request_open = Signal(Path)  # Path of a prompt that was dropped
 
     def __init__(
@@ -120,6 +121,7 @@ class EditorPage(QWidget):
 
         names = Naming(self.editor)
         names.request_open.connect(self.request_open)
+        names.input_renamed.connect(self.input_renamed)
         return names
 
     def _new_controller(self, messages: Notifications, swaps: SwapFolder) -> DocumentController:

@@ -37,6 +37,7 @@ class EditorTabs(QStackedWidget):
     path_moved = Signal(str, str)  # a prompt's path before, empty where it had none, and now
     opened = Signal(Path)
     saved = Signal(Path)
+    input_renamed = Signal(str, str)  # an input of the current page: its name before, and now
     saved_over = Signal(Path, str)  # a file, and the text that it held before
     view_closed = Signal(QWidget)  # of a file that is not a prompt
     request_zoom = Signal(int)  # steps
@@ -379,6 +380,7 @@ class EditorTabs(QStackedWidget):
             page.controller.saved.connect(self.saved)
             page.controller.saved_over.connect(self.saved_over)
         page.request_open.connect(self.open)
+        page.input_renamed.connect(self.input_renamed)
         page.word_learned.connect(self._learn)
         page.editor.request_zoom.connect(self.request_zoom)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)

@@ -21,13 +21,21 @@ user:
 """
 
 
-def test_what_is_missing_is_named_with_its_samples() -> None:
+def test_what_is_missing_is_named_with_all_samples_that_the_preview_shows() -> None:
+    refusal = refusal_of(parse(TEXT), {"when": "May"})
+    assert refusal is not None
+    assert refusal.missing == ("city", "days")
+    assert refusal.samples == {"city": "Lisbon", "days": 3, "note": "none"}
+    assert refusal.text == "These have no value: 'city', 'days'."
+    assert refusal.hint.endswith("what the preview shows: city, days, note.")
+
+
+def test_samples_are_offered_only_where_a_run_can_begin_with_them() -> None:
     refusal = refusal_of(parse(TEXT), {})
     assert refusal is not None
     assert refusal.missing == ("city", "days", "when")
-    assert refusal.samples == {"city": "Lisbon", "days": 3}
+    assert refusal.samples == {}
     assert refusal.text == "These have no value: 'city', 'days', 'when'."
-    assert "sample" in refusal.hint
     assert [problem.code for problem in refusal.problems] == ["missing-input"] * 3
     assert parse(TEXT).source.slice(refusal.span) == "city"
 
@@ -38,8 +46,9 @@ def test_what_is_given_counts_and_so_does_a_default(city: Json) -> None:
     left = refusal_of(parse(TEXT), {"city": city, "days": 1})
     assert left is not None
     assert (left.missing, left.samples) == (("when",), {})
-    assert left.text == "The input 'when' is required and has no value."
-    assert "sample" not in left.hint
+    assert left.text.startswith("Missing required input 'when'")
+    assert left.text == left.problems[0].message
+    assert "preview" not in left.hint
 
 
 def test_a_prompt_with_an_error_is_not_run_whatever_is_given() -> None:
