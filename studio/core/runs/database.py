@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from studio.core.runs.blobs import BlobStore
+from studio.core.sqlite_faults import explain_fault
 
 VERSION = 4
 
@@ -54,16 +55,20 @@ class Database:
         """Open the file, or make it.
 
         Raises:
-            StoreError: it is no history, or one of a newer studio.
+            StoreError: it cannot be opened, is no history, or one of a newer studio.
         """
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self.path = path
+        connection = None
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             _prepare(connection, path)
-        except sqlite3.DatabaseError as error:
-            connection.close()
-            message = f"{path} cannot be read as a history ({error}); move it away to start anew"
-            raise StoreError(message) from error
+        except (OSError, sqlite3.Error) as error:
+            if connection is not None:
+                connection.close()
+            raise StoreError(
+                f"the history {path} cannot be used: {explain_fault(error, path)}"
+            ) from error
         self.connection = connection
         self.blobs = BlobStore(connection)
         self._lock = threading.RLock()
@@ -103,7 +108,8 @@ class Database:
                     raise
                 self.connection.execute("COMMIT")
             except sqlite3.Error as error:
-                raise StoreError(f"the history cannot be written: {error}") from error
+                cause = explain_fault(error, self.path)
+                raise StoreError(f"the history cannot be written: {cause}") from error
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

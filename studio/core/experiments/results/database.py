@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from studio.core.text.reason import reason_of
+from studio.core.sqlite_faults import explain_fault
 
 VERSION = 1
 _BUSY_MS = 5000
@@ -99,15 +99,14 @@ class LedgerDatabase:
             self.connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             """To be used inside of `transaction` alone."""
         except (OSError, sqlite3.Error) as error:
-            raise LedgerError(f"{path} cannot be opened: {reason_of(error)}") from error
+            raise LedgerError(f"{path} cannot be opened: {explain_fault(error, path)}") from error
         self._mutex = threading.RLock()
         try:
             self._prepare()
         except sqlite3.Error as error:
             self.connection.close()
             raise LedgerError(
-                f"{path} cannot be read as a ledger of experiments ({error}); move it away to "
-                "start anew"
+                f"the ledger of experiments {path} cannot be used: {explain_fault(error, path)}"
             ) from error
         except LedgerError:
             self.connection.close()
@@ -148,11 +147,9 @@ class LedgerDatabase:
                     raise
                 self.connection.execute("COMMIT")
             except sqlite3.Error as error:
-                way = ""
-                if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
-                    way = ". Make room on the disk and go on: nothing that was finished is lost"
+                cause = explain_fault(error, self.path)
                 raise LedgerError(
-                    f"the results cannot be written to {self.path}: {error}{way}"
+                    f"the results cannot be written to {self.path}: {cause}"
                 ) from error
 
     def read(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -171,7 +168,9 @@ class LedgerDatabase:
             try:
                 yield self.connection
             except sqlite3.Error as error:
-                raise LedgerError(f"the results cannot be read: {error}") from error
+                raise LedgerError(
+                    f"the results cannot be read: {explain_fault(error, self.path)}"
+                ) from error
 
     def scan(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Many rows, by a connection of its own: a run goes on writing meanwhile.
@@ -184,4 +183,6 @@ class LedgerDatabase:
                 reader.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
                 return reader.execute(sql, values).fetchall()
         except sqlite3.Error as error:
-            raise LedgerError(f"the results cannot be read: {error}") from error
+            raise LedgerError(
+                f"the results cannot be read: {explain_fault(error, self.path)}"
+            ) from error
