@@ -144,6 +144,7 @@ class EditorAssist(QObject):
             )
         self._editor.setTextCursor(cursor)
         self._keep_dialect(document, edits)
+        self._editor.offer_mark()
         if item.again:
             QTimer.singleShot(0, self, self.complete)
 

@@ -113,6 +113,10 @@ class TextInput(PromptView):
 
         return TextClipboard(self.carets, self.lines)
 
+    def offer_mark(self) -> None:
+        """Let the user type the mark of a list again that was just written before the caret."""
+        self._keys.offer_mark()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Leave the keys of the window's actions to the window; tell input methods right places.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -10,6 +11,7 @@ from PySide6.QtGui import QKeyEvent, QTextCursor
 from studio.ui.editor.text.keys.command_keys import is_command
 from studio.ui.editor.text.keys.typing_rules import (
     TypedEdit,
+    empty_item,
     on_backspace,
     on_character,
     on_return,
@@ -18,12 +20,32 @@ from studio.ui.editor.text.keys.typing_rules import (
 if TYPE_CHECKING:
     from studio.ui.editor.text.prompt_view import PromptView
 
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfferedMark:
+    """The mark of a list that the editor wrote, and how much of it the user typed again."""
+
+    rest: str = ""
+    """What of the mark and its gap the user has not typed."""
+
+    revision: int = 0
+    """Revision of the document when the mark was written."""
+
+    position: int = 0
+    """Place behind the mark, in UTF-16 units."""
+
+    eaten: str = ""
+    """What the user typed of it, which was not written."""
+
 
 class TypingKeys:
     """Decides about keys before the text widget does."""
 
     def __init__(self, editor: PromptView) -> None:
         self._editor = editor
+        self._offered = _OfferedMark()
 
     def press(self, event: QKeyEvent) -> bool:
         """Handle a key; False leaves it to the text widget."""
@@ -32,9 +54,32 @@ class TypingKeys:
         if self._open_front(event):
             return True
         cursor = self._editor.textCursor()
+        if self._eats(event, cursor):
+            return True
         if not self.write(event, cursor):
             return False
         self._editor.setTextCursor(cursor)
+        if event.key() in _ENTER:
+            self.offer_mark()
+        return True
+
+    def offer_mark(self) -> None:
+        """Note the mark of a list before the caret: the user who types it too means this one."""
+        cursor = self._editor.textCursor()
+        mark = empty_item(*_around(cursor))
+        self._offered = _OfferedMark(mark, cursor.document().revision(), cursor.position())
+
+    def _eats(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
+        """Whether a key types the next character of the mark that is there already."""
+        mark = self._offered
+        place = cursor.document().revision(), cursor.position()
+        if not event.text() or not mark.rest or place != (mark.revision, mark.position):
+            return False
+        if cursor.hasSelection() or event.text() != mark.rest[0]:
+            cursor.insertText(mark.eaten)  # another word begins with this character
+            self._offered = _OfferedMark()
+            return False
+        self._offered = replace(mark, rest=mark.rest[1:], eaten=mark.eaten + mark.rest[0])
         return True
 
     def write(self, event: QKeyEvent, cursor: QTextCursor) -> bool:
@@ -47,7 +92,7 @@ class TypingKeys:
                 column = len(_around(cursor)[0])
                 cursor.insertText(" " * (2 - column % 2))
                 return True
-            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+            case key if key in _ENTER:
                 before, after = _around(cursor)
                 return _do(on_return(before, after, yaml=self._is_yaml(cursor)), cursor)
             case Qt.Key.Key_Backspace if not cursor.hasSelection():
@@ -63,7 +108,7 @@ class TypingKeys:
         editor = self._editor
         if not editor.folding.is_any_closed:
             return False
-        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        is_enter = event.key() in _ENTER
         writes = is_enter or (event.text().isprintable() and bool(event.text()))
         line = editor.textCursor().blockNumber()
         if not writes or not editor.folding.is_closed(line):

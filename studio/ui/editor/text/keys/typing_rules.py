@@ -18,6 +18,9 @@ PAIRS = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
 _LIST = re.compile(
     r"(?P<indent>\s*)(?P<mark>[-*+]|(?P<number>\d+)(?P<dot>[.)]))(?P<gap>\s+)(?P<rest>.*)$"
 )
+_DASH = re.compile(r"-[ ]+")
+_ITEM_KEY = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s"'#\[\]{}][^#:]*):(?:\s|$)""")
+_OPENS_TEXT = re.compile(r"[|>][+-]?\d?\s*$")
 _OPENS_BLOCK = re.compile(r"[^#]*:\s*(?:[|>][+-]?\d?)?\s*$")
 
 
@@ -99,25 +102,48 @@ def _put_around(char: str, selected: str, *, is_expression: bool) -> TypedEdit:
 
 
 def on_return(before: str, after: str, *, yaml: bool) -> TypedEdit | None:
-    """The new line's indent: the block's, deeper after an opened one; lists go on."""
+    """Return the new line's indent: that of the block, deeper after an opened one.
+
+    A list in the body goes on by itself. In YAML the next line keeps the column of the dash, and
+    goes deeper only in an item with keys, a block of text or an open bracket. A line that has only
+    an indent loses it.
+    """
     indent = before[: len(before) - len(before.lstrip())]
+    if before and indent == before and not after.strip():
+        return TypedEdit(f"\n{indent}", erase=len(before), overwrite=len(after))
     item = _LIST.match(before)
     if item and not yaml:
         if not item["rest"].strip() and not after.strip():
-            return TypedEdit(
-                "", erase=len(before) - len(item["indent"])
-            )  # an empty item ends the list
+            return TypedEdit("", erase=len(before) - len(item["indent"]))  # ends the list
         mark = f"{int(item['number']) + 1}{item['dot']}" if item["number"] else item["mark"]
         return TypedEdit(f"\n{item['indent']}{mark}{item['gap']}")
     if yaml:
-        if item:
-            indent += "  "
-            if _OPENS_BLOCK.match(before):
-                return TypedEdit("\n" + indent + "  ")
-            return TypedEdit("\n" + indent)
-        if _OPENS_BLOCK.match(before) and before.strip():
-            return TypedEdit("\n" + indent + "  ")
+        indent += _deeper(before[len(indent) :])
     return TypedEdit("\n" + indent) if indent else None
+
+
+def empty_item(before: str, after: str) -> str:
+    """Return the mark of a list, with its gap, that is alone on a line; else nothing."""
+    item = _LIST.match(before)
+    alone = item is not None and not item["rest"] and not after.strip()
+    return before.lstrip() if alone else ""
+
+
+def _deeper(line: str) -> str:
+    """Return how much deeper than its first character the line after a line of YAML begins."""
+    item = _DASH.match(line)
+    if item is not None:
+        rest = line[item.end() :]
+        keeps = not (_ITEM_KEY.match(rest) or _DASH.match(rest) or _OPENS_TEXT.match(rest))
+        if keeps and not _is_bracket_open(rest):
+            return ""
+        return " " * item.end() + _deeper(rest)
+    return "  " if _OPENS_BLOCK.match(line) else ""
+
+
+def _is_bracket_open(text: str) -> bool:
+    """Whether a value of YAML begins a flow list or mapping that its line does not end."""
+    return text[:1] in ("[", "{") and sum(map(text.count, "[{")) > sum(map(text.count, "]}"))
 
 
 def on_backspace(before: str, after: str) -> TypedEdit | None:

@@ -90,6 +90,17 @@ def test_a_selection_is_put_between_the_pair() -> None:
         ("  key: |", True, "\n    "),
         ("  key: value", True, "\n  "),
         ("  - name: x", True, "\n    "),
+        ("  - name:", True, "\n      "),
+        ("  - 'a b': x", True, "\n    "),
+        ("  - shipping", True, "\n  "),
+        ("  - ", True, "\n  "),
+        ('  - {text: "a", queue: b}', True, "\n  "),
+        ('  - "a: b"', True, "\n  "),
+        ("  - https://example.org", True, "\n  "),
+        ("  - {text: a,", True, "\n    "),
+        ("  - |", True, "\n    "),
+        ("  - - inner", True, "\n    "),
+        ("  -   name: x", True, "\n      "),
         ("- item", False, "\n- "),
         ("  2. item", False, "\n  3. "),
         ("  text", False, "\n  "),
@@ -105,6 +116,13 @@ def test_return_on_an_empty_item_ends_the_list() -> None:
     result = on_return("  - ", "", yaml=False)
     assert result is not None
     assert (result.insert, result.erase) == ("", 2)
+
+
+@pytest.mark.parametrize("yaml", [True, False])
+def test_return_takes_the_blanks_of_an_empty_line(yaml: bool) -> None:
+    result = on_return("    ", " ", yaml=yaml)
+    assert result is not None
+    assert (result.insert, result.erase, result.overwrite) == ("\n    ", 4, 1)
 
 
 def test_return_at_the_margin_is_left_to_the_widget() -> None:
