@@ -35,6 +35,9 @@ class CompletionItem:
     snippet: bool = False
     """Whether `insert` is a snippet's body, with places to fill."""
 
+    declares: str = ""
+    """Name of the input of kind thread that is declared with it."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompletionList:

@@ -225,7 +225,9 @@ def _roles(
         and not (dialect == "legacy" and name == "developer")  # Prompty 1 takes it for text
     ]
     items += [
-        CompletionItem(each.name, each.body, each.detail, "snippet", snippet=True)
+        CompletionItem(
+            each.name, each.body, each.detail, "snippet", snippet=True, declares=each.declares
+        )
         for each in fitting(document, "body")
         if asked or each.name.startswith(line)
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
@@ -45,6 +45,9 @@ class Snippet:
 
     formats: tuple[TemplateFormat, ...] = ("jinja2", "mustache", "fstring")
     """Template languages that it is right in."""
+
+    declares: str = ""
+    """Name of the input of kind thread that its body shows and the front matter lacks."""
 
     @property
     def detail(self) -> str:
@@ -91,7 +94,16 @@ def fitting(document: PromptDocument | None, place: SnippetContext) -> Iterator[
     template = document.template.format if document is not None else "jinja2"
     for snippet in SNIPPETS:
         if snippet.place == place and dialect in snippet.dialects and template in snippet.formats:
-            yield snippet
+            yield _with_thread(snippet, document) if snippet.declares and document else snippet
+
+
+def _with_thread(snippet: Snippet, document: PromptDocument) -> Snippet:
+    """Return the snippet with the thread that the document declares, else with a free name."""
+    declared = next((each.name for each in document.inputs if each.kind == "thread"), "")
+    free = (each for each in (snippet.declares, "conversation") if not document.input(each))
+    name = declared or next(free, "messages")
+    body = snippet.body.replace(snippet.declares, name)
+    return replace(snippet, body=body, declares="" if declared else name)
 
 
 _SECTION: tuple[Dialect, ...] = ("section",)
@@ -127,7 +139,8 @@ SNIPPETS: tuple[Snippet, ...] = (
     Snippet("thread", marked("The conversation so far"),
             "![thread]\n$0", dialects=_SECTION),
     Snippet("thread", marked("The conversation so far"),
-            "{{ ${1:thread} }}\n$0", dialects=_OTHERS, formats=("jinja2", "mustache")),
+            "{{ thread }}\n$0", dialects=_OTHERS, formats=("jinja2", "mustache"),
+            declares="thread"),
     Snippet("image", marked("A picture, by path or address"),
             "![image](${1:picture.png})$0", dialects=_SECTION),
     Snippet("image with quality", marked("A picture with attributes"),

@@ -23,6 +23,7 @@ from studio.application.preview.copy import messages_as_markdown
 from studio.application.preview.shown import shown_prompt
 from studio.application.preview.value import Preview
 from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.edit.edits import declare_input
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.problem import Fix, Problem, Severity
 from studio.core.text.span import Span
@@ -154,6 +155,11 @@ def completions(
                 filter_text=item.label if item.label.startswith(typed) else typed,
                 insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
                 text_edit=types.TextEdit(where, text),
+                additional_text_edits=reading.positions.edits(
+                    declare_input(document, item.declares, "thread")
+                )
+                if item.declares
+                else None,
             )
         )
     return types.CompletionList(is_incomplete=bool(typed), items=items)

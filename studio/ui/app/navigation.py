@@ -130,7 +130,7 @@ class Chooser(QObject):
                         QTimer.singleShot,
                         0,
                         page.assist,
-                        partial(page.assist.insert_snippet, each.body),
+                        partial(page.assist.insert_snippet, each.body, declares=each.declares),
                     ),
                     each.detail,
                     icon("braces"),

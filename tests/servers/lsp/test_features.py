@@ -57,6 +57,14 @@ def test_snippets_are_plain_text_where_the_editor_knows_none(user_home: Path) ->
     assert not any("${" in each.text_edit.new_text for each in without.items if each.text_edit)
 
 
+def test_the_thread_snippet_declares_its_input(user_home: Path) -> None:
+    made, position = place("---\nmodel: {id: m}\n---\nsystem:\nHi\nth¦")
+    found = features.completions(made, position, asked=True, snippets=True)
+    (thread,) = (each for each in found.items if each.label == "thread")
+    assert thread.additional_text_edits
+    assert "kind: thread" in thread.additional_text_edits[0].new_text
+
+
 def test_symbols_are_a_tree_of_keys_and_then_the_sections(user_home: Path) -> None:
     found = features.symbols(reading(PROMPT))
     assert [each.name for each in found] == ["name", "inputs", "tools", "system", "user"]

@@ -126,7 +126,7 @@ class EditorAssist(QObject):
         if item.closes and text.startswith(item.closes, where.end):
             where = Span(where.start, where.end + len(item.closes))
         if item.snippet:
-            self.insert_snippet(item.insert, where)
+            self.insert_snippet(item.insert, where, item.declares)
             return
         document = self._editor.document_now()
         edits = (TextEdit(where, item.insert),)
@@ -160,16 +160,27 @@ class EditorAssist(QObject):
             whole = apply_edits(before.source.text, kept)
             self._editor.apply_edits(smallest_edit(self._editor.text(), whole))
 
-    def insert_snippet(self, body: str, where: Span | None = None) -> None:
-        """Put a snippet in place of what is selected, or of a span, and go to its first place."""
+    def insert_snippet(self, body: str, where: Span | None = None, declares: str = "") -> None:
+        """Put a snippet in place of what is selected, or of a span, and go to its first place.
+
+        Args:
+            body: the text with its places.
+            where: the span; None for what is selected.
+            declares: name of the input of kind thread that is declared in the same step.
+        """
         if self._editor.isReadOnly():
             return
         cursor, source = self._editor.textCursor(), self._editor.source()
         ends = cursor.selectionStart(), cursor.selectionEnd()
         self._editor.carets.drop()  # its places to fill are those of one caret
         document = self._editor.document_now()
-        edit = self._snippets.start(where or Span(*map(source.from_utf16, ends)), body)
-        self._keep_dialect(document, (edit,))
+        declared: tuple[TextEdit, ...] = ()
+        if declares and document is not None:
+            from studio.core.prompty.edit.edits import declare_input
+
+            declared = declare_input(document, declares, "thread")
+        place = where or Span(*map(source.from_utf16, ends))
+        self._keep_dialect(document, self._snippets.start(place, body, declared))
         self._editor.setFocus()
 
     # -- problems -------------------------------------------------------------------------------

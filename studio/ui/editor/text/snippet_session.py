@@ -30,11 +30,18 @@ class SnippetSession(QObject):
         """Whether there are places to go to."""
         return bool(self._stops)
 
-    def start(self, where: Span, body: str) -> TextEdit:
+    def start(
+        self, where: Span, body: str, above: tuple[TextEdit, ...] = ()
+    ) -> tuple[TextEdit, ...]:
         """Put a snippet in place of a span, as one step that can be undone, and fill it.
 
+        Args:
+            where: the span.
+            body: the text with its places.
+            above: edits of the text above it that belong to the same step.
+
         Returns:
-            The edit that was made.
+            All edits that were made.
         """
         self.end()
         editor = self._editor
@@ -44,9 +51,10 @@ class SnippetSession(QObject):
         bare = before.lstrip(" ")
         indent = before[: len(before) - len(bare)] + (" " * len(bare) if bare == "- " else "")
         made = expand(body, indent)
-        edit = TextEdit(where, made.text)
-        editor.apply_edits((edit,))
+        edits = (*above, TextEdit(where, made.text))
+        editor.apply_edits(edits)
         source = editor.source()
+        where = where.shift(sum(len(each.text) - len(each.span) for each in above))
         self._stops = [
             (
                 self._cursor(source.to_utf16(where.start + stop.start), keep=True),
@@ -56,7 +64,7 @@ class SnippetSession(QObject):
         ]
         self._at = -1
         self.step(1)
-        return edit
+        return edits
 
     def step(self, by: int) -> None:
         """Go to the next place or the one before; the last one ends it."""

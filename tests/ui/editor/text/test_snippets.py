@@ -184,6 +184,38 @@ def test_completion_puts_a_snippet_in_with_its_end(editor: PromptEditor, qtbot: 
     assert editor.textCursor().selectedText() == "item"
 
 
+@pytest.mark.parametrize("head", [FRONT, LEGACY, "---\nmodel: {{id: m}}\n---\n"])
+def test_the_thread_snippet_declares_its_thread_in_one_step(
+    editor: PromptEditor, head: str
+) -> None:
+    text = head.format(root="name: x\n", format="jinja2", parser="prompty") + "system:\nHi\n"
+    editor.load(text)
+    editor.set_document(parse(text))
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    (snippet,) = (each for each in fitting(parse(text), "body") if each.name == "thread")
+    EditorAssist(editor).insert_snippet(snippet.body, declares=snippet.declares)
+    document = parse(editor.text())
+    assert [(each.name, each.kind) for each in document.inputs] == [("thread", "thread")]
+    assert editor.text().endswith("system:\nHi\n{{ thread }}\n")
+    assert editor.caret() == len(editor.text())
+    assert document.dialect == parse(text).dialect
+    (again,) = (each for each in fitting(document, "body") if each.name == "thread")
+    assert not again.declares
+    editor.undo()
+    assert parse(editor.text()).inputs == ()
+
+
+def test_the_thread_snippet_takes_the_thread_that_is_declared_and_no_other_input() -> None:
+    def thread(inputs: str) -> Snippet:
+        text = f"---\nmodel: {{id: m}}\ninputs:\n{inputs}---\nsystem:\nHi\n"
+        return next(each for each in fitting(parse(text), "body") if each.name == "thread")
+
+    declared = thread("  history: {kind: thread}\n")
+    assert (declared.body, declared.declares) == ("{{ history }}\n$0", "")
+    taken = thread("  thread: {kind: string}\n")
+    assert (taken.body, taken.declares) == ("{{ conversation }}\n$0", "conversation")
+
+
 def test_places_to_be_filled_take_the_colors_of_another_theme(
     editor: PromptEditor, qapp: QApplication
 ) -> None:
