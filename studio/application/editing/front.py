@@ -82,7 +82,7 @@ def _snippets(
 
 def _models(offered: Sequence[str]) -> list[CompletionItem]:
     """What the connection offers, then ids that something is known of; others can be typed too."""
-    from studio.core.models.capabilities import known_models
+    from studio.core.known_models import known_models
 
     found = {
         name: CompletionItem(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cache
 from typing import Any
 
+from studio.core.known_models import model_table
 from studio.core.models.base import Capabilities
 from studio.core.models.connections import Connection
 from studio.core.models.prices import (
@@ -18,7 +17,6 @@ from studio.core.models.prices import (
     listed_price,
     listed_window,
 )
-from studio.core.resource_files import resource
 from studio.core.text.values import Json, JsonObject
 
 _MILLION = 1_000_000
@@ -172,26 +170,11 @@ def _entry(model_id: str) -> JsonObject | None:
     name = model_id.rpartition("/")[2].lower()
     fitting = [
         entry
-        for entry in _table()
+        for entry in model_table()
         if name.startswith(str(entry["prefix"]))
         and not name[len(str(entry["prefix"])) : len(str(entry["prefix"])) + 1].isalnum()
     ]
     return max(fitting, key=lambda entry: len(str(entry["prefix"])), default=None)
-
-
-def known_models() -> tuple[tuple[str, int], ...]:
-    """Names that model ids begin with, and their context window; 0 where it is not known."""
-    found = []
-    for entry in _table():
-        window = entry.get("context_window")
-        found.append((str(entry["prefix"]), window if isinstance(window, int) else 0))
-    return tuple(found)
-
-
-@cache
-def _table() -> tuple[JsonObject, ...]:
-    data = json.loads(resource("models", "models.json").read_text(encoding="utf-8"))
-    return tuple(data["models"])
 
 
 def _with(able: Capabilities, said: JsonObject) -> Capabilities:

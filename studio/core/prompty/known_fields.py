@@ -107,7 +107,7 @@ def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDecl
     known += [declared.sample] if declared.has_sample and declared.sample is not None else []
     if declared.kind == "array":
         inside = [item for value in known if isinstance(value, list | tuple) for item in value]
-        items = declared.items or InputDeclaration("", _kind_of(inside)) if inside else None
+        items = declared.items or InputDeclaration("", kind_of_values(inside)) if inside else None
         if items is None or (declared.items is None and items.kind not in _SHAPES):
             return declared
         return replace(declared, items=shaped(items, inside[:_MOST_ITEMS]))
@@ -121,7 +121,9 @@ def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDecl
     if not declared.properties:
         if not 0 < len(by_name) <= _MOST_FIELDS or not all(map(_NAME.fullmatch, by_name)):
             return declared
-        parts = tuple(InputDeclaration(name, _kind_of(held)) for name, held in by_name.items())
+        parts = tuple(
+            InputDeclaration(name, kind_of_values(held)) for name, held in by_name.items()
+        )
     else:
         parts = declared.properties
     return replace(
@@ -129,7 +131,7 @@ def shaped(declared: InputDeclaration, values: Iterable[Json] = ()) -> InputDecl
     )
 
 
-def _kind_of(values: Iterable[Json]) -> str:
+def kind_of_values(values: Iterable[Json]) -> str:
     """The kind that all values have; `union` where they differ or there are none."""
     kinds = {kind_of_value(value) for value in values if value is not None}
     if kinds == {"integer", "float"}:

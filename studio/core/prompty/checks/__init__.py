@@ -21,6 +21,7 @@ from studio.core.prompty.checks.placeholders import meant_as_fstring
 from studio.core.prompty.checks.secrets import check_secrets
 from studio.core.prompty.checks.tools import check_tools
 from studio.core.prompty.checks.variables import check_variables
+from studio.core.prompty.checks.written_values import check_written_values
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.keep_dialect import kept_fixes
 from studio.core.text.problem import Problem, Severity
@@ -32,6 +33,7 @@ Check = Callable[[PromptDocument], Iterator[Problem]]
 CHECKS: tuple[Check, ...] = (
     check_keys,
     check_inputs,
+    check_written_values,
     check_tools,
     check_secrets,
     check_dialect,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from studio.core.prompty.body.content import input_part
 from studio.core.prompty.document import InputDeclaration, PromptDocument
+from studio.core.prompty.known_fields import kind_of_values
 from studio.core.text.problem import Fix, Problem, Severity, TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -25,6 +27,7 @@ def check_inputs(document: PromptDocument) -> Iterator[Problem]:
                 yield Problem("duplicate-input", Severity.ERROR, message, place)
             seen.add(item.name)
             yield from _check_values(document, item, place)
+            yield from _check_choices(document, item, place)
             yield from _check_shape(document, item, place)
 
 
@@ -43,10 +46,44 @@ def _check_values(
             message = f"The {what} of {item.name!r} is not of kind {item.kind!r}."
             at = _place_of(document, item, what, place)
             yield Problem("default-kind", Severity.WARNING, message, at)
+        elif (odd := _odd_item(value, item)) is not None:
+            message = (
+                f"Item {odd + 1} of the {what} of {item.name!r} is not of kind "
+                f"{_item_kind(item)!r}, which its items say."
+            )
+            at = _place_of(document, item, what, place)
+            yield Problem("default-kind", Severity.WARNING, message, at)
         elif item.enum and value not in item.enum:
             message = f"The {what} of {item.name!r} is none of its enumValues."
             at = _place_of(document, item, what, place)
             yield Problem("default-not-allowed", Severity.WARNING, message, at)
+
+
+def _item_kind(item: InputDeclaration) -> str:
+    return item.items.kind if item.items is not None else "any"
+
+
+def _odd_item(value: Json, item: InputDeclaration) -> int | None:
+    """Return the index of the first item of a list that is not of the kind of its items."""
+    if item.kind != "array" or not isinstance(value, list):
+        return None
+    kind = _item_kind(item)
+    wrong = (at for at, each in enumerate(value) if not is_of_kind(each, kind))
+    return next(
+        (at for at in wrong if value[at] is not None and not _is_reference(value[at])), None
+    )
+
+
+def _check_choices(
+    document: PromptDocument, item: InputDeclaration, place: Span
+) -> Iterator[Problem]:
+    """A list or mapping among the values of a plain kind: a dash too many, or a column too far."""
+    if item.kind not in ("string", "integer", "float", "boolean"):
+        return
+    if any(isinstance(each, list | Mapping) for each in item.enum):
+        message = f"The enumValues of {item.name!r} hold a list or keys, not only plain values."
+        at = _place_of(document, item, "enumValues", _place_of(document, item, "enum", place))
+        yield Problem("default-kind", Severity.WARNING, message, at)
 
 
 def _place_of(document: PromptDocument, item: InputDeclaration, what: str, place: Span) -> Span:
@@ -76,8 +113,23 @@ def _check_shape(
         yield Problem("union-without-forms", Severity.ERROR, message, place)
 
 
+_HELD = {
+    "string": "texts", "object": "objects", "integer": "whole numbers", "float": "numbers",
+    "boolean": "true and false",
+}  # fmt: skip
+"""What an array holds, by the kind of its items."""
+
+
 def _items_fix(document: PromptDocument, item: InputDeclaration) -> tuple[Fix, ...]:
-    """Add `items` below the line of `kind`, where that is a line of its own."""
+    """Add `items` of the kind of its values below the line of `kind`, where that is a whole line.
+
+    There is no fix where the values are of several kinds.
+    """
+    lists = [each for each in (item.default, item.sample) if isinstance(each, list)]
+    held = [value for each in lists for value in each]
+    kind = kind_of_values(held) if held else "string"
+    if kind not in _HELD:
+        return ()
     text = document.source.text
     for entry in document.entries:
         inside = item.span is not None and item.span.start <= entry.key.start < item.span.end
@@ -92,8 +144,8 @@ def _items_fix(document: PromptDocument, item: InputDeclaration) -> tuple[Fix, .
         indent = " " * (entry.key.start - start)
         newline = "\r\n" if text[end - 1] == "\r" else "\n"
         at = end + 1
-        edit = TextEdit(Span(at, at), f"{indent}items:{newline}{indent}  kind: string{newline}")
-        return (Fix("Say that it holds texts", (edit,)),)
+        edit = TextEdit(Span(at, at), f"{indent}items:{newline}{indent}  kind: {kind}{newline}")
+        return (Fix(f"Say that it holds {_HELD[kind]}", (edit,)),)
     return ()
 
 
@@ -125,6 +177,9 @@ def is_of_kind(value: Json, kind: str) -> bool:
             return isinstance(value, list)
         case "object":
             return isinstance(value, Mapping)
+        case "image" | "file" | "audio":
+            is_part = isinstance(value, Mapping) and input_part("file", value, None) is not None
+            return is_part or isinstance(value, str)
         case _:
             return True
 

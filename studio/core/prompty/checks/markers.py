@@ -200,8 +200,14 @@ def _right_marker(near: re.Match[str]) -> str:
 
 def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> Iterator[Problem]:
     """`usr:`, `user(name="Ada"):` and `System` alone on a line: the shape of a marker, and none."""
+    marked = {section.role for section in document.sections if section.marker is not None}
     previous, at = "", 0
-    for line in body.split("\n"):
+    lines = body.split("\n")
+
+    def has_text(number: int) -> bool:
+        return number < len(lines) and bool(lines[number].strip())
+
+    for number, line in enumerate(lines):
         start, before = at, previous
         at, previous = at + len(line) + 1, line
         found = ROLE_ALONE.fullmatch(line) if len(line) < _LONGEST_MARKER else None
@@ -214,7 +220,15 @@ def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
         is_bare = inside is None and not before.strip()
         if role is None or not (has_shape or is_bare):
             continue
-        if role == word.lower() and (found["colon"] or word == word.lower()) and not has_shape:
+        lacks_colon = (
+            bool(marked)
+            and role == word
+            and is_bare
+            and role not in marked
+            and has_text(number + 1)
+        )
+        is_word = role == word.lower() and (found["colon"] or word == word.lower())
+        if is_word and not has_shape and not lacks_colon:
             continue  # a marker, or a word of the text
         if word.lower() in _OTHER_ROLES and not (
             found["colon"] and role in ROLES[document.dialect]
@@ -228,7 +242,7 @@ def _misspelled(document: PromptDocument, body: str, is_fenced: _Predicate) -> I
         fix = Fix(f"Write {right}", (TextEdit(place, right),))
         severity = (
             Severity.WARNING
-            if has_shape or (found["colon"] and word.lower() not in _OTHER_ROLES)
+            if has_shape or lacks_colon or (found["colon"] and word.lower() not in _OTHER_ROLES)
             else Severity.HINT
         )
         yield Problem("near-marker", severity, message, place, (fix,))

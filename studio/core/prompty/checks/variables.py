@@ -58,12 +58,11 @@ def _undeclared(document: PromptDocument) -> Iterator[Problem]:
     for name in names:
         spans = [variable.span for variable in uses[name]]
         often = f", used {len(spans)} times," if len(spans) > 1 else ""
-        message = (
-            f"{name!r}{often} is not declared as an input; without a value it renders as nothing."
-        )
         near = nearest(name, sorted(declared))
         change = Fix(f"Change to {near!r}", tuple(TextEdit(span, near) for span in spans))
         fixes = [change] if near else []
+        hint = f"did you mean {near!r}?" if near else "without a value it renders as nothing."
+        message = f"{name!r}{often} is not declared as an input; {hint}"
         if name == "loop":
             message = "'loop' is known inside a 'for' only; here it renders as nothing."
             yield Problem("undeclared-variable", Severity.WARNING, message, spans[0])

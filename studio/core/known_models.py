@@ -1,0 +1,25 @@
+"""The table of well-known models: what is known of them, by the beginning of their id."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from studio.core.resource_files import resource
+from studio.core.text.values import JsonObject
+
+
+@cache
+def model_table() -> tuple[JsonObject, ...]:
+    """Return the entries of the table, each with its `prefix`."""
+    data = json.loads(resource("models", "models.json").read_text(encoding="utf-8"))
+    return tuple(data["models"])
+
+
+def known_models() -> tuple[tuple[str, int], ...]:
+    """Return names that model ids begin with, and their context window; 0 if it is not known."""
+    found = []
+    for entry in model_table():
+        window = entry.get("context_window")
+        found.append((str(entry["prefix"]), window if isinstance(window, int) else 0))
+    return tuple(found)
