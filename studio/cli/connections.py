@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from studio.application.connections.check import problems_of
+from studio.application.connections.listing import with_folder
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.terminal import printable, tell
 from studio.core.models.connection_file import Connections, read_connections, write_connections
@@ -51,6 +52,13 @@ def add_connections(parser: argparse.ArgumentParser) -> None:
         "--default", action="store_true", help="use it for prompts that name no connection"
     )
     add.set_defaults(action=_add)
+    use = commands.add_parser(
+        "use", help="choose the connection for the prompts of a folder that name no other here"
+    )
+    use.add_argument("name", metavar="NAME", nargs="?", help="a connection; without one: undo")
+    use.add_argument("--in", dest="folder", default=".", type=Path, metavar="FOLDER",
+                     help="the folder (default: this one)")  # fmt: skip
+    use.set_defaults(action=_use)
     prices = commands.add_parser("prices", help="show the version of the price table")
     prices.add_argument("--update", action="store_true", help="fetch the newest price table")
     prices.set_defaults(action=_prices)
@@ -148,13 +156,16 @@ def _list(options: argparse.Namespace) -> int:
         tell(f"prompt-studio: {problem}")
     if options.json:
         rows = [asdict(each) for each in connections.connections]
-        values = {"default": connections.default, "connections": rows}
+        folders = dict(connections.folders)
+        values = {"default": connections.default, "folders": folders, "connections": rows}
         print(json.dumps(values, ensure_ascii=False, indent=2))
     else:
         for each in connections.connections:
             mark = "*" if each.name == connections.default else " "
             words = (each.kind, each.model, address_of(each) if each.is_remote else "", each.key)
             print(f"{mark} {each.name:20} {'  '.join(word for word in words if word)}")
+        for folder, name in connections.folders.items():
+            print(printable(f"  in {folder}: {name}"))
     return PROBLEMS if connections.problems else FINE
 
 
@@ -193,6 +204,14 @@ def _remove(options: argparse.Namespace) -> int:
     kept = tuple(each for each in connections.connections if each is not gone)
     default = EMBEDDED.name if connections.default == gone.name else connections.default
     return _write(replace(connections, connections=kept, default=default))
+
+
+def _use(options: argparse.Namespace) -> int:
+    connections = _read()
+    if not options.folder.is_dir():
+        raise UsageError(f"{options.folder} is not a folder")
+    name = _named(connections, options.name).name if options.name else ""
+    return _write(with_folder(connections, options.folder, name))
 
 
 def _test(options: argparse.Namespace) -> int:

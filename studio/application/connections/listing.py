@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
@@ -26,7 +28,11 @@ def with_changed(connections: Connections, name: str, changed: Connection) -> Co
         for one in connections.connections
     )
     default = changed.name if connections.default == name else connections.default
-    return replace(connections, connections=each, default=default)
+    folders = {
+        folder: changed.name if chosen == name else chosen
+        for folder, chosen in connections.folders.items()
+    }
+    return replace(connections, connections=each, default=default, folders=folders)
 
 
 def without(connections: Connections, name: str) -> Connections:
@@ -41,7 +47,26 @@ def without(connections: Connections, name: str) -> Connections:
     default = connections.default
     if default == name:
         default = next((one.name for one in each if one.kind == "embedded"), EMBEDDED.name)
-    return replace(connections, connections=each, default=default)
+    folders = {folder: chosen for folder, chosen in connections.folders.items() if chosen != name}
+    return replace(connections, connections=each, default=default, folders=folders)
+
+
+def with_folder(connections: Connections, folder: Path, name: str) -> Connections:
+    """Return the list with the connection that a folder's prompts use; an empty name undoes it."""
+    key = str(folder.resolve())
+    folders = {each: chosen for each, chosen in connections.folders.items() if each != key}
+    return replace(connections, folders={**folders, key: name} if name else folders)
+
+
+def stand_ins(connections: Connections) -> tuple[Connection, ...]:
+    """Return what is offered in place of a missing connection: the default, and one server.
+
+    A default without a server comes last.
+    """
+    default = connections.default_connection
+    others = (each for each in connections.connections if each.is_remote and each != default)
+    found = (default, *islice(others, 1))
+    return found if default.is_remote else found[::-1]
 
 
 def is_last_embedded(connections: Connections, name: str) -> bool:

@@ -42,10 +42,14 @@ class RequestedModel:
     settled: ModelChoice | None = None
     """The choice that was made elsewhere, as by a column of an experiment; None where none was."""
 
+    file: Path | None = None
+    """The prompt's file, above which the user may have chosen a connection; None where unsaved."""
+
 
 def asked_by(document: PromptDocument, trust: TrustStore) -> RequestedModel:
     """What a document asks for, as far as its folder is trusted."""
-    return RequestedModel(document.model, is_trusted(document.source.path, trust))
+    path = document.source.path
+    return RequestedModel(document.model, is_trusted(path, trust), file=path)
 
 
 def choice_of(
@@ -61,8 +65,19 @@ def choice_of(
     """
     if asked.settled is not None:
         return asked.settled
-    found = choose_connection(asked.declaration, connections, chosen=chosen, trusted=asked.trusted)
+    found = choose_connection(
+        asked.declaration, connections, chosen=chosen, trusted=asked.trusted, file=asked.file
+    )
     return replace(found, declaration=replace(found.declaration, id=model)) if model else found
+
+
+def choice_words(choice: ModelChoice) -> str:
+    """Return what answers and why, as it is shown wherever a run can begin."""
+    if choice.refusal:
+        return _tr("Nothing is sent: {why}").format(why=choice.refusal)
+    answers = _tr("{name} answers: {reason}.")
+    words = answers.format(name=choice.connection.name, reason=choice.reason)
+    return " ".join(filter(None, (choice.missing, words, choice.warning)))
 
 
 def media_of(prompt: Path | None, *, trusted: bool) -> MediaReader | None:
@@ -104,11 +119,14 @@ class Answerers:
             trusted: whether that folder is trusted.
             allowed: an endpoint of the prompt's that the user has allowed for this run.
             listed: what the server was found to say of the model.
-            how: what the user can do about an endpoint that is not allowed.
+            how: what the user can do about a connection that is not there or not allowed.
 
         Raises:
-            ModelError: the connection lacks something, or the endpoint was not allowed.
+            ModelError: the prompt names what is not set up here ("missing-connection"), the
+                connection lacks something, or the endpoint was not allowed.
         """
+        if choice.refusal:
+            raise ModelError("missing-connection", choice.refusal, how)
         if choice.untrusted and choice.untrusted != allowed:
             words = _tr("Nothing was sent to {address}: it is not allowed.")
             raise ModelError("untrusted", words.format(address=choice.untrusted), how)

@@ -50,14 +50,14 @@ def choice_for(
     if entry.id == ECHO:
         return None
     declared = document.model
+    asked = RequestedModel(declared, trusted, file=document.source.path)
     if not entry.id:
-        choice = choice_of(RequestedModel(declared, trusted), connections)
-        return _sure(entry, choice)
+        return _sure(entry, choice_of(asked, connections))
     named = connections.named(entry.id)
     if named is None and entry.id.lower() in _EMBEDDED:
         named = next(each for each in connections.connections if each.kind == "embedded")
     if named is not None:
-        return choice_of(RequestedModel(declared, trusted), connections, named.name)
+        return choice_of(asked, connections, named.name)
     provider, colon, rest = entry.id.partition(":")
     model = _WAY.sub("", rest)
     connection = next(
@@ -72,13 +72,13 @@ def choice_for(
     wanted = ModelDeclaration(id=model or "", provider=kind, options=declared.options)
     endpoint = _endpoint(entry.config)
     if endpoint and origin(endpoint) not in BUILT_IN:
-        return _at_endpoint(entry, wanted, endpoint, connections, trusted=trusted)
+        return _at_endpoint(entry, replace(asked, declaration=wanted), endpoint, connections)
     if not knows_provider(kind):
         raise ExperimentError(
             _tr("There is no connection {name!r}; add one in the studio, or name one of those that "
                 "there are.").format(name=entry.id)
         )  # fmt: skip
-    return _sure(entry, choice_of(RequestedModel(wanted, trusted), connections))
+    return _sure(entry, choice_of(replace(asked, declaration=wanted), connections))
 
 
 def _endpoint(config: JsonObject) -> str:
@@ -94,14 +94,13 @@ def _reference(text: str) -> str:
 
 
 def _at_endpoint(
-    entry: ProviderEntry, wanted: ModelDeclaration, endpoint: str, connections: Connections, *,
-    trusted: bool,
-) -> ModelChoice:  # fmt: skip
+    entry: ProviderEntry, asked: RequestedModel, endpoint: str, connections: Connections
+) -> ModelChoice:
     """The server that the file names: the user's own connection to it where there is one.
 
     Never another one in its place: what is meant for a local server does not leave the machine.
     """
-    place = origin(endpoint)
+    place, wanted = origin(endpoint), asked.declaration
     for each in connections.connections:
         if place and origin(each.base_url) == place:
             return ModelChoice(each, replace(wanted, id=wanted.id or each.model), "its address")
@@ -110,16 +109,20 @@ def _at_endpoint(
     block: dict[str, Json] = {"kind": "key", "endpoint": endpoint}
     if key.startswith("${env:"):
         block["apiKey"] = key
-    asked = RequestedModel(replace(wanted, connection=block), trusted)
-    return _sure(entry, choice_of(asked, connections))
+    described = replace(asked, declaration=replace(wanted, connection=block))
+    return _sure(entry, choice_of(described, connections))
 
 
 def _sure(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
     """A choice that is what was asked for."""
-    if choice.warning or choice.untrusted:
-        why = choice.warning or _tr(
-            "Nothing is sent to {address}: it is not allowed. Add a connection with this address."
-        ).format(address=choice.untrusted)
+    why = choice.refusal or choice.warning
+    if why:
+        how = _tr("Make the connection, name another under `providers`, or use one for the folder.")
+        why = f"{why} {how}"
+    elif choice.untrusted:
+        how = _tr("it is not allowed. Add a connection with this address.")
+        why = _tr("Nothing is sent to {address}: {how}").format(address=choice.untrusted, how=how)
+    if why:
         name = f"{entry.id}: " if entry.id else ""
         raise ExperimentError(f"{name}{why}")
     return choice

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from studio.application.connections.model import choice_words
 from studio.application.preview.value import PreviewTarget
 from studio.core.models.base import ModelError
 from studio.core.models.capabilities import facts_of
@@ -17,6 +18,11 @@ from studio.core.models.factory import embedded_settings
 
 def preview_target(choice: ModelChoice) -> PreviewTarget:
     """What is known of the model that would answer."""
+    words, is_refused = choice_words(choice), bool(choice.refusal)
+    return replace(_target(choice), chosen=words, is_refused=is_refused)
+
+
+def _target(choice: ModelChoice) -> PreviewTarget:
     connection, model_id = choice.connection, choice.declaration.id
     if connection.kind == "embedded":
         settings = embedded_settings(connection)

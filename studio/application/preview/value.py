@@ -61,6 +61,12 @@ class PreviewTarget:
     connection: Connection | None = field(default=None, compare=False, repr=False)
     """Where it answers; `None` where that says nothing of it."""
 
+    chosen: str = ""
+    """Sentence on what answers, and why; empty while nothing is known of it."""
+
+    is_refused: bool = False
+    """Whether a run would be refused, since the prompt names what is not set up here."""
+
 
 @dataclass(frozen=True, slots=True)
 class RequestPreview:

@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 from typing import TypeAlias
 
-from studio.application.connections.model import Answerers, asked_by, choice_of, choices_of_run
+from studio.application.connections.model import (
+    Answerers,
+    asked_by,
+    choice_of,
+    choice_words,
+    choices_of_run,
+)
 from studio.application.run.past.again import PastRun
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
@@ -42,9 +48,13 @@ def model_of_prompt(
         raise UsageError(f"no connection {options.connection!r}; there are {known}")
     asked = asked_by(document, trust)
     choice = choice_of(asked, connections, options.connection, options.model)
-    if choice.warning:
-        tell(f"prompt-studio: {choice.warning}")
-    how = "Add a connection for it in the studio, or choose one with --connection."
+    if choice.missing or choice.warning:
+        tell(f"prompt-studio: {choice_words(choice)}")
+    how = (
+        "Nothing was sent. Make the connection (prompt-studio connections add), name another for "
+        "this call (--connection NAME), or use one for the folder (prompt-studio connections use "
+        "NAME)."
+    )
     model = answerers.open(choice, document.source.path, trusted=asked.trusted, how=how)
     return recorded(model, options.record, answerers)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
@@ -58,8 +59,19 @@ class ModelChoice:
     warning: str = ""
     """What the document asked for and did not get; empty where it got all."""
 
+    missing: str = ""
+    """Sentence on what the document names and is not set up here; empty where it is."""
+
+    folder: str = ""
+    """Folder for which the user chose this connection; empty where something else decided."""
+
     untrusted: str = ""
     """An endpoint that the file chose and the user has not allowed yet; ask before sending."""
+
+    @property
+    def refusal(self) -> str:
+        """The reason why nothing may be sent: what is missing, unless the user chose instead."""
+        return "" if self.folder else self.missing
 
 
 def knows_provider(name: str) -> bool:
@@ -74,11 +86,14 @@ def choose_connection(
     chosen: str = "",
     environment: Mapping[str, str] | None = None,
     trusted: bool = True,
+    file: Path | None = None,
 ) -> ModelChoice:
     """Find the connection for a document.
 
     In this order: the one the user picked for it; the one its `connection` block names or
-    describes; one for its `provider`, from the file of connections or the environment; the default.
+    describes; one for its `provider`, from the file of connections or the environment; the one
+    that the user chose for its folder; the default. A document that names what is not set up here
+    gets the folder's, or a choice with a `refusal`: never the default.
 
     Args:
         declaration: the document's `model:` block, references unresolved.
@@ -86,24 +101,54 @@ def choose_connection(
         chosen: name of the connection picked by the user, over all.
         environment: variables; the process's own by default.
         trusted: whether the document's folder is; of another no `${env:}` is read.
+        file: the document's file; None for one that was never saved.
     """
     variables = os.environ if environment is None else environment
     declaration = _with_id(declaration, variables if trusted else {})
     picked = connections.named(chosen)
     if picked is not None:
         return _choice(picked, declaration, "you chose it", prefer_document=False)
+    named = _named(declaration, connections, variables, trusted=trusted)
+    if named is not None and not named.missing:
+        return named
+    folder = connections.folder_of(file)
+    of_folder = connections.named(connections.folders.get(folder, ""))
+    if of_folder is not None:
+        reason = f"you chose it for the folder {folder}"
+        choice = _choice(of_folder, declaration, reason, prefer_document=False)
+        return replace(choice, missing=named.missing if named else "", folder=folder)
+    return named or _default(declaration, connections)
+
+
+def _named(
+    declaration: ModelDeclaration,
+    connections: Connections,
+    variables: Mapping[str, str],
+    *,
+    trusted: bool,
+) -> ModelChoice | None:
+    """Return what the document names; None where it names neither connection nor provider."""
     block = declaration.connection
     if str(block.get("kind", "")) == "reference" or ("name" in block and "endpoint" not in block):
         return _by_name(str(block.get("name", "")), declaration, connections)
     endpoint = block.get("endpoint")
     if isinstance(endpoint, str) and endpoint.strip():
         return _by_endpoint(endpoint, declaration, connections, variables if trusted else None)
-    kind = _PROVIDERS.get(declaration.provider.lower())
+    provider = declaration.provider.lower()
+    kind = _PROVIDERS.get("azure" if provider == "foundry" else provider)
     if kind is not None:
         return _by_provider(kind, declaration, connections, variables)
-    if declaration.provider.lower() in _VENDORS:
+    if provider in _VENDORS:
         return _by_vendor(declaration, connections, variables)
-    return _default(declaration, connections)
+    if provider:
+        sentence = f"The prompt asks for {declaration.provider!r}, which is not set up here."
+        return _missing(Connection(declaration.provider, "compatible"), declaration, sentence)
+    return None
+
+
+def _missing(connection: Connection, declaration: ModelDeclaration, sentence: str) -> ModelChoice:
+    """Return a choice that is refused; its connection has no address, or a key that is not set."""
+    return ModelChoice(connection, declaration, sentence, missing=sentence)
 
 
 def _with_id(declaration: ModelDeclaration, variables: Mapping[str, str]) -> ModelDeclaration:
@@ -119,8 +164,8 @@ def _by_name(name: str, declaration: ModelDeclaration, connections: Connections)
     found = connections.named(name)
     if found is not None:
         return _choice(found, declaration, f"the prompt names the connection {name!r}")
-    warning = f"The prompt names the connection {name!r}, which is not set up here."
-    return replace(_default(declaration, connections), warning=warning)
+    sentence = f"The prompt names the connection {name!r}, which is not set up here."
+    return _missing(Connection(name, "compatible"), declaration, sentence)
 
 
 def _by_endpoint(
@@ -135,13 +180,13 @@ def _by_endpoint(
     variable = reference_to.argument if reference_to is not None and is_variable else None
     default = (reference_to.default or "") if reference_to is not None and is_variable else endpoint
     if variable and variables is None and not default:
-        warning = f"The folder is not trusted, so the variable {variable} is not read."
-        return replace(_default(declaration, connections), warning=warning)
+        sentence = f"The folder is not trusted, so the variable {variable} is not read."
+        return _missing(Connection(variable, "compatible"), declaration, sentence)
     of_variable = (variables or {}).get(variable, "") if variable else ""
     address = of_variable or default
     if not address:
-        warning = f"The prompt's endpoint is in the variable {variable}, which is not set."
-        return replace(_default(declaration, connections), warning=warning)
+        sentence = f"The prompt's endpoint is in the variable {variable}, which is not set."
+        return _missing(Connection(str(variable), "compatible"), declaration, sentence)
     key = declaration.connection.get("apiKey", declaration.connection.get("api_key", ""))
     named = isinstance(key, str) and environment_name(key) is not None
     reference = key if isinstance(key, str) and named and variables is not None else ""
@@ -183,7 +228,7 @@ def _by_provider(
         reason = f"the prompt's provider is {declaration.provider!r}, at {address}"
         return _choice(replace(preset, base_url=address), declaration, reason)
     made = replace(preset, base_url=address)
-    return _by_key(variable, made, declaration, connections, variables)
+    return _by_key(variable, made, declaration, variables)
 
 
 def _by_vendor(
@@ -196,14 +241,13 @@ def _by_vendor(
     if own:
         return _choice(own[0], declaration, f"the prompt's provider is {name!r}")
     made = Connection(name, "compatible", base_url=address, key=f"${{env:{variable}}}")
-    return _by_key(variable, made, declaration, connections, variables)
+    return _by_key(variable, made, declaration, variables)
 
 
 def _by_key(
     variable: str,
     made: Connection,
     declaration: ModelDeclaration,
-    connections: Connections,
     variables: Mapping[str, str],
 ) -> ModelChoice:
     """A connection made for a provider, where the variable of its key is set."""
@@ -211,8 +255,8 @@ def _by_key(
     if variables.get(variable):
         reason = f"the prompt's provider is {name!r} and {variable} is set"
         return _choice(made, declaration, reason)
-    warning = f"The prompt asks for {name!r}: add a connection, or set {variable}."
-    return replace(_default(declaration, connections), warning=warning)
+    sentence = f"The prompt asks for {name!r}: add a connection, or set {variable}."
+    return _missing(made, declaration, sentence)
 
 
 def _default(declaration: ModelDeclaration, connections: Connections) -> ModelChoice:

@@ -6,7 +6,7 @@ import os
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,22 @@ class Connections:
     trusted: tuple[str, ...] = ()
     """Endpoints (scheme, host, port) that the user allowed documents to send to."""
 
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """Names of connections by folder: what the user chose for the prompts below each folder."""
+
     problems: tuple[str, ...] = ()
     """What could not be read, in plain sentences."""
 
     def named(self, name: str) -> Connection | None:
         """The connection of that name."""
         return next((each for each in self.connections if each.name == name), None)
+
+    def folder_of(self, file: Path | None) -> str:
+        """Return the nearest folder above a file that has a choice; empty where none has."""
+        if file is None or not self.folders:
+            return ""
+        above = (str(folder) for folder in file.resolve().parents)
+        return next((folder for folder in above if folder in self.folders), "")
 
     @property
     def default_connection(self) -> Connection:
@@ -75,7 +85,10 @@ def read_connections(path: Path) -> Connections:
         default = next(each.name for each in found if each.kind == "embedded")
     trusted = data.get("trusted", [])
     origins = [each for each in trusted if isinstance(each, str)] if trusted else []
-    return Connections(tuple(found), default, tuple(origins), tuple(problems))
+    chosen = data.get("folders", {})
+    folders = chosen if isinstance(chosen, dict) else {}
+    folders = {each: name for each, name in folders.items() if isinstance(name, str)}
+    return Connections(tuple(found), default, tuple(origins), folders, tuple(problems))
 
 
 def write_connections(path: Path, connections: Connections) -> None:
@@ -111,6 +124,7 @@ def connections_text(connections: Connections) -> str:
         {
             "default": connections.default,
             "trusted": list(connections.trusted),
+            "folders": dict(connections.folders),
             "connection": [_entry(each) for each in connections.connections],
         }
     )

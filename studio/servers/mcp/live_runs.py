@@ -13,6 +13,7 @@ from typing import Any
 
 from mcp.server.mcpserver.exceptions import ToolError
 
+from studio.application.connections.model import choice_words
 from studio.application.connections.tools import tool_session
 from studio.application.history.find import find_run
 from studio.application.run.past.again import past_run
@@ -77,6 +78,9 @@ class LiveRun:
 
     opened: AsyncExitStack
     """Lets go of its tools and of what answers it."""
+
+    choice: ModelChoice
+    """Model and connection that it began with."""
 
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set with every fact of the run."""
@@ -173,6 +177,7 @@ class LiveRuns:
         """Where a run stands, without secrets."""
         state = live.run.state
         found = state_as_json(state.setup.run, state, is_working=live.is_working, steps=steps)
+        found |= {"connection": live.choice.connection.name, "chosen": choice_words(live.choice)}
         if live.fault:
             found |= {"status": "failed", "fault": live.fault}
         hidden: dict[str, Any] = masked(found, self._folder.secrets.masker.mask)
@@ -188,7 +193,7 @@ class LiveRuns:
         if refusal is not None:
             raise ToolError(f"{refusal.text} {refusal.hint}")
         async with AsyncExitStack() as opened:
-            return await self._take(await self._plan(wish, opened), opened)
+            return await self._take(await self._plan(wish, opened), opened, wish.choice)
 
     async def fork(self, name: str, step: int, place: PausePoint, wish: RunWish) -> LiveRun:
         """Go on with a run of the history from one of its steps, as a new branch of it.
@@ -213,7 +218,7 @@ class LiveRuns:
             had, now = past.state.answered_by, run_model_of(plan.model)
             chosen = () if now.is_same(had) else (ChooseModel(now, had, plan.model),)
             plan = replace(plan, past=past.to_take_up)
-            return await self._take(plan, opened, ForkFrom(found.id), *chosen)
+            return await self._take(plan, opened, wish.choice, ForkFrom(found.id), *chosen)
 
     async def close(self) -> None:
         """Stop all that still go on."""
@@ -249,7 +254,9 @@ class LiveRuns:
             document, wish.inputs, model, toolbox, options=options, references=references
         )
 
-    async def _take(self, plan: RunPlan, opened: AsyncExitStack, *first: Command) -> LiveRun:
+    async def _take(
+        self, plan: RunPlan, opened: AsyncExitStack, choice: ModelChoice, *first: Command
+    ) -> LiveRun:
         changed = asyncio.Event()
         writers: list[Any] = []
 
@@ -276,7 +283,7 @@ class LiveRuns:
             writers.append(self._folder.history.journal(run.state.setup.run))
         except (ModelError, StoreError, ValueError) as error:
             raise ToolError(str(error)) from None
-        live = LiveRun(run, opened.pop_all(), changed)
+        live = LiveRun(run, opened.pop_all(), choice, changed)
         self._runs[run.state.setup.run] = live
         live.go(*first)
         return live

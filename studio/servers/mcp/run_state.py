@@ -27,8 +27,10 @@ def state_as_json(run: str, state: RunState, *, is_working: bool, steps: bool) -
         is_working: whether something is under way; the state is then of a moment ago.
         steps: whether the steps that are done are told, too.
     """
+    model = state.answered_by
     found: dict[str, Any] = {
         "run": run,
+        "model": {"name": model.name, "id": model.id, "server": model.server},
         "status": "working" if is_working and not state.is_over else _status(state),
         "step": state.iteration,
         "place": state.place.word if state.place is not None else None,

@@ -166,13 +166,20 @@ class ServedFolder:
             model: a model's id, over the prompt's and the connection's own.
 
         Raises:
-            ToolError: there is none of that name, or it has a key and the folder is not trusted.
+            ToolError: there is none of that name, the prompt names what is not set up here, or
+                the connection has a key and the folder is not trusted.
         """
         connections = self.connections
         if connection and connections.named(connection) is None:
             known = ", ".join(repr(each.name) for each in connections.connections)
             raise ToolError(f"There is no connection {connection!r}; there are {known}.")
         choice = choice_of(asked_by(document, self.trust), connections, connection, model)
+        if choice.refusal:
+            raise ToolError(
+                f"{choice.refusal} Nothing was sent. The user can make the connection in Prompt "
+                "Studio, or use one for the folder (`prompt-studio connections use NAME`); "
+                "`connection` names another for one call."
+            )
         if choice.connection.key and not self.is_trusted(document):
             raise ToolError(
                 f"The folder of {self.name(document.source.path)!r} is not trusted, so no key is "

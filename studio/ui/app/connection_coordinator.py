@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
-from studio.application.connections.model import RequestedModel
+from studio.application.connections.listing import stand_ins
+from studio.application.connections.model import RequestedModel, choice_words
+from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.manual import ManualQuestion
 from studio.core.wire.reply import Reply
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
-from studio.ui.connections.kinds import ICONS, help_words, reason_of
+from studio.ui.connections.kinds import ICONS, help_words
 from studio.ui.window.parts import WindowParts
 from studio.ui.window.toolbar import RunChoices
-from studio.viewmodels.app.notifications import Notifications
+from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial
 
@@ -119,6 +123,61 @@ class ConnectionCoordinator(QObject):
         dialog.open()
         return True
 
+    def refuse(self, error: ModelError, asked: RequestedModel, again: Callable[[], None]) -> None:
+        """Say why no model answers; what may stand in for a missing connection is offered.
+
+        Args:
+            error: why.
+            asked: what the prompt says of its model.
+            again: what was asked for, to be done once a connection is chosen.
+        """
+        offers: tuple[NotificationAction, ...] = ()
+        if error.kind == "missing-connection":
+            connect = NotificationAction(
+                self.tr("Connect a model…"), self._window.actions["run.provider"].trigger
+            )
+            offers = (*self._stand_ins(asked.file, again), connect)
+        self._messages.say(
+            Notification("error", error.message, error.hint, offers=offers, key="run")
+        )
+
+    def _stand_ins(
+        self, file: Path | None, again: Callable[[], None]
+    ) -> Iterator[NotificationAction]:
+        folder = self._folder_of(file)
+        words = self.tr("Use {name}") if folder is None else self.tr("Use {name} in {folder}")
+
+        def use(name: str) -> None:
+            if folder is None:
+                self._controller.choose(name)
+            elif not self._use_in_folder(folder, name):
+                return
+            again()
+
+        for each in stand_ins(self._controller.connections):
+            text = words.format(name=each.name, folder=folder.name if folder else "")
+            yield NotificationAction(text, partial(use, each.name))
+
+    def _folder_of(self, file: Path | None) -> Path | None:
+        """Return the folder that a choice is kept for: the opened one, else the file's own."""
+        if file is None:
+            return None
+        root = self._window.files.root_of(file)
+        is_wide = root is None or root in (Path.home(), *Path.home().parents)
+        return file.parent if root is None or is_wide else root
+
+    def _use_in_folder(self, folder: Path, name: str) -> bool:
+        try:
+            self._controller.use_in_folder(folder, name)
+        except OSError as error:
+            self._say_unsaved(error)
+            return False
+        return True
+
+    def _say_unsaved(self, error: OSError) -> None:
+        words = self.tr("The connections cannot be saved: {reason}.")
+        self._messages.error(words.format(reason=error.strerror or error))
+
     def close(self) -> None:
         """Close what stands open; questions are left without a reply."""
         for dialog in tuple(self._questions.values()):
@@ -146,23 +205,22 @@ class ConnectionCoordinator(QObject):
 
     def _show_status(self, choice: ModelChoice) -> None:
         connection, speed = choice.connection, self._speed
-        detail = f"{connection.name}: {reason_of(choice)}"
+        detail = choice_words(choice)
         words = text = ""
         if connection.kind == "embedded" and speed is not None:
             words = self.tr("{rate:.0f} tok/s").format(rate=speed.writing)
             text = self.tr(
                 "Its last reply: {reading:,.0f} tokens a second read, {writing:,.0f} written"
             ).format(reading=speed.reading, writing=speed.writing)
-            detail += ".\n" + text
+            detail += "\n" + text
         if connection.kind == "embedded":
-            detail += ".\n" + QCoreApplication.translate("Desk", _TOY)
-        if choice.warning:
-            detail += f"\n{choice.warning}"
+            detail += "\n" + QCoreApplication.translate("Desk", _TOY)
         self._window.status.set_speed(words, text)
         model = choice.declaration.id if connection.is_remote else ""
-        self._window.run_choices.name_choice(
-            model or "", connection.name, detail, ICONS[connection.kind]
-        )
+        name, drawing = connection.name, ICONS[connection.kind]
+        if choice.refusal:
+            name, drawing = self.tr("{name} (not set up)").format(name=name), "triangle-alert"
+        self._window.run_choices.name_choice(model or "", name, detail, drawing)
 
     def _show_models(self, choices: RunChoices, choice: ModelChoice) -> None:
         connection = choice.connection
@@ -198,11 +256,7 @@ class ConnectionCoordinator(QObject):
         try:
             self._controller.choose_model(model)
         except OSError as error:
-            self._messages.error(
-                self.tr("The connections cannot be saved: {reason}.").format(
-                    reason=error.strerror or error
-                )
-            )
+            self._say_unsaved(error)
 
     def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
         if trial.state != "running" and name == self._controller.choice.connection.name:

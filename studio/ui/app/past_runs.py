@@ -84,7 +84,8 @@ class PastRuns(QObject):
         if self._questions.asks_first(self.resume, asked):
             return
         own = self._connections.open_same(document.source.path, asked, past.state.answered_by)
-        plan = self._coordinator.plan(document, dict(past.setup.inputs), answers=own)
+        values = dict(past.setup.inputs)
+        plan = self._coordinator.plan(document, values, self.resume, answers=own)
         if plan is not None:
             self._run.take_up(
                 replace(plan, past=past.to_take_up),

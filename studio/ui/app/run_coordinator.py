@@ -120,7 +120,7 @@ class RunCoordinator(QObject):
             filled = {**values, **refusal.samples}
             self._show_refusal(refusal, lambda: self.start_cell(replace(cell, values=filled)))
             return
-        plan = self.plan(document, values, cell.asked)
+        plan = self.plan(document, values, lambda: self.start_cell(cell), cell.asked)
         if plan is None or plan.open_toolbox is None:
             return
         plan = replace(
@@ -204,10 +204,11 @@ class RunCoordinator(QObject):
             return
         if state is None or document is None or self._questions.asks_first(self.switch_model):
             return
+        asked = asked_by(document, self._trust)
         try:
-            model = self._connections.open(document.source.path, asked_by(document, self._trust))
+            model = self._connections.open(document.source.path, asked)
         except ModelError as error:
-            self._messages.error(error.message, error.hint)
+            self._questions.refuse(error, asked, self.switch_model)
             return
         self._run.send(ChooseModel(run_model_of(model), state.answered_by, model))
 
@@ -251,7 +252,7 @@ class RunCoordinator(QObject):
         Args:
             document: the prompt.
             values: what its inputs get.
-            again: what was asked for, to be done once samples are taken as values.
+            again: what was asked for, to be done once samples or a connection are chosen.
             answers: the model; the one that the prompt asks for where None.
         """
         document = settled_document(document, values, self.references(document.source.path))
@@ -259,12 +260,13 @@ class RunCoordinator(QObject):
         if refusal is not None:
             self._show_refusal(refusal, partial(self._with_samples, refusal, again))
             return None
-        return self.plan(document, values, answers=answers)
+        return self.plan(document, values, again, answers=answers)
 
     def plan(
         self,
         document: PromptDocument,
         values: Mapping[str, Json],
+        again: Callable[[], None],
         asked: RequestedModel | None = None,
         *,
         answers: ChatModel | None = None,
@@ -274,17 +276,18 @@ class RunCoordinator(QObject):
         Args:
             document: the prompt.
             values: what its inputs get.
+            again: what was asked for, to be done once a connection is chosen.
             asked: what is said of its model; by the prompt where None.
             answers: the model itself, where it is known.
         """
         path = document.source.path
         references = self.references(path)
         document = settled_document(document, values, references)
+        wanted = asked or asked_by(document, self._trust)
         try:
-            wanted = asked or asked_by(document, self._trust)
             model = answers or self._connections.open(path, wanted)
         except ModelError as error:
-            self._messages.error(error.message, error.hint)
+            self._questions.refuse(error, wanted, again)
             return None
         self._messages.withdraw("run")
         return RunPlan(

@@ -260,6 +260,7 @@ class Workbench(QObject):
         self.debugging.watches_changed.connect(views.show_watches)
         self.debugging.failed.connect(coordinator.refuse)
         window.tabs.path_moved.connect(run.sessions.follow_prompt)
+        window.tabs.path_moved.connect(self.connections.follow_move)
         window.tabs.breakpoint_toggled.connect(run.breakpoints.toggle_tool)
         window.tabs.message_breakpoint_toggled.connect(run.breakpoints.toggle_message)
         run.breakpoints.changed.connect(self.run_marks.show_breakpoints)

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.connections.listing import is_last_embedded, with_added, without_trusted
+from studio.application.connections.model import choice_words
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
@@ -27,7 +28,6 @@ from studio.core.text.values import JsonObject
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.connection_list import ConnectionList, DeleteQuestion, ListButtons
 from studio.ui.connections.form import ConnectionForm
-from studio.ui.connections.kinds import reason_of
 from studio.ui.connections.trial_bar import TrialBar
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.dropped import FileDrop
@@ -142,12 +142,8 @@ class ConnectionsDialog(QDialog):
         last = is_last_embedded(connections, name)
         self.tools.show_chosen(is_default=name == connections.default, is_last=last)
         self.allowed.show_origins(connections.trusted)
-        choice = self._controller.choice
-        self.uses.setText(
-            self.tr("The open prompt is answered by {name}: {reason}. {warning}")
-            .format(name=choice.connection.name, reason=reason_of(choice), warning=choice.warning)
-            .strip()
-        )
+        words = choice_words(self._controller.choice)
+        self.uses.setText(self.tr("The open prompt: {words}").format(words=words))
 
     def _show_trial(self, connection: Connection, trial: ConnectionTrial) -> None:
         self.trial.show_trial(trial)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import PRESETS, Connection, ConnectionKind, address_of
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -133,8 +132,3 @@ def hint_of(connection: Connection) -> str:
 def preset_words(text: str) -> str:
     """A title or a hint of a start, in the language of the window; a plug-in's own as it is."""
     return QCoreApplication.translate("Presets", text)
-
-
-def reason_of(choice: ModelChoice) -> str:
-    """Why a connection answers; what names parts of the prompt is English."""
-    return QCoreApplication.translate("Choices", choice.reason)

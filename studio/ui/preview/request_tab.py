@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.preview.copy import request_as_curl, request_as_json, request_as_python
 from studio.application.preview.places import ValueSource, source_of
-from studio.application.preview.value import PROVIDERS, Preview, RequestPreview
+from studio.application.preview.value import PROVIDERS, Preview, PreviewTarget, RequestPreview
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -132,13 +132,20 @@ class RequestTab(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        self.chosen = QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+        self.chosen.setContentsMargins(12, 0, 12, 8)
         layout.addLayout(bar)
+        layout.addWidget(self.chosen)
         layout.addWidget(self._stack, 1)
         paint_text(self._size, "muted")
 
     def show_preview(self, preview: Preview | None) -> None:
         """Show the bodies of a preview."""
         self._preview = preview
+        target = preview.target if preview is not None else PreviewTarget()
+        self.chosen.setText(target.chosen)
+        self.chosen.setVisible(bool(target.chosen))
+        paint_text(self.chosen, "warning" if target.is_refused else "muted")
         self._requests = dict(preview.requests) if preview is not None else {}
         if preview is not None and not self._by_hand:
             index = self.provider.findData(preview.provider)

@@ -9,7 +9,12 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.connections.listing import with_changed, with_trusted, without
+from studio.application.connections.listing import (
+    with_changed,
+    with_folder,
+    with_trusted,
+    without,
+)
 from studio.application.connections.model import (
     Answerers,
     RequestedModel,
@@ -37,6 +42,7 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.downloads import PricesFetch, WeightsFetch
 from studio.viewmodels.connections.keys import ConnectionKeys
 from studio.viewmodels.connections.trials import ConnectionTrials
+from studio.viewmodels.tools.saved_files import SavedFiles
 
 _CLOSE_SECONDS = 2.0
 
@@ -58,8 +64,8 @@ class ConnectionsController(QObject):
         self._background = background
         self._path = path
         self._connections = read_connections(path)
-        self._chosen = ""
-        self._models: dict[str, str] = {}
+        self._picks: dict[Path | None, str] = {}
+        self._models: dict[tuple[Path | None, str], str] = {}
         self._level: GrammarLevel | None = None
         self._allowed = ""
         self._shown = RequestedModel()
@@ -81,6 +87,11 @@ class ConnectionsController(QObject):
         """Fetches the embedded model's weights."""
         self.prices = PricesFetch(background, self)
         """Has the table of prices."""
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = SavedFiles(self)
+        self._file.saved.connect(self._read_again)
+        self._file.watch([path])
 
     @property
     def connections(self) -> Connections:
@@ -99,22 +110,22 @@ class ConnectionsController(QObject):
 
     def choice_of(self, asked: RequestedModel) -> ModelChoice:
         """The connection for a document, which need not be the open one."""
-        choice = choice_of(asked, self._connections, self._chosen)
+        choice = choice_of(asked, self._connections, self._picks.get(asked.file, ""))
         if asked.settled is not None:
             return choice
         connection = choice.connection
         if self._level is not None and connection.kind == "embedded":
             settings = {**connection.settings, "grammar": self._level}
             choice = replace(choice, connection=replace(connection, settings=settings))
-        model = self._models.get(connection.name)
+        model = self._models.get((asked.file, connection.name))
         if model and connection.is_remote:
             choice = replace(choice, declaration=replace(choice.declaration, id=model))
         return choice
 
     @property
     def chosen(self) -> str:
-        """Name of the connection that the user picked; empty while the document decides."""
-        return self._chosen
+        """Name of the connection picked for the open document; empty while the file decides."""
+        return self._picks.get(self._shown.file, "")
 
     @property
     def level(self) -> GrammarLevel:
@@ -136,7 +147,22 @@ class ConnectionsController(QObject):
     def set_document(self, document: PromptDocument | None) -> None:
         """Follow the document's `model:` block."""
         declaration = document.model if document is not None else ModelDeclaration()
-        self._show(replace(self._shown, declaration=declaration))
+        file = document.source.path if document is not None else None
+        self._show(replace(self._shown, declaration=declaration, file=file))
+
+    def follow_move(self, old: str, new: str) -> None:
+        """Keep what was picked for a document that was saved under another path.
+
+        Args:
+            old: its path before; empty where it was never saved.
+            new: its path now.
+        """
+        before, now = Path(old) if old else None, Path(new)
+        if before in self._picks:
+            self._picks[now] = self._picks.pop(before)
+        for file, name in tuple(self._models):
+            if file == before:
+                self._models[now, name] = self._models.pop((file, name))
 
     def set_trusted(self, trusted: bool) -> None:
         """Whether the prompt's folder is trusted: only then are its `${env:}` references read."""
@@ -148,8 +174,8 @@ class ConnectionsController(QObject):
             self.changed.emit(self.choice)
 
     def choose(self, name: str) -> None:
-        """Take a connection over the document's own; empty lets the document decide again."""
-        self._chosen = name
+        """Take a connection over the open document's own; empty lets the document decide again."""
+        self._picks[self._shown.file] = name
         self._on_picked()
 
     def choose_model(self, model_id: str) -> None:
@@ -160,11 +186,20 @@ class ConnectionsController(QObject):
         """
         name, wanted = self.choice.connection.name, model_id.strip()
         own = self._connections.named(name)
-        self._models.pop(name, None)
+        self._models.pop((self._shown.file, name), None)
         if wanted and own is not None and not own.model:
             self.change(name, replace(own, model=wanted))
         if wanted and wanted != self.choice.declaration.id:
-            self._models[name] = wanted
+            self._models[self._shown.file, name] = wanted
+        self._on_picked()
+
+    def use_in_folder(self, folder: Path, name: str) -> None:
+        """Keep a connection for the prompts of a folder; an empty name undoes it.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self.save(with_folder(self._connections, folder, name))
         self._on_picked()
 
     def set_level(self, level: GrammarLevel) -> None:
@@ -266,9 +301,22 @@ class ConnectionsController(QObject):
             ValueError: one of them holds a secret.
         """
         write_connections(self._path, connections)
+        self._take_list(connections)
+
+    def _read_again(self) -> None:
+        """Take the list that another program wrote."""
+        found = read_connections(self._path)
+        if found.problems:
+            hint = self.tr("The connections stay as they were.")
+            self.refused.emit(" ".join(found.problems), hint)
+        elif found != self._connections:
+            self._take_list(found)
+
+    def _take_list(self, connections: Connections) -> None:
         self._connections = connections
-        if self._chosen and connections.named(self._chosen) is None:
-            self._chosen = ""
+        self._picks = {
+            file: name for file, name in self._picks.items() if connections.named(name) is not None
+        }
         self.saved.emit(connections)
         self.changed.emit(self.choice)
 
@@ -283,14 +331,15 @@ class ConnectionsController(QObject):
         if before is None or before == changed:
             return
         is_renamed = changed.name != name
-        was_chosen = self._chosen == name
+        picked = [file for file, chosen in self._picks.items() if chosen == name]
         self.save(with_changed(self._connections, name, changed))
         if is_renamed:
             self.trials.rename(name, changed)
             if before.key == KEYRING:
                 self.keys.rename(name, changed.name)
-            if was_chosen:
-                self.choose(changed.name)
+            self._picks |= dict.fromkeys(picked, changed.name)
+            if self._shown.file in picked:
+                self._on_picked()
 
     def _keep_tried(self, name: str, table: JsonObject) -> None:
         """Keep what a test showed with its connection."""
@@ -319,6 +368,7 @@ class ConnectionsController(QObject):
 
     def close(self) -> None:
         """End the embedded model; waits for it, at most two seconds."""
+        self._file.watch(())
         if self._background.is_running:
             self._close_model()
             with suppress(TimeoutError, CancelledError):
@@ -336,7 +386,9 @@ class ConnectionsController(QObject):
             trusted=asked.trusted,
             allowed=allowed or self._allowed,
             listed=self.trials.listed(choice.connection, choice.declaration.id),
-            how=self.tr("Run again and allow it, or choose another connection in the toolbar."),
+            how=self.tr("Nothing was sent. Run again and allow it, or choose another connection.")
+            if choice.untrusted
+            else self.tr("Nothing was sent. Make the connection, or choose one for the folder."),
         )
 
     def show_prompt(self, path: Path | None) -> None:

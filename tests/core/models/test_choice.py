@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from studio.core.models.choice import choose_connection
+from studio.core.models.choice import choose_connection, needs_address
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.prompty.document import ModelDeclaration
@@ -27,11 +30,46 @@ def test_a_named_connection() -> None:
     assert "office" in choice.reason
 
 
-def test_a_name_that_is_not_set_up_is_said() -> None:
-    wish = ModelDeclaration(connection={"kind": "reference", "name": "lab"})
-    choice = choose_connection(wish, ALL, environment={})
-    assert choice.connection == EMBEDDED
-    assert "'lab'" in choice.warning
+PAID = Connections((EMBEDDED, OFFICE), default="office")
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        ModelDeclaration(connection={"kind": "reference", "name": "lab"}),
+        ModelDeclaration(id="gpt-5-mini", provider="openai"),
+        ModelDeclaration(id="large", provider="mistral"),
+        ModelDeclaration(id="x", provider="foundry"),
+        ModelDeclaration(id="x", provider="somebody"),
+        ModelDeclaration(id="x", connection={"kind": "key", "endpoint": "${env:URL}"}),
+    ],
+)
+def test_what_is_not_set_up_is_never_replaced_by_the_default(
+    wish: ModelDeclaration, tmp_path: Path
+) -> None:
+    choice = choose_connection(wish, PAID, environment={})
+    assert choice.refusal
+    assert choice.connection not in PAID.connections
+    assert needs_address(choice.connection) or choice.connection.key
+    file = tmp_path / "deep" / "a.prompty"
+    chosen = replace(PAID, folders={str(tmp_path): "office"})
+    own = choose_connection(wish, chosen, environment={}, file=file)
+    assert (own.connection, own.declaration.id, own.refusal) == (OFFICE, "m-1", "")
+    assert (own.missing, own.folder) == (choice.missing, str(tmp_path))
+    elsewhere = choose_connection(wish, chosen, environment={}, file=tmp_path.parent / "b.prompty")
+    assert elsewhere.refusal
+
+
+def test_the_nearest_folder_decides_for_what_names_nothing_else(tmp_path: Path) -> None:
+    chosen = {str(tmp_path): "office", str(tmp_path / "near"): EMBEDDED.name, "/gone": "x"}
+    known = replace(ALL, folders=chosen)
+    near, far = tmp_path / "near" / "a.prompty", tmp_path / "far" / "a.prompty"
+    assert choose_connection(ModelDeclaration(), known, file=near).connection == EMBEDDED
+    assert choose_connection(ModelDeclaration(), known, file=far).connection == OFFICE
+    wish = ModelDeclaration(connection={"kind": "reference", "name": "My OpenAI"})
+    assert choose_connection(wish, known, file=far).connection == OPENAI
+    removed = replace(known, folders={str(tmp_path): "removed since"})
+    assert choose_connection(ModelDeclaration(), removed, file=far).connection == EMBEDDED
 
 
 def test_a_provider_gets_its_connection() -> None:
@@ -45,8 +83,7 @@ def test_a_provider_is_found_in_the_environment() -> None:
     assert choice.connection.kind == "anthropic"
     assert "ANTHROPIC_API_KEY" in choice.reason
     without = choose_connection(wish, ALL, environment={})
-    assert without.connection == EMBEDDED
-    assert "ANTHROPIC_API_KEY" in without.warning
+    assert "ANTHROPIC_API_KEY" in without.refusal
 
 
 def test_a_provider_that_speaks_openais_api_is_known_by_its_name() -> None:
@@ -56,7 +93,7 @@ def test_a_provider_that_speaks_openais_api_is_known_by_its_name() -> None:
     assert (made.kind, made.base_url) == ("compatible", "https://api.mistral.ai/v1")
     assert (made.key, choice.declaration.id) == ("${env:MISTRAL_API_KEY}", "large")
     without = choose_connection(wish, ALL, environment={})
-    assert "set MISTRAL_API_KEY" in without.warning
+    assert "set MISTRAL_API_KEY" in without.refusal
     mine = Connection("mine", "compatible", base_url="https://api.mistral.ai/v1/", key="keyring:")
     own = choose_connection(wish, Connections((EMBEDDED, mine)), environment={})
     assert (own.connection, own.declaration.id, own.warning) == (mine, "large", "")
@@ -101,8 +138,7 @@ def test_an_endpoint_of_the_environment_is_the_persons_own() -> None:
     choice = choose_connection(wish, ALL, environment={"URL": "https://own.example/v1"})
     assert (choice.connection.base_url, choice.untrusted) == ("https://own.example/v1", "")
     missing = choose_connection(wish, ALL, environment={})
-    assert missing.connection == EMBEDDED
-    assert "URL" in missing.warning
+    assert "URL" in missing.refusal
 
 
 def test_the_default_of_a_variable_is_an_address_of_the_file() -> None:
@@ -152,8 +188,7 @@ def test_of_an_untrusted_folder_no_variable_is_read() -> None:
 
     hidden = ModelDeclaration(connection={"kind": "key", "endpoint": "${env:URL}"})
     choice = choose_connection(hidden, ALL, environment=Canary(), trusted=False)
-    assert choice.connection == EMBEDDED
-    assert "not trusted, so the variable URL is not read" in choice.warning
+    assert "not trusted, so the variable URL is not read" in choice.refusal
     block = {"kind": "key", "endpoint": "http://localhost:1/v1", "apiKey": "${env:AWS_KEY}"}
     keyed = ModelDeclaration(connection=block)
     choice = choose_connection(keyed, ALL, environment=Canary(), trusted=False)

@@ -341,13 +341,13 @@ def test_a_prompt_that_names_its_connection_gets_it(
     )
     workbench = open_workbench(path)
     connections = workbench.connections
-    assert "not set up" in connections.choice.warning
+    assert "not set up" in connections.choice.refusal
     dialog = workbench.coordinator.manage()
     assert "not set up" in dialog.uses.text()
     compatible = next(each.connection for each in PRESETS if each.id == "compatible")
     dialog.add_connection(replace(compatible, name="Loopback", base_url=server.url, key=""))
     assert connections.choice.connection.name == "Loopback"
-    assert "answered by Loopback" in dialog.uses.text()
+    assert "Loopback answers" in dialog.uses.text()
     dialog.close()
     run_to_end(qtbot, workbench)
     assert server.requests[-1].body["model"] == "big"
