@@ -14,6 +14,7 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import Enum
+from functools import cache
 from typing import Any, TypeVar
 
 from studio.core.agent.values.events import Event
@@ -39,9 +40,7 @@ _ALIASES = {"Json": _AnyJson, "JsonObject": _AnyJson, "ResolvedInputs": _AnyJson
 
 def encode_event(event: Event) -> dict[str, Json]:
     """An event as a JSON object: its kind as `t`, then its fields."""
-    made = _encoder(type(event))(event)
-    assert isinstance(made, dict)
-    return {"t": type(event).__name__, **made}
+    return {"t": type(event).__name__, **encode_value(event)}
 
 
 def decode_event(data: Mapping[str, Any]) -> Event:
@@ -60,9 +59,10 @@ def decode_event(data: Mapping[str, Any]) -> Event:
     return made
 
 
-def encode_value(value: Any) -> Json:  # noqa: ANN401 - any dataclass
-    """A frozen dataclass as a JSON object, its fields by their names."""
-    return _encoder(type(value))(value)
+def encode_value(value: Any, without: frozenset[str] = frozenset()) -> dict[str, Json]:  # noqa: ANN401 - any dataclass
+    """Return a frozen dataclass as a JSON object, its fields by their names but those `without`."""
+    kind: Any = type(value)
+    return _encoder(kind, without)(value)
 
 
 def decode_value(kind: type[T], data: Mapping[str, Any]) -> T:
@@ -78,26 +78,32 @@ def decode_value(kind: type[T], data: Mapping[str, Any]) -> T:
     return made
 
 
-# Encoding -----------------------------------------------------------------------------------------
+def decode_onto(value: T, data: Mapping[str, Any]) -> T:
+    """Return a dataclass with the fields that a JSON object has; the others stay.
 
-
-_ENCODERS: dict[type, Encoder] = {}
-_DECODERS: dict[type, Decoder] = {}
-
-
-def _encoder(kind: type) -> Encoder:
-    """How a dataclass is written; made once for each."""
-    made = _ENCODERS.get(kind)
-    if made is None:
-        made = _ENCODERS[kind] = _make_encoder(kind)
+    Raises:
+        JournalError: it does not fit.
+    """
+    try:
+        made: T = dataclasses.replace(value, **_fields_of(type(value), data))  # type: ignore[type-var]
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise JournalError(f"{type(value).__name__} cannot be read: {error}") from error
     return made
 
 
-def _make_encoder(kind: type) -> Encoder:
-    """How a dataclass is written; fields that have their default are left out."""
-    plans = [(field.name, _plan(hint), _default(field)) for field, hint in _fields(kind)]
+# Encoding -----------------------------------------------------------------------------------------
 
-    def encode(value: Any) -> Json:  # noqa: ANN401 - any dataclass
+
+@cache
+def _encoder(kind: type, without: frozenset[str] = frozenset()) -> Callable[[Any], dict[str, Json]]:
+    """How a dataclass is written; fields that have their default are left out."""
+    plans = [
+        (field.name, _plan(hint), _default(field))
+        for field, hint in _fields(kind)
+        if field.name not in without
+    ]
+
+    def encode(value: Any) -> dict[str, Json]:  # noqa: ANN401 - any dataclass
         made: dict[str, Json] = {}
         for name, plan, default in plans:
             item = getattr(value, name)
@@ -148,35 +154,33 @@ def _plain(value: Any) -> Json:  # noqa: ANN401
 
 
 def _encode_one(value: Any) -> Json:  # noqa: ANN401
-    return None if value is None else _encoder(type(value))(value)
+    return None if value is None else encode_value(value)
 
 
 def _encode_tagged(value: Any) -> Json:  # noqa: ANN401
     if value is None:
         return None
-    made = _encoder(type(value))(value)
-    assert isinstance(made, dict)
-    return {"t": type(value).__name__, **made}
+    return {"t": type(value).__name__, **encode_value(value)}
 
 
 # Decoding -----------------------------------------------------------------------------------------
 
 
 def _decoder(kind: type) -> Decoder:
-    """How a dataclass is read; made once for each."""
-    made = _DECODERS.get(kind)
-    if made is None:
-        made = _DECODERS[kind] = _make_decoder(kind)
-    return made
+    """How a dataclass is read."""
+    return lambda data: kind(**_fields_of(kind, data))
 
 
-def _make_decoder(kind: type) -> Decoder:
-    plans = {field.name: _unplan(hint) for field, hint in _fields(kind)}
+def _fields_of(kind: Any, data: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    """The values of those fields that an object has."""
+    plans = _unplans(kind)
+    return {name: plans[name](item) for name, item in data.items() if name in plans}
 
-    def decode(data: Any) -> Any:  # noqa: ANN401
-        return kind(**{name: plans[name](item) for name, item in data.items() if name in plans})
 
-    return decode
+@cache
+def _unplans(kind: type) -> Mapping[str, Decoder]:
+    """How each field of a dataclass is read."""
+    return {field.name: _unplan(hint) for field, hint in _fields(kind)}
 
 
 def _unplan(hint: Any) -> Decoder:  # noqa: ANN401 - one arm per kind of annotation

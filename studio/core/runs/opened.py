@@ -25,7 +25,7 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
 from studio.core.runs.codec import JournalError
-from studio.core.runs.run_index import SnapshotPast, note_marks, state_of
+from studio.core.runs.run_index import note_marks, state_of
 from studio.core.runs.step_summary import summarized_step
 from studio.core.runs.stored import EventRow, StepRecord, StoredEvents
 
@@ -188,16 +188,14 @@ class _Way:
         if text is None:
             return new_state(setup)
         calls = self.calls[first - 1]
-        return state_of(
+        past = RunState(
             setup,
-            self.run.events.snapshot(text),
-            SnapshotPast(
-                self.steps.upto(first),
-                PersistentList.over(_Settled(self, first - 1)),
-                self._past_calls.upto(calls),
-                self._observations.upto(calls),
-            ),
+            steps=self.steps.upto(first),
+            settled=PersistentList.over(_Settled(self, first - 1)),
+            past_calls=self._past_calls.upto(calls),
+            observations=self._observations.upto(calls),
         )
+        return state_of(past, self.run.events.snapshot(text))
 
 
 def _unbroken(rows: Sequence[StepRecord]) -> list[int]:

@@ -104,8 +104,7 @@ class RunWriter:
     def _write_step(self, row: StepRow) -> None:
         state = None
         if row.snapshot is not None:
-            data = encode_value(row.snapshot)
-            state = json.dumps(shorten(data, self._blobs), separators=(",", ":"))
+            state = json.dumps(shorten(row.snapshot, self._blobs), separators=(",", ":"))
         self._connection.execute(
             "INSERT INTO steps (run, seq, shape, messages, kept, calls, state, sketch) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -7,7 +7,7 @@ cards look like; and every so often a row holds the state that the run was in, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from studio.core.agent.loop.machine import advance
@@ -15,15 +15,14 @@ from studio.core.agent.loop.steps import new_state
 from studio.core.agent.past.tree import Past, PastStates, RunTree, is_checkpoint
 from studio.core.agent.values.events import Event, Started
 from studio.core.agent.values.pause_point import PausePoint
-from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Final
-from studio.core.agent.values.run_setup import Limits, RunModel, RunSetup
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.agent.values.user_events import Forked
 from studio.core.prompty.messages import Message
+from studio.core.runs.codec import decode_onto, decode_value, encode_value
 from studio.core.runs.step_summary import step_summary_text
-from studio.core.wire.reply import Usage
+from studio.core.text.values import JsonObject
 
 SNAPSHOT_EVERY = 8
 """Steps between two states that are kept."""
@@ -46,68 +45,23 @@ def shape_of(step: Step) -> str:
 
 
 @dataclass(frozen=True)
-class Snapshot:
-    """A state between two steps, without the steps, calls and messages that came before."""
-
-    place: PausePoint | None
-    """`BEFORE_REQUEST`, or nothing where the prompt is still to be rendered."""
-
-    iteration: int
-    """Number of the step that begins."""
+class SnapshotEnd:
+    """What a snapshot holds of the past: the end of what the rows of the steps hold."""
 
     has_request: bool
-    """Whether its messages are ready."""
-
-    limits: Limits
-    """Allowances then."""
-
-    usage: Usage
-    """Tokens and money so far."""
-
-    seconds: float
-    """Time in model and tool calls so far."""
-
-    seconds_tools: float = 0.0
-    """The part of it that went to tool calls."""
-
-    plain_is_final: bool = False
-    """Whether a reply without any label counts as the answer."""
-
-    repairs: frozenset[str] = frozenset()
-    """Repairs that are made without asking."""
-
-    steering: tuple[str, ...] = ()
-    """Messages that wait for the step."""
-
-    injected: tuple[Message, ...] = ()
-    """Messages put in by the user."""
+    """Whether the messages of the next request are ready."""
 
     added: tuple[Message, ...] = ()
-    """What joined the conversation after the last step was done."""
-
-    characters: int = 0
-    """Size of the conversation, where that is counted."""
+    """Messages that joined the conversation after the last step."""
 
     recent: tuple[tuple[str, str], ...] = ()
     """The last calls, which the next ones are compared with."""
 
-    released: frozenset[str] = frozenset()
-    """References of secrets whose values are sent."""
 
-    repaired: int = 0
-    """Repairs that were made of replies so far."""
-
-    answer_so_far: str = ""
-    """What came of an answer that was cut and that the model now goes on with."""
-
-    waited: float = 0.0
-    """Seconds in which the run waited for the user."""
-
-    switched_to: RunModel | None = None
-    """The model that the user took."""
-
-    declined: RunModel | None = None
-    """The one that the user did not take."""
+_OF_PAST = frozenset(
+    ("setup", "step", "steps", "conversation", "settled", "past_calls", "observations")
+)
+"""Fields of a state that a snapshot leaves out: the first event and the rows hold them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +83,8 @@ class StepRow:
     calls: int
     """How many calls were made so far."""
 
-    snapshot: Snapshot | None = None
-    """The state right after; not with every row."""
+    snapshot: JsonObject | None = None
+    """The state right after the step (`snapshot_of`); not with every row."""
 
     step_summary: str = ""
     """What its cards show (`studio.core.runs.step_summary`)."""
@@ -239,8 +193,8 @@ def note_marks(tree: RunTree, marks: Iterable[str | None]) -> Iterator[tuple[int
             tree.reach(seq, cast("PausePoint", words[0]), int(words[1]), call)
 
 
-def snapshot_of(state: RunState) -> Snapshot | None:
-    """A state that stands between two steps; None for any other, and after an unreadable reply."""
+def snapshot_of(state: RunState) -> JsonObject | None:
+    """Return a state between two steps as JSON, without its past; None for any other state."""
     fresh = Step(
         state.iteration,
         messages=state.step.messages,
@@ -251,89 +205,36 @@ def snapshot_of(state: RunState) -> Snapshot | None:
         state.status == "running"
         and state.place in (PausePoint.BEFORE_REQUEST, None)
         and state.step == fresh
-        and state.call is None
-        and state.pause is None
-        and state.error is None
-        and state.answer is None
-        and not state.format_errors
-        and not state.composing
     )
     if not between or state.conversation.shares(state.settled) < len(state.settled):
         return None
-    return Snapshot(
-        state.place,
-        state.iteration,
+    end = SnapshotEnd(
         bool(state.step.messages),
-        state.limits,
-        state.usage,
-        state.seconds,
-        state.seconds_tools,
-        state.plain_is_final,
-        state.repairs,
-        state.steering,
-        state.injected,
         tuple(state.conversation[len(state.settled) :]),
-        state.characters,
         tuple(state.past_calls[-_RECENT:]),
-        state.released,
-        state.repaired,
-        state.answer_so_far,
-        state.waited,
-        state.switched_to,
-        state.declined,
     )
+    return {**encode_value(state, _OF_PAST), **encode_value(end)}
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotPast:
-    """What lies before a snapshot, loaded when it is looked at."""
+def state_of(past: RunState, snapshot: JsonObject) -> RunState:
+    """Return the state that a snapshot was taken of.
 
-    steps: PersistentList[Step]
-    """The steps that are done."""
-
-    settled: PersistentList[Message]
-    """The conversation when the last of them was done."""
-
-    calls: PersistentList[tuple[str, str]]
-    """Their calls."""
-
-    observations: PersistentList[str]
-    """What those answered."""
-
-
-def state_of(setup: RunSetup, snapshot: Snapshot, before: SnapshotPast) -> RunState:
-    """The state that a snapshot was taken of."""
-    conversation = before.settled.plus(snapshot.added)
-    step = Step(
-        snapshot.iteration,
-        messages=conversation if snapshot.has_request else (),
-        sent=len(conversation) if snapshot.has_request else 0,
-        calls_before=len(before.calls),
-    )
-    older = len(before.calls) - len(snapshot.recent)
-    return RunState(
-        setup,
-        place=snapshot.place,
-        iteration=snapshot.iteration,
-        step=step,
-        steps=before.steps,
+    Args:
+        past: The setup, and the steps that are done with their messages, calls and observations.
+        snapshot: JSON of `snapshot_of`, also of an older version.
+    """
+    end = decode_value(SnapshotEnd, snapshot)
+    state = decode_onto(past, snapshot)
+    conversation = past.settled.plus(end.added)
+    older = len(past.past_calls) - len(end.recent)
+    return replace(
+        state,
+        step=Step(
+            state.iteration,
+            messages=conversation if end.has_request else (),
+            sent=len(conversation) if end.has_request else 0,
+            calls_before=len(past.past_calls),
+        ),
         conversation=conversation,
-        settled=before.settled,
-        characters=snapshot.characters,
-        limits=snapshot.limits,
-        usage=snapshot.usage,
-        seconds=snapshot.seconds,
-        seconds_tools=snapshot.seconds_tools,
-        plain_is_final=snapshot.plain_is_final,
-        repairs=snapshot.repairs,
-        past_calls=before.calls.upto(older).plus(snapshot.recent),
-        observations=before.observations,
-        steering=snapshot.steering,
-        injected=snapshot.injected,
-        released=snapshot.released,
-        repaired=snapshot.repaired,
-        answer_so_far=snapshot.answer_so_far,
-        waited=snapshot.waited,
-        switched_to=snapshot.switched_to,
-        declined=snapshot.declined,
+        past_calls=past.past_calls.upto(older).plus(end.recent),
     )

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.persistent_list import LazySequence
 from studio.core.runs.blobs import restore
-from studio.core.runs.codec import JournalError, decode_event, decode_value
-from studio.core.runs.run_index import Snapshot
+from studio.core.runs.codec import JournalError, decode_event
+from studio.core.text.values import JsonObject
 
 T = TypeVar("T")
 
@@ -66,7 +66,7 @@ class StoredEvents(LazySequence[Event]):
             raise JournalError(f"event {index + 1} cannot be read: {error!r}") from error
         return decode_event(value | {"seq": index + 1, "at": at})
 
-    def snapshot(self, text: str) -> Snapshot:
-        """A state that is kept beside the events."""
-        value = json.loads(text)
-        return decode_value(Snapshot, restore(value, self._text_of) if '"$' in text else value)
+    def snapshot(self, text: str) -> JsonObject:
+        """A state that is kept beside the events (`run_index.snapshot_of`)."""
+        value: JsonObject = json.loads(text)
+        return restore(value, self._text_of) if '"$' in text else value
