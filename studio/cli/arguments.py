@@ -17,6 +17,7 @@ from studio.core.prompty.parse import parse
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
+from studio.core.tools.trust.places import TooWideError
 from studio.core.tools.trust.store import TrustStore
 
 
@@ -54,10 +55,17 @@ def add_trust(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def trust_of(options: argparse.Namespace, *paths: Path) -> TrustStore:
-    """What the user trusts, with the folders of the command's own files where it says `--trust`."""
+    """Return what the user trusts, with the folders of the command's files after `--trust`.
+
+    Raises:
+        UsageError: such a folder is never trusted as a whole.
+    """
     trust = TrustStore()
-    for path in paths if options.trust else ():
-        trust.trust(path if path.is_dir() else path.resolve().parent)
+    try:
+        for path in paths if options.trust else ():
+            trust.trust(path if path.is_dir() else path.resolve().parent)
+    except TooWideError as error:
+        raise UsageError(str(error)) from None
     return trust
 
 

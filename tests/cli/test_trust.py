@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.cli.exit_codes import FINE, PROBLEMS
+from studio.cli.exit_codes import FINE, PROBLEMS, USAGE
 from studio.cli.main import run_command
 from studio.core.tools.trust.store import TrustStore
 from tests.support.chat_server import ChatServer, chat_server
@@ -165,3 +165,12 @@ def test_a_bundle_of_an_untrusted_folder_holds_no_file_that_the_prompt_names(
     assert "x.txt" not in zipfile.ZipFile(out).namelist()
     assert run_command([*export, "--trust", "--force"]) == FINE
     assert "x.txt" in zipfile.ZipFile(out).namelist()
+
+
+def test_the_home_folder_is_not_trusted_as_a_whole(
+    user_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path.home() / "never-written.prompty"
+    assert run_command(["check", str(path), "--trust"]) == USAGE
+    assert "never trusted as a whole" in capsys.readouterr().err
+    assert TrustStore().current.folders == frozenset()

@@ -260,7 +260,7 @@ def test_nothing_of_an_untrusted_folder_runs_or_is_read(
     qtbot.waitUntil(lambda: stands_at(workbench, PausePoint.ERROR))
     state = workbench.run.state
     assert state is not None
-    assert "variables are not read in an untrusted folder" in str(state)
+    assert "files are not read in an untrusted folder" in str(state)
     workbench.run_pane.commands.stop()
     qtbot.waitUntil(lambda: not workbench.run.is_live)
     assert not mark.exists()

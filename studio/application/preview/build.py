@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 from studio.application.document.findings import provider_problems
 from studio.application.preview.card_list import cards
@@ -64,6 +65,9 @@ class PreviewJob:
     trusted: bool = True
     """Whether the prompt's folder is trusted; of another no variable and no file is looked at."""
 
+    opened: Path | None = None
+    """The folder that the user opened: text files below it are shown before it is trusted."""
+
 
 def build_preview(order: PreviewJob) -> Preview:
     """Prepare the messages and write the request bodies. Never raises for any document."""
@@ -106,7 +110,8 @@ def prepare_order(order: PreviewJob) -> tuple[Prepared, tuple[ToolSpec, ...]]:
     """The messages of an order, and the tools that go with them."""
     document = order.document
     tools = order.tools if order.tools is not None else declared_tools(document, ())
-    context = references_beside(document.source.path, trusted=order.trusted)
+    path, opened = document.source.path, order.opened
+    context = references_beside(path, trusted=order.trusted, opened=opened)
     supplied, samples = supplied_values(order, tools)
     given = {**supplied, **order.inputs}
     prepared = prepare(document, given, references=context, preview=True)

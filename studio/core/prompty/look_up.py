@@ -51,7 +51,11 @@ class LookUp:
                 problems.append(Problem("env-not-set", Severity.WARNING, message, span))
             return None, False
         try:
-            return resolve_reference(reference, context), True
+            value = resolve_reference(reference, context)
+            if reference.protocol == "file" and not context.trusted:
+                message = f"File {reference.argument!r} is only shown; trust the folder to send it."
+                problems.append(Problem(NOT_TRUSTED, Severity.HINT, message, span))
+            return value, True
         except UnresolvedReference as error:
             is_hint = error.code == NOT_TRUSTED and (preview or context.shown)
             # A parameter comes with a run; until then it is no fault that there is none.

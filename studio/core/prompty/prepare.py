@@ -71,6 +71,8 @@ def prepare(
     problems: list[Problem] = []
     values, samples, missing = _values(document, inputs, preview=preview)
     if references is not None:
+        if not preview:
+            references = replace(references, opened=None)  # what is only shown is not sent
         given = parameter_values(document, values, references)
         wanted = None if preview else inputs
         document, found = resolve_document(document, given, preview=preview, given=wanted)

@@ -5,6 +5,7 @@ Sources: Prompty 2 §4.3; docs/design/file-format.md, "References".
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 5_000_000
 """Size up to which a referenced file is read."""
+
+MAX_LOOK_BYTES = 500_000
+"""Size up to which a file is shown before its folder is trusted."""
 
 NOT_TRUSTED = "reference-not-trusted"
 """Code of the problem that a reference is not read because its folder is not trusted."""
@@ -72,6 +76,10 @@ class ReferenceContext:
 
     trusted: bool = True
     """False: the folder is not trusted, so no environment variable and no file is read at all."""
+
+    opened: Path | None = None
+    """The folder that the user opened; before trust, a preview shows text files below it. A run
+    never has it: nothing that is read so is sent."""
 
     shown: bool = False
     """True: what is made is shown and not sent; a reference that trust keeps from being read is
@@ -153,7 +161,7 @@ def resolve_reference(reference: Reference, context: ReferenceContext) -> Json:
             text = "This reference names no file; write ${file:name.json}."
             raise UnresolvedReference("file-missing", text)
         case "file":
-            if not context.trusted:
+            if not context.trusted and not may_be_shown(reference.argument, context):
                 raise _unread_file(reference.argument, context)
             return read_reference_file(reference.argument, context)
         case "params":
@@ -186,6 +194,26 @@ def _unread_file(path: str, context: ReferenceContext) -> UnresolvedReference:
 
 def _place(context: ReferenceContext) -> str:
     return f" ({context.folder})" if context.folder is not None else ""
+
+
+def may_be_shown(path: str, context: ReferenceContext) -> bool:
+    """Whether a preview shows a file of a folder that is not trusted yet.
+
+    A file below the opened folder, in which nothing hides: no link out, no name with a dot in
+    front (`.env`, `.git`), no device, no picture, and of a bounded size.
+    """
+    if context.opened is None:
+        return False
+    try:
+        target = confined_path(path, context)
+        inner = target.relative_to(context.opened.resolve())
+        is_small = target.is_file() and target.stat().st_size <= MAX_LOOK_BYTES
+    except (UnresolvedReference, OSError, ValueError, RuntimeError):
+        return False
+    names = (*inner.parts, *Path(path.replace("\\", "/")).parts)
+    is_hidden = any(name.startswith(".") and name not in (".", "..") for name in names)
+    kind = mimetypes.guess_type(target.name)[0] or ""
+    return is_small and not is_hidden and not kind.startswith(("image/", "audio/", "video/"))
 
 
 def confined_path(path: str, context: ReferenceContext) -> Path:
@@ -276,7 +304,12 @@ def read_dotenv(folder: Path) -> dict[str, str]:
 
 
 def references_beside(
-    path: Path | None, *, trusted: bool, masked: bool = False, masker: Masker | None = None
+    path: Path | None,
+    *,
+    trusted: bool,
+    masked: bool = False,
+    masker: Masker | None = None,
+    opened: Path | None = None,
 ) -> ReferenceContext:
     """Where the references of a prompt find their values: the one rule for window and scripts.
 
@@ -286,6 +319,7 @@ def references_beside(
             is read.
         masked: what is made is shown or exported: a variable that is set stays as it is written.
         masker: is told each variable that is read, and the secrets of the `.env` file.
+        opened: the folder that the user opened, for a preview.
     """
     folder = path.parent if path is not None else None
     environment = environment_for(folder) if trusted else {}
@@ -294,7 +328,12 @@ def references_beside(
     if masked:
         environment = {name: f"${{env:{name}}}" for name in environment}
     return ReferenceContext(
-        folder, environment=environment, trusted=trusted, shown=masked, masker=masker
+        folder,
+        environment=environment,
+        trusted=trusted,
+        opened=opened,
+        shown=masked,
+        masker=masker,
     )
 
 

@@ -47,6 +47,8 @@ def resolve_document(
         given: Names of the inputs that a run has values for: a problem is then reported only where
             the run's messages need the value. None reports every one.
     """
+    if not preview:
+        context = replace(context, opened=None)  # what is only shown is not sent
     written = _with_sample_file(document)
     if not _has_reference(written):
         return document, ()

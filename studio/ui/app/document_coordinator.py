@@ -13,7 +13,7 @@ from studio.application.inputs.sets import sample_edits
 from studio.application.preview.meter import meter
 from studio.application.preview.target import preview_target
 from studio.application.preview.value import Preview, PreviewTarget
-from studio.application.trust import is_trusted
+from studio.application.trust import folder_trust, is_trusted, shown_before_trust
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
@@ -175,10 +175,13 @@ class DocumentCoordinator(QObject):
 
     def show_trust(self) -> None:
         """Whether the document's folder is trusted, to whatever reads for it."""
-        trusted = is_trusted(self._path, self._trust)
-        self._preview.set_trusted(trusted)
-        self._connections.set_trusted(trusted)
-        self.trust_changed.emit(trusted)
+        path = self._path
+        opened = self._window.files.root_of(path) if path is not None else None
+        held = folder_trust(path.parent if path is not None else None, self._trust, opened)
+        self._preview.set_trusted(held.is_trusted, shown_before_trust(opened))
+        self._connections.set_trusted(held.is_trusted)
+        self._window.status.set_trust(held)
+        self.trust_changed.emit(held.is_trusted)
 
     def focus_input(self, name: str) -> None:
         """Bring an input's field into view."""

@@ -7,8 +7,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QPoint, QRect, QSize
-from PySide6.QtWidgets import QDockWidget
+from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QDockWidget, QMenu
 
 from studio.application.tools.known_servers import (
     KnownServer,
@@ -18,6 +18,7 @@ from studio.application.tools.known_servers import (
     servers_of,
 )
 from studio.application.tools.server_content import kept_content, offered_text
+from studio.application.trust import FolderTrust, folder_trust
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
@@ -25,6 +26,7 @@ from studio.core.tools.declaration import choice_value, declare_tool, write_choi
 from studio.core.tools.openapi.overview import OperationRow
 from studio.core.tools.registry import SourceStatus, ToolEntry, ToolRegistry
 from studio.core.tools.source import OfferContent, ServerOffer
+from studio.core.tools.trust.places import TooWideError
 from studio.core.tools.trust.store import TrustStore
 from studio.core.tools.trust.wants import Approval
 from studio.ui.app.saved_calls import SavedCallsCoordinator
@@ -61,6 +63,9 @@ class ToolsCoordinator(QObject):
         self._trust = trust
         self._own_servers = own_servers
         self._saved_calls = SavedCallsCoordinator(pane, tools, window)
+        self._asked: set[Path] = set()
+        """Folders that the user was asked about since the start."""
+        pane.folder_to_trust = self._folder_to_trust
         self._connect()
 
     @property
@@ -71,6 +76,7 @@ class ToolsCoordinator(QObject):
         pane, tools = self._pane, self._tools
         tools.registry_changed.connect(self._show_folder)
         tools.untrusted_changed.connect(self._say_untrusted)
+        self._window.status.request_trust.connect(self._show_trust_menu)
         tools.recordings_found.connect(pane.show_recordings)
         tools.request_shown.connect(pane.show_request)
         tools.trial_output_changed.connect(pane.show_live_output)
@@ -141,18 +147,51 @@ class ToolsCoordinator(QObject):
         path = document.source.path if document is not None else None
         return path.parent if path is not None else None
 
+    def _held(self, folder: Path) -> FolderTrust:
+        opened = self._window.files.root_of(folder / "any")
+        return folder_trust(folder, self._trust, opened)
+
+    def _folder_to_trust(self, folder: Path) -> Path | None:
+        asked = self._held(folder).folder
+        if asked is None:
+            self._messages.info(str(TooWideError(folder)))
+        return asked
+
     def _show_folder(self, _: ToolRegistry) -> None:
         folder = self._folder()
         if folder is None:
             self._pane.show_folder(None, trusted=False, approval=None)
             return
-        trust = self._trust.current
-        self._pane.show_folder(folder, trust.covers(folder), trust.folder_approval(folder))
+        held = self._held(folder)
+        approval = self._trust.current.folder_approval(folder)
+        self._pane.show_folder(held.folder or folder, held.is_trusted, approval)
+
+    def _show_trust_menu(self, place: QPoint) -> None:
+        """Offer to give trust in the folder of the file, or to take it back."""
+        folder = self._folder()
+        if folder is None:
+            return
+        held = self._held(folder)
+        menu = QMenu(self._window.widget)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if held.is_trusted:
+            act = menu.addAction(self.tr("Take back the trust in {folder}"))
+            act.triggered.connect(lambda: self._forget(folder))
+        else:
+            act = menu.addAction(self.tr("Trust {folder}…"))
+            act.triggered.connect(lambda: self._pane.offer_trust(folder))
+        act.setText(act.text().format(folder=held.folder or folder))
+        menu.addAction(self._window.actions["tools.sources"])
+        menu.popup(place - QPoint(0, menu.sizeHint().height()))
 
     def _say_untrusted(self, folder: Path | None) -> None:
-        if folder is None:
+        asked = self._held(folder).folder if folder is not None else None
+        if asked is None or folder is None:
             self._messages.withdraw(_NOTICE)
             return
+        if asked in self._asked:
+            return  # once; the status bar shows it all the time
+        self._asked.add(asked)
         self._messages.say(
             Notification(
                 "warning",
@@ -161,7 +200,7 @@ class ToolsCoordinator(QObject):
                     "Its Python tools and MCP servers do not run, and no variable and no file "
                     "that it names by ${env:} or ${file:} is read, until you trust it."
                 ),
-                str(folder),
+                str(asked),
                 (NotificationAction(self.tr("Trust…"), partial(self._pane.offer_trust, folder)),),
                 _NOTICE,
             )

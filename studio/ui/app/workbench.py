@@ -180,6 +180,7 @@ class Workbench(QObject):
         window.page_coordinator.document_changed.connect(self._on_prompt)
         window.commands.trust_changed.connect(self.tools.reload)
         window.commands.trust_changed.connect(document.show_trust)
+        window.files.roots_changed.connect(document.show_trust)
         window.closing.connect(self.close)
         document.problems_found.connect(window.page_coordinator.show_more_problems)
         document.trust_changed.connect(self._tell_exchange_trust)

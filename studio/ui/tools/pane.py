@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -84,6 +84,8 @@ class ToolsPane(QWidget):
         self.bar = ToolsBar(self)
         self.search = self.bar.search
         self.sources = SourcesPage(self)
+        self.folder_to_trust: Callable[[Path], Path | None] = lambda folder: folder
+        """The folder that is asked about for another; None where it cannot be trusted."""
         self.table = ToolTable()
         self.model = self.table.rows
         self.detail = ToolDetail()
@@ -347,8 +349,9 @@ class ToolsPane(QWidget):
 
     def offer_trust(self, folder: Path) -> None:
         """Ask whether a folder is trusted, and if so say it on."""
-        if self.ask_trust(folder):
-            self.request_trust.emit(folder)
+        asked = self.folder_to_trust(folder)
+        if asked is not None and self.ask_trust(asked):
+            self.request_trust.emit(asked)
 
     def ask_trust(self, folder: Path) -> bool:
         """Ask the user once; a file can never grant itself trust."""

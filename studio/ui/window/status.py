@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QResizeEvent
 from PySide6.QtWidgets import QStatusBar, QToolButton
 
@@ -15,6 +15,7 @@ from studio.ui.base.menus import ON_STATUS, open_menu
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
+    from studio.application.trust import FolderTrust
     from studio.core.prompty.document import PromptDocument
     from studio.core.text.source import SourceText
 
@@ -38,6 +39,7 @@ class StatusBar(QStatusBar):
 
     request_line = Signal()
     request_problems = Signal()
+    request_trust = Signal(QPoint)  # where a menu belongs, on the screen
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,6 +52,7 @@ class StatusBar(QStatusBar):
         self._dialect = self._cell(self.tr("Dialect"), permanent=False)
         self._file = self._cell(self.tr("Encoding and line ends"), permanent=False)
         self._problems = self._cell(self.tr("Problems"), permanent=False)
+        self._trust = self._cell(self.tr("Trust in the folder"), permanent=False)
         self._run = self._cell(self.tr("Run"), permanent=True)
         self._tokens = self._cell(self.tr("Tokens"), permanent=True)
         self._speed = self._cell(self.tr("Speed of the model"), permanent=True)
@@ -59,6 +62,9 @@ class StatusBar(QStatusBar):
         """The cells that have something to say."""
         self._place.clicked.connect(self.request_line)
         self._problems.clicked.connect(self.request_problems)
+        self._trust.clicked.connect(
+            lambda: self.request_trust.emit(self._trust.mapToGlobal(QPoint(0, 0)))
+        )
 
     def _cell(self, name: str, *, permanent: bool) -> QToolButton:
         button = QToolButton()
@@ -75,7 +81,8 @@ class StatusBar(QStatusBar):
 
     def clear_document(self) -> None:
         """No document is open."""
-        for cell in (self._place, self._dialect, self._file, self._problems, self._tokens):
+        document = (self._place, self._dialect, self._file, self._problems, self._trust)
+        for cell in (*document, self._tokens):
             self._told.discard(cell)
         self._fit()
 
@@ -114,6 +121,23 @@ class StatusBar(QStatusBar):
         ]
         self._problem_counts = (counts[0], counts[1], counts[2])
         self._show_problems()
+
+    def set_trust(self, held: FolderTrust) -> None:
+        """Show whether the file's folder is trusted; nothing where no trust is needed."""
+        if held.is_trusted:
+            text = self.tr("Trusted") if held.is_given else ""
+            tip = self.tr("Click to take the trust in {folder} back.")
+            self._trust.setIcon(icon("shield-check", "muted"))
+        else:
+            text = self.tr("Restricted")
+            tip = self.tr(
+                "The folder is not trusted: no tool of it runs, no variable is read, and no file "
+                "of it is sent. Click to trust {folder}."
+            )
+            if held.folder is None:
+                tip = self.tr("Keep the file in a folder of its own to trust it.")
+            self._trust.setIcon(icon("triangle-alert", "warning"))
+        self._say(self._trust, text, tip.format(folder=held.folder) if text else "")
 
     def set_tokens(self, text: str, detail: str = "") -> None:
         """Show the token count, as the preview says it."""

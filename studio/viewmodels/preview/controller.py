@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -51,6 +52,7 @@ class PreviewController(QObject):
         self._target = PreviewTarget()
         self._protocol: ProtocolName | None = None
         self._trusted = True
+        self._opened: Path | None = None
         self._last_good: Preview | None = None
         self._newest: Preview | None = None
         self._revision = 0
@@ -108,10 +110,15 @@ class PreviewController(QObject):
             self._tools = fresh
             self._start()
 
-    def set_trusted(self, trusted: bool) -> None:
-        """Whether the prompt's folder is trusted: only then are its variables looked up."""
-        if trusted != self._trusted:
-            self._trusted = trusted
+    def set_trusted(self, trusted: bool, opened: Path | None = None) -> None:
+        """Take whether the prompt's folder is trusted: only then are its variables looked up.
+
+        Args:
+            trusted: whether it is.
+            opened: the folder that the user opened, whose text files are shown before.
+        """
+        if (trusted, opened) != (self._trusted, self._opened):
+            self._trusted, self._opened = trusted, opened
             self._start()
 
     def set_protocol(self, protocol: ProtocolName | None) -> None:
@@ -181,6 +188,7 @@ class PreviewController(QObject):
             self._revision,
             self._protocol,
             self._trusted,
+            self._opened,
         )
 
     def _take(self, preview: Preview) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from studio.core.prompty.reference_values import (
     whole_reference,
 )
 from studio.core.prompty.references import resolve_document
+from studio.core.text.problem import Severity
 from studio.core.text.values import Json
 
 FRONT = "---\ntemplate: {{parser: {{kind: {kind}}}}}\n{rest}---\n{body}"
@@ -197,6 +199,62 @@ def test_an_unread_file_is_no_text_whose_fields_are_missing(tmp_path: Path, trus
     shown = "Tent" if trusted else "${file:products.json}"
     assert prepared.messages.messages[0].text == shown
     assert [item.code for item in prepared.problems] == ([] if trusted else [NOT_TRUSTED])
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """An opened folder with a prompt's folder, and what is not shown before trust."""
+    folder = tmp_path / "project" / "prompts"
+    (folder / ".secrets").mkdir(parents=True)
+    (tmp_path / "outside.txt").write_text("canary", encoding="utf-8")
+    for name in (".env", ".secrets/key.txt", "plain.txt", "drawing.svg"):
+        (folder / name).write_text("canary", encoding="utf-8")
+    (folder / "long.txt").write_text("canary" * 100_000, encoding="utf-8")
+    (folder / "hidden.txt").symlink_to(folder / ".env")
+    (folder / "linked.txt").symlink_to(tmp_path / "outside.txt")
+    (folder / "nested.json").write_text('{"a": "${file:.env}", "b": "${env:KEY}"}', "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "is_shown"),
+    [
+        ("plain.txt", True),
+        ("./plain.txt", True),
+        (".env", False),
+        (".secrets/key.txt", False),
+        ("hidden.txt", False),
+        ("linked.txt", False),
+        ("../../outside.txt", False),
+        ("drawing.svg", False),
+        ("long.txt", False),
+        ("nested.json", False),
+    ],
+)
+def test_before_trust_text_files_of_the_opened_folder_are_shown_and_not_sent(
+    project: Path, name: str, is_shown: bool
+) -> None:
+    rest = f"inputs:\n  note: ${{file:{name}}}\n"
+    document = parse(
+        FRONT.format(kind="section", rest=rest, body=f"user:\n{{{{note}}}} ${{file:{name}}}")
+    )
+    opened = ReferenceContext(
+        project, environment={"KEY": "canary"}, trusted=False, opened=project.parent
+    )
+    shown = prepare(document, {}, references=opened, preview=True)
+    assert ("canary" in shown.messages.messages[0].text) is is_shown
+    assert any(item.code == NOT_TRUSTED for item in shown.problems) or "outside" in repr(shown)
+    for context in (opened, replace(opened, opened=None)):
+        sent = prepare(document, {}, references=context)
+        assert "canary" not in repr(sent.messages)
+        assert any(item.severity is Severity.ERROR for item in sent.problems)
+
+
+def test_without_an_opened_folder_nothing_is_shown_before_trust(project: Path) -> None:
+    document = parse(FRONT.format(kind="section", rest="", body="user:\n${file:plain.txt}"))
+    context = ReferenceContext(project, environment={}, trusted=False)
+    shown = prepare(document, {}, references=context, preview=True)
+    assert "canary" not in repr(shown)
 
 
 MODEL_OF_ITS_OWN = """model:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
+from studio.application.trust import FolderTrust
 from studio.core.prompty.parse import parse
 from studio.ui.window.status import StatusBar
 
@@ -16,12 +19,13 @@ def test_only_the_runs_sentence_is_cut_where_there_is_no_room(qtbot: QtBot) -> N
     bar.set_document(document)
     bar.set_file("utf-8", "\r\n", bom=True)
     bar.set_problems(document.problems)
+    bar.set_trust(FolderTrust(Path("/work"), is_trusted=False))
     bar.set_tokens("≈12,345 tokens")
     bar.set_speed("123.4 tokens/s")
     bar.set_run("Waits for you before the tool calculator, in iteration 2 of 6")
     bar.show()
     shown = {}
-    for width in (1600, 900, 440):
+    for width in (1600, 900, 540):
         bar.resize(width, 24)
         cells = [each for each in bar.findChildren(QToolButton) if each.isVisible()]
         qtbot.waitUntil(
@@ -29,10 +33,10 @@ def test_only_the_runs_sentence_is_cut_where_there_is_no_room(qtbot: QtBot) -> N
         )
         assert all(bar.rect().contains(cell.geometry()) for cell in cells)
         shown[width] = {cell.accessibleName() for cell in cells}
-    always = {"Line and column", "Problems", "Run", "Tokens"}
+    always = {"Line and column", "Problems", "Run", "Tokens", "Trust in the folder"}
     assert shown[1600] == {*always, "Encoding and line ends", "Dialect", "Speed of the model"}
-    assert "Encoding and line ends" not in shown[440]
-    assert shown[440] >= always
+    assert "Encoding and line ends" not in shown[540]
+    assert shown[540] >= always
     bar.resize(1600, 24)
     assert all(each.isVisible() for each in bar.findChildren(QToolButton))
 

@@ -24,6 +24,7 @@ from typing import Any, get_args
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource_root
 from studio.core.tools.trust.definitions import KnownTool, ToolDefinition
+from studio.core.tools.trust.places import TooWideError, is_repository, is_too_wide, resolved
 from studio.core.tools.trust.wants import Approval, Pin, Want
 
 _FAST = 1
@@ -126,18 +127,16 @@ class Trust:
 
     def covers(self, path: Path) -> bool:
         """Whether a file or folder lies in a trusted folder, after links are followed."""
-        place = _resolved(path)
-        above = {place, *place.parents}
-        return not above.isdisjoint(self.folders) or _bundled() in above
+        return self.is_bundled(path) or self.trusted_as(path) is not None
 
     def is_bundled(self, path: Path) -> bool:
         """Whether a file or folder came with the studio."""
-        place = _resolved(path)
+        place = resolved(path)
         return _bundled() in (place, *place.parents)
 
     def allowed_in(self, folder: Path) -> Mapping[str, Pin]:
         """What is allowed one by one of the things that a folder's files name."""
-        return self.allowed.get(str(_resolved(folder)), {})
+        return self.allowed.get(str(resolved(folder)), {})
 
     def approval(self, folder: Path, tool: str, source: str = "") -> Approval | None:
         """The approval that the user chose for a tool of a folder, or for all of the folder.
@@ -147,31 +146,46 @@ class Trust:
             tool: the tool's name.
             source: key of the source that runs it; a tool of another source is another tool.
         """
-        own = self.approvals.get(str(_resolved(folder)), {}).get(tool)
+        own = self.approvals.get(str(resolved(folder)), {}).get(tool)
         if own is not None and own.source in ("", source):
             return own.when
         return self.folder_approval(folder)
 
     def folder_approval(self, folder: Path) -> Approval | None:
         """The approval that the user chose for all tools of a folder."""
-        chosen = self.approvals.get(str(_resolved(folder)), {}).get(WHOLE_FOLDER)
+        chosen = self.approvals.get(str(resolved(folder)), {}).get(WHOLE_FOLDER)
         return chosen.when if chosen is not None else None
 
     def trusted_as(self, path: Path) -> Path | None:
-        """The folder by whose trust a path is trusted; None for the bundled examples, or none."""
-        place = _resolved(path)
-        return next((each for each in (place, *place.parents) if each in self.folders), None)
+        """Return the folder by whose trust a path is trusted; None for none, or bundled examples.
+
+        A repository inside of a trusted folder is another's work, and trusted only by itself.
+        """
+        place = resolved(path)
+        for each in (place, *place.parents):
+            if each in self.folders:
+                return None if is_too_wide(each) else each
+            if is_repository(each):
+                return None
+        return None
 
     def with_folder(self, folder: Path) -> Trust:
-        """Trust one folder more."""
-        return replace(self, folders=self.folders | {_resolved(folder)})
+        """Trust one folder more.
+
+        Raises:
+            TooWideError: nobody can know all that lies in it.
+        """
+        place = resolved(folder)
+        if is_too_wide(place):
+            raise TooWideError(place)
+        return replace(self, folders=self.folders | {place})
 
     def without_folder(self, folder: Path) -> Trust:
         """Trust it no more, nor what was allowed of it.
 
         Folders below that were trusted themselves stay so.
         """
-        gone = _resolved(folder)
+        gone = resolved(folder)
         left = replace(self, folders=self.folders - {gone})
 
         def stays(name: str) -> bool:
@@ -186,10 +200,10 @@ class Trust:
     def with_allowed(self, folder: Path, things: Iterable[Want]) -> Trust:
         """Allow things as they are; the folder is known to be looked at from then on."""
         allowed = {name: dict(each) for name, each in self.allowed.items()}
-        allowed.setdefault(str(_resolved(folder)), {})
+        allowed.setdefault(str(resolved(folder)), {})
         for thing in things:
             if thing.folder is not None and thing.pin is not None:
-                allowed.setdefault(str(_resolved(thing.folder)), {})[thing.key] = thing.pin
+                allowed.setdefault(str(resolved(thing.folder)), {})[thing.key] = thing.pin
         return replace(self, allowed=allowed)
 
     def adopted(self, folder: Path, things: Iterable[Want]) -> Trust:
@@ -199,16 +213,16 @@ class Trust:
         user's trust covered them.
         """
         root = self.trusted_as(folder)
-        if root is None or root != _resolved(folder) or str(root) in self.allowed:
+        if root is None or root != resolved(folder) or str(root) in self.allowed:
             return self
-        own = (thing for thing in things if thing.folder and _resolved(thing.folder) == root)
+        own = (thing for thing in things if thing.folder and resolved(thing.folder) == root)
         return self.with_allowed(root, own)
 
     def with_approval(
         self, folder: Path, tool: str, approval: Approval | None, source: str = ""
     ) -> Trust:
         """Remember an approval, or with None forget it."""
-        key = str(_resolved(folder))
+        key = str(resolved(folder))
         tools = dict(self.approvals.get(key, {}))
         tools.pop(tool, None)
         if approval is not None:
@@ -249,6 +263,9 @@ class TrustStore:
             folder: the folder.
             things: those that the user was shown, and that are allowed by this; None where nothing
                 was shown: then what the folder names at first sight is allowed.
+
+        Raises:
+            TooWideError: nobody can know all that lies in it.
         """
         trust = self.current.with_folder(folder)
         self._write(trust if things is None else trust.with_allowed(folder, things))
@@ -272,7 +289,7 @@ class TrustStore:
     def forget(self, folder: Path) -> None:
         """Trust a folder no more, and forget what its tools were."""
         self._write(self.current.without_folder(folder))
-        self.definitions.forget(_resolved(folder))
+        self.definitions.forget(resolved(folder))
 
     def remember_approval(
         self, folder: Path, tool: str, approval: Approval | None, source: str = ""
@@ -344,10 +361,3 @@ def _allowed(data: object) -> dict[str, dict[str, Pin]]:
 @cache
 def _bundled() -> Path:
     return resource_root().resolve() / "examples"
-
-
-def _resolved(path: Path) -> Path:
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):
-        return path.absolute()

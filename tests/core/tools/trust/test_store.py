@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from studio.core.resource_files import resource
+from studio.core.tools.trust.places import TooWideError
 from studio.core.tools.trust.store import TrustStore
 
 
@@ -36,6 +39,36 @@ def test_a_link_out_of_a_trusted_folder_is_not_trusted(store: TrustStore, tmp_pa
     store.trust(inside)
     assert not store.is_trusted(inside / "tools.py")
     assert not store.is_trusted(inside / ".." / "outside" / "tools.py")
+
+
+def test_a_repository_in_a_trusted_folder_is_trusted_by_itself_only(
+    store: TrustStore, tmp_path: Path
+) -> None:
+    work, nested = tmp_path / "work", tmp_path / "work" / "vendor" / "theirs"
+    (nested / ".git").mkdir(parents=True)
+    (work / ".git").mkdir()
+    module = work / "module"
+    module.mkdir()
+    (module / ".git").write_text("gitdir: ../.git/modules/module\n", encoding="utf-8")
+    store.trust(work)
+    assert store.is_trusted(work / "vendor")
+    assert not store.is_trusted(nested / "prompts")
+    assert not store.is_trusted(module)
+    store.trust(nested)
+    assert store.is_trusted(nested / "prompts")
+
+
+@pytest.mark.parametrize("folder", [Path.home(), Path.home().parent, Path(tempfile.gettempdir())])
+def test_what_everything_lies_in_is_never_trusted_as_a_whole(
+    store: TrustStore, tmp_path: Path, folder: Path
+) -> None:
+    with pytest.raises(TooWideError, match="never trusted as a whole"):
+        store.trust(folder)
+    store.trust(tmp_path / "a")
+    kept = tmp_path / "data" / "trust.json"
+    kept.write_text(json.dumps({"folders": [str(folder), str(tmp_path / "a")]}), encoding="utf-8")
+    assert not TrustStore(kept).is_trusted(folder / "prompts")
+    assert TrustStore(kept).is_trusted(tmp_path / "a")
 
 
 def test_the_bundled_examples_are_trusted(store: TrustStore) -> None:

@@ -1,0 +1,106 @@
+"""Trust in the real window: asked once for the opened folder, shown, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QMenu, QToolButton
+from pytestqt.qtbot import QtBot
+
+from studio.core.tools.trust.store import TrustStore
+from studio.ui.app.workbench import Workbench
+from studio.ui.tools.consent_dialog import ConsentDialog
+from tests.support.modal import answering
+
+Open = Callable[[Path], Workbench]
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+
+PROMPT = "---\nname: x\nsample:\n  products: ${file:products.json}\n---\nuser:\n"
+BODY = "{% for item in products %}{{ item.title }}{% endfor %}\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name in ("writer", "editor"):
+        folder = tmp_path / "project" / name
+        folder.mkdir(parents=True)
+        (folder / "products.json").write_text(f'[{{"title": "{name} tent"}}]', encoding="utf-8")
+        (folder / f"{name}.prompty").write_text(PROMPT + BODY, encoding="utf-8")
+    return tmp_path / "project"
+
+
+def cell(workbench: Workbench) -> QToolButton:
+    buttons = workbench.window.parts.status.findChildren(QToolButton)
+    return next(each for each in buttons if each.accessibleName() == "Trust in the folder")
+
+
+def offer(workbench: Workbench) -> Callable[[], None]:
+    """Click the cell; gives what the first entry of its menu does."""
+    cell(workbench).click()
+    menu = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QMenu)
+                and each.isVisible())  # fmt: skip
+    action = menu.actions()[0]
+    menu.close()
+    return action.trigger
+
+
+def previewed(workbench: Workbench) -> str:
+    preview = workbench.preview.preview
+    assert preview is not None
+    return "".join(each.text for each in preview.messages.messages)
+
+
+def notices(workbench: Workbench) -> list[str]:
+    return [each.where for each in workbench.window.notices.notices if each.key == "trust"]
+
+
+def test_trust_is_asked_once_for_the_opened_folder_and_taken_back_by_a_click(
+    qtbot: QtBot, project: Path, open_workbench: Open, user_home: Path
+) -> None:
+    store = TrustStore(user_home / "data" / "trust.json")
+    workbench = open_workbench(project / "writer" / "writer.prompty")
+    assert notices(workbench) == [str(project / "writer")], "no folder is open yet"
+    workbench.window.commands.files.show_folder(project)
+    # Before trust the files are shown, and nothing more is asked.
+    qtbot.waitUntil(lambda: "writer tent" in previewed(workbench))
+    assert cell(workbench).text().strip() == "Restricted"
+    workbench.window.tabs.open(project / "editor" / "editor.prompty")
+    qtbot.waitUntil(lambda: "editor tent" in previewed(workbench))
+    assert not store.is_trusted(project / "editor")
+
+    asked: list[str] = []
+
+    def agree(dialog: ConsentDialog) -> None:
+        asked.append(dialog.words.text())
+        dialog.agree.click()
+
+    with answering(ConsentDialog, agree):
+        offer(workbench)()
+    assert str(project) in asked[0]
+    qtbot.waitUntil(lambda: cell(workbench).text().strip() == "Trusted")
+    assert store.current.folders >= {project.resolve()}
+    assert store.is_trusted(project / "writer")
+    qtbot.waitUntil(lambda: notices(workbench) == [])
+
+    offer(workbench)()
+    qtbot.waitUntil(lambda: cell(workbench).text().strip() == "Restricted")
+    assert not store.is_trusted(project / "writer")
+    qtbot.waitUntil(lambda: workbench.is_settled)
+
+
+def test_what_is_shown_before_trust_is_not_sent(
+    qtbot: QtBot, project: Path, open_workbench: Open
+) -> None:
+    workbench = open_workbench(project / "writer" / "writer.prompty")
+    workbench.window.commands.files.show_folder(project)
+    qtbot.waitUntil(lambda: "writer tent" in previewed(workbench))
+    workbench.window.actions_by_id["run.start"].trigger()
+    qtbot.waitUntil(
+        lambda: workbench.run.state is not None and workbench.run.state.error is not None
+    )
+    assert "not read in an untrusted folder" in str(workbench.run.state)
+    assert "writer tent" not in str(workbench.run.state)
+    workbench.run_pane.commands.stop()
+    qtbot.waitUntil(lambda: not workbench.run.is_live)
