@@ -283,16 +283,15 @@ class PreviewPane(QWidget):
         blocker = preview.blocker
         if blocker is not None:
             line = preview.document.source.position(blocker.span.start).line
-            kept = (
-                ""
-                if preview.shown is preview.document
-                else self.tr(" The last good preview is shown.")
-            )
+            is_kept = preview.shown is not preview.document and bool(preview.cards)
+            kept = self.tr(" The last good preview is shown.") if is_kept else ""
             fix = blocker.fixes[0].title if blocker.fixes else ""
             place = self.tr("Line {line}").format(line=line)
             self.banner.say(f"{blocker.message}{kept}", place, fix=fix)
             return
-        if not preview.document.template.strict:
+        if preview.document.entry("template", "format", "strict") is not None and (
+            not preview.document.template.strict
+        ):
             self.banner.say(
                 self.tr(
                     "template.format.strict is false: values may bring role markers of their own."

@@ -203,6 +203,23 @@ def test_an_error_dims_the_cards_and_names_the_problem(desk: Desk) -> None:
     assert not desk.pane.banner.isVisible()
 
 
+def test_an_empty_preview_is_no_last_good_one(desk: Desk) -> None:
+    desk.write("---\nname: x\n---\n")
+    desk.write("---\nname: x\n---\nuser:\n{{ q | nofilter }}\n")
+    assert "last good preview" not in desk.pane.banner.text
+    desk.write(DOC)
+    desk.write(DOC.replace("{{ q }}", "{{ q | nofilter }}"))
+    assert "last good preview" in desk.pane.banner.text
+
+
+def test_the_banner_speaks_of_strict_only_where_the_file_does(desk: Desk) -> None:
+    old = "---\nmodel:\n  api: chat\n  configuration: {type: openai}\n---\nuser:\nHi\n"
+    desk.write(old)
+    assert not desk.pane.banner.isVisible()
+    desk.write("---\ntemplate: {format: {kind: jinja2, strict: false}}\n---\nuser:\nHi\n")
+    assert "template.format.strict is false" in desk.pane.banner.text
+
+
 def test_the_banner_offers_what_mends_the_error(desk: Desk) -> None:
     """The published JSON-action prompt as it stands: a format string that nobody said is one."""
     pasted = 'Use {tools}.\n{{\n  "action": // one of [{tool_names}]\n}}\n{chat_history}\n'
