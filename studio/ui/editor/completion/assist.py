@@ -204,6 +204,10 @@ class EditorAssist(QObject):
 
     def _popup_fixes(self) -> None:
         menu = self.fix_menu()
+        if menu.isEmpty():
+            menu.deleteLater()
+            self._editor.tell(self.tr("No quick fix here"))
+            return
         menu.setActiveAction(menu.actions()[0])  # Return takes the first
         menu.popup(self._editor.viewport().mapToGlobal(self._editor.cursorRect().bottomLeft()))
 
@@ -220,8 +224,6 @@ class EditorAssist(QObject):
             menu.addAction(icon("lightbulb"), fix.title).triggered.connect(
                 lambda _=False, fix=fix: self.apply(fix, text)
             )
-        if menu.isEmpty():
-            menu.addAction(self.tr("No quick fix here")).setEnabled(False)
         return menu
 
     def set_spelling(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QInputMethodEvent, QTextCursor
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -149,11 +149,18 @@ def test_a_click_on_the_bulb_offers_the_fixes(editor: PromptEditor, qtbot: QtBot
         qtbot.mouseClick(editor._gutter, Qt.MouseButton.LeftButton, pos=at)
 
 
-def test_fix_menu_says_when_there_is_nothing(editor: PromptEditor) -> None:
+def test_a_hint_says_that_there_is_no_fix_and_takes_no_keyboard(
+    editor: PromptEditor, qtbot: QtBot
+) -> None:
     editor.load("system:\nHi\n")
     editor.set_document(parse(editor.text()))
-    (action,) = EditorAssist(editor).fix_menu().actions()
-    assert not action.isEnabled()
+    EditorAssist(editor).show_fixes()
+    qtbot.waitUntil(lambda: QToolTip.text() == "No quick fix here")
+    assert QApplication.activePopupWidget() is None
+    qtbot.keyClicks(editor, "x")
+    assert editor.text() == "xsystem:\nHi\n"
+    QToolTip.hideText()
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
 
 
 def test_return_takes_the_first_fix(editor: PromptEditor, qtbot: QtBot) -> None:
