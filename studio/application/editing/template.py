@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from studio.application.editing import words as known_words
 from studio.application.editing.completion_items import CompletionItem
 from studio.application.editing.snippets import fitting
-from studio.application.editing.tags import tag_at
+from studio.application.editing.tags import open_block, tag_at
 from studio.application.preview.inline_values import short_value
 from studio.application.words import translate
 from studio.core.prompty.document import EACH, LOOP, PromptDocument
@@ -118,8 +118,16 @@ def expression_words(
         return typed, []
     items = variables(text, caret, document, given)
     if statement and not before:
-        return typed, _words(known_words.STATEMENTS, "word") + _blocks(text, caret, document)
+        return typed, _statements(text, around.start, document) + _blocks(text, caret, document)
     return typed, items
+
+
+def _statements(text: str, tag: int, document: PromptDocument | None) -> list[CompletionItem]:
+    """Words that begin a tag; of the ends only that of the innermost open block."""
+    end = f"end{open_block(text, tag, document.body.start if document else 0)}"
+    words = known_words.STATEMENTS.items()
+    fitting_ones = {name: help_ for name, help_ in words if name == end or name[:3] != "end"}
+    return _words(fitting_ones, "word")
 
 
 def _blocks(text: str, caret: int, document: PromptDocument | None) -> list[CompletionItem]:

@@ -90,6 +90,20 @@ def test_filters_tests_and_statements() -> None:
     assert labels(HEAD + "system:\n{% fo¦ %}")[0] == "for"
 
 
+@pytest.mark.parametrize(
+    ("body", "first"),
+    [
+        ("{% if x %}{% for a in x %}a{% end¦ %}", "endfor"),
+        ("{% for a in x %}{% if a %}a{% end¦", "endif"),
+        ("{% for a in x %}{% if a %}a{% endif %}{% end¦ %}", "endfor"),
+        ("{% macro m() %}{% for a in x %}a{% endfor %}{% end¦ %}", "endmacro"),
+        ("{# {% if x %} #}{% for a in x %}a{% end¦ %}", "endfor"),
+    ],
+)
+def test_the_end_of_the_open_block_comes_first(body: str, first: str) -> None:
+    assert labels(HEAD + "system:\n" + body)[0] == first
+
+
 def test_loop_variables_and_the_fields_of_reserved_lists() -> None:
     body = HEAD + "system:\n{% for h in history %}{{ ¦ }}{% endfor %}"
     assert {"h", "loop"} <= set(labels(body))
