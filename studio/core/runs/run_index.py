@@ -199,7 +199,6 @@ def snapshot_of(state: RunState) -> JsonObject | None:
         state.iteration,
         messages=state.step.messages,
         sent=state.step.sent,
-        calls_before=len(state.past_calls),
     )
     between = (
         state.status == "running"
@@ -233,7 +232,6 @@ def state_of(past: RunState, snapshot: JsonObject) -> RunState:
             state.iteration,
             messages=conversation if end.has_request else (),
             sent=len(conversation) if end.has_request else 0,
-            calls_before=len(past.past_calls),
         ),
         conversation=conversation,
         past_calls=past.past_calls.upto(older).plus(end.recent),

@@ -179,7 +179,7 @@ async def test_after_the_answer_the_thread_goes_on_with_another_model() -> None:
     again = start_run(
         document(NATIVE),
         {"question": "Where?"},
-        RecordedModel(past.recording.calls, strict=True),
+        RecordedModel(past.recording.calls),
         RecordedTools(RecordedSpecs(session.run.state.setup.tools), past.recording, live=False),
         RunOptions(approve="always"),
         reenactment=past,

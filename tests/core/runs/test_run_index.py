@@ -42,7 +42,7 @@ async def test_every_field_of_a_state_comes_back() -> None:
         place=PausePoint.BEFORE_REQUEST,
         iteration=9,
         conversation=conversation,
-        step=Step(9, messages=conversation, sent=3, calls_before=30),
+        step=Step(9, messages=conversation, sent=3),
         limits=Limits(7),
         usage=Usage(3, 4),
         seconds=1.5,

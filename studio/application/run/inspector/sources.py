@@ -62,7 +62,7 @@ class InspectionSources:
     def _next(self, state: RunState) -> JsonObject | Block:
         """Return the body that the model would be sent now."""
         assert self.model is not None
-        if isinstance(self.model, RecordedModel) and self.model.then is None:
+        if isinstance(self.model, RecordedModel):
             text = _tr("A replay sends nothing: the reply comes from the recorded run.")
             return Block("note", (Piece(text, "muted"),))
         try:

@@ -106,7 +106,7 @@ def exactly(
     return RunPlan(
         past.document,
         setup.inputs,
-        RecordedModel(reenactment.recording.calls, strict=True),
+        RecordedModel(reenactment.recording.calls),
         RecordedTools(RecordedSpecs(specs), reenactment.recording, live=False),
         options=replace(
             wanted,

@@ -79,7 +79,7 @@ def begin_step(state: RunState) -> Move:
     if limit is not None:
         return at_error(state, limit_error(state, limit))
     number = state.iteration + 1
-    step = Step(number, calls_before=len(state.past_calls))
+    step = Step(number)
     state = replace(state, iteration=number, step=step, place=None, call=None, error=None)
     if loop_of(state.setup.protocol).rerenders or not state.conversation:
         return state, (RenderPrompt(number),)

@@ -17,14 +17,12 @@ from studio.core.agent.loop.toolbox import NoTools, RunToolbox, ToolboxAround
 from studio.core.agent.values.events import Event, ModelReplied, Started, ToolEnded
 from studio.core.agent.values.json_text import json_text
 from studio.core.agent.values.state import RunState
-from studio.core.agent.values.step import Call, ResultOrigin
+from studio.core.agent.values.step import ResultOrigin
 from studio.core.agent.values.user_events import ReplyEdited
 from studio.core.models.base import (
     Capabilities,
-    ChatModel,
     ModelError,
     ModelRequest,
-    prepare_model,
 )
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
@@ -75,15 +73,10 @@ class RunRecording:
     """((tool, arguments), outcome) of the tool calls, in order."""
 
 
-def recording_of(path: Iterable[Event], *, as_sent: bool = False) -> RunRecording:
+def recording_of(path: Iterable[Event]) -> RunRecording:
     """What one branch recorded; `path` is `tree.branch_path` of its last event.
 
     A reply that the user edited counts as edited: that is what the run went on with.
-
-    Args:
-        path: the events.
-        as_sent: take what the model was told of each call, refused and edited ones too, in the
-            place of what the tools gave: what an exact replay needs.
     """
     calls: list[RecordedReply] = []
     outcomes: list[tuple[tuple[str, str], ToolOutcome]] = []
@@ -105,92 +98,52 @@ def recording_of(path: Iterable[Event], *, as_sent: bool = False) -> RunRecordin
             case _:
                 pass
         state, _ = advance(state, event)
-    if as_sent and state is not None:
-        outcomes = [_as_sent(call) for step in (*state.steps, state.step) for call in step.calls]
     return RunRecording(tuple(calls), tuple(outcomes))
-
-
-def _as_sent(call: Call) -> tuple[tuple[str, str], ToolOutcome]:
-    """A call with what the model was told of it."""
-    return call_key(call), ToolOutcome(call.observation or "", "error" if call.is_error else "ok")
 
 
 @dataclass
 class RecordedModel:
-    """Answers with a recording's replies in order, then with another model, where there is one."""
+    """Answers with a recording's replies in order; a request that differs ends the replay."""
 
     calls: Sequence[RecordedReply]
     """The recorded calls."""
 
-    then: ChatModel | None = None
-    """What answers once the recording is used up; None: the run comes to an error that says so."""
+    label: str = "Recorded"
+    """For people."""
 
-    strict: bool = False
-    """Whether a request that differs from the recorded one ends the replay."""
-
-    divergence: int | None = None
-    """Number (from 1) of the first request that differed from the recorded one."""
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    """All of them."""
 
     _used: int = field(default=0, init=False)
-    _is_recorded: bool = field(default=True, init=False)
-
-    @property
-    def label(self) -> str:
-        """For people."""
-        return f"Recorded, then {self.then.label}" if self.then is not None else "Recorded"
-
-    @property
-    def origin(self) -> ResultOrigin:
-        """Where the last reply came from."""
-        return "recorded" if self._is_recorded else "live"
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """Those of the model that goes on, else all."""
-        return self.then.capabilities if self.then is not None else Capabilities()
 
     def request_body(self, request: ModelRequest) -> JsonObject:
-        """The body that the model that goes on would send."""
-        return self.then.request_body(request) if self.then is not None else {}
-
-    async def prepare(self) -> None:
-        """Prepare the model that goes on, once it is the one to answer."""
-        if self._used >= len(self.calls):
-            await prepare_model(self.then)
+        """Return nothing: a replay sends nothing."""
+        return {}
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ReplyDelta]:
         """Give the next recorded reply.
 
         Raises:
-            ModelError: "recording-ended", or "diverged" where it is strict.
+            ModelError: "recording-ended" or "diverged".
         """
         at = self._used
         self._used += 1
-        self._is_recorded = at < len(self.calls)
-        if not self._is_recorded:
-            if self.then is None:
-                replies = f"{at} replies" if at != 1 else "one reply"
-                message = f"The recorded run has no more to give: it ends after {replies}."
-                hint = "Go on with a model: fork the run, or run it again."
-                raise ModelError("recording-ended", message, hint)
-            async for delta in self.then.stream(request):
-                yield delta
-            return
+        if at >= len(self.calls):
+            replies = f"{at} replies" if at != 1 else "one reply"
+            message = f"The recorded run has no more to give: it ends after {replies}."
+            hint = "Go on with a model: fork the run, or run it again."
+            raise ModelError("recording-ended", message, hint)
         recorded = self.calls[at]
-        if self.divergence is None and recorded.messages != request.messages:
-            self.divergence = at + 1
-            if self.strict:
-                message = f"Request {at + 1} is not the recorded one."
-                raise ModelError("diverged", message, "Compare both runs.")
+        if recorded.messages != request.messages:
+            message = f"Request {at + 1} is not the recorded one."
+            raise ModelError("diverged", message, "Compare both runs.")
         if request.wire is not None and recorded.call is not None:
             request.wire.repeat(recorded.call)
         for delta in _deltas(recorded.reply):
             yield delta
 
     async def close(self) -> None:
-        """Let go of the model that goes on."""
-        if self.then is not None:
-            await self.then.close()
+        """Nothing to let go of."""
 
 
 def _deltas(reply: Reply) -> list[ReplyDelta]:

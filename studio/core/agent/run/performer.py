@@ -224,22 +224,24 @@ class Performer:
         try:
             if unready is not None:
                 raise unready
-            reply, was_cut = await self._stream(request)
+            reply, was_cut, seconds = await self._stream(request)
         except Exception as error:  # noqa: BLE001 - the border to foreign code: named and shown
             self.emit(self._failed(_named(error), effect.attempt))
             return
-        seconds, self.partial = self.seconds, None
+        self.partial = None
         by = self._stopped_by(request, reply, was_cut=was_cut)
-        origin = self.model.origin if isinstance(self.model, RecordedModel) else "live"
-        first = self.first_seconds if origin == "live" else None
-        self.emit(ModelReplied(reply, seconds, origin, by, first))
+        if isinstance(self.model, RecordedModel):
+            self.emit(ModelReplied(reply, seconds, "recorded", by))
+        else:
+            self.emit(ModelReplied(reply, seconds, "live", by, self.first_seconds))
 
     @property
     def seconds(self) -> float:
         """How long the reply under way takes already."""
         return 0.0 if self.asked_at is None else _since(self.asked_at)
 
-    async def _stream(self, request: ModelRequest) -> tuple[Reply, bool]:
+    async def _stream(self, request: ModelRequest) -> tuple[Reply, bool, float]:
+        """Return the reply, whether it was cut, and how many seconds it took."""
         if not request.messages:
             raise nothing_asked()  # also of models that would make something up
         reply, mask = Reply(), self.secrets.stream()
@@ -255,7 +257,7 @@ class Performer:
                         self.first_seconds = self.seconds
                     self._watch(delta, reply)
                 if self._invents(request, reply):
-                    return replace(reply, finish_reason="stop"), True
+                    return replace(reply, finish_reason="stop"), True, self.seconds
         finally:
             keeper.close()
             for delta in mask.close():
@@ -265,7 +267,7 @@ class Performer:
                 await close()
             if request.wire is not None:
                 request.wire.end(holds_secret=bool(mask.found))
-        return reply, False
+        return reply, False, self.seconds
 
     def _invents(self, request: ModelRequest, reply: Reply) -> bool:
         """Whether the model has begun to write the observation that only a tool can give."""

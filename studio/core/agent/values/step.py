@@ -169,9 +169,6 @@ class Step:
     sent: int = 0
     """How many messages were sent."""
 
-    calls_before: int = 0
-    """How many calls the steps before it made."""
-
     reply: Reply | None = None
     """The reply, whole."""
 

@@ -25,6 +25,7 @@ from studio.core.agent.values.events import ModelReplied, ToolEnded
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
+from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, TextPart
 from tests.core.agent.runs import NATIVE, REACT, Functions, Session, call, calling, document, search
 from tests.support.run_comparison import compare
@@ -41,7 +42,7 @@ async def reenacted(run: Run, text: str) -> tuple[RunState, Run]:
     again = start_run(
         document(text),
         {"question": "Where?"},
-        RecordedModel(past.recording.calls, strict=True),
+        RecordedModel(past.recording.calls),
         RecordedTools(RecordedSpecs(run.state.setup.tools), past.recording, live=False),
         RunOptions(approve="always", limits=run.state.setup.limits),
         reenactment=past,
@@ -148,7 +149,7 @@ async def test_a_run_that_goes_another_way_is_left_alone() -> None:
     run = start_run(
         document(NATIVE),
         {"question": "Where?"},
-        RecordedModel([past.recording.calls[-1]]),
+        ScriptedModel([past.recording.calls[-1].reply]),
         tools,
         RunOptions(headless=True),
         reenactment=past,

@@ -116,7 +116,7 @@ async def test_an_exact_replay_has_its_own_time_and_knows_the_recorded_one():
     again = start_run(
         document(NATIVE),
         {"question": "Where?"},
-        RecordedModel(past.recording.calls, strict=True),
+        RecordedModel(past.recording.calls),
         RecordedTools(RecordedSpecs(first.setup.tools), past.recording, live=False),
         RunOptions(approve="always"),
         reenactment=past,

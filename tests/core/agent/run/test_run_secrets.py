@@ -192,7 +192,7 @@ async def test_an_exact_replay_needs_no_value() -> None:
     before = await run.go()
     recording = recording_of(branch_path(run.events, len(run.events)))
     again, _, _ = world_of({"MY_NOTE": NOTE}, replies=[])
-    again["model"] = RecordedModel(recording.calls, strict=True)
+    again["model"] = RecordedModel(recording.calls)
     rest = {name: again[name] for name in ("references", "options")}
     replayed = start_run(
         again["document"], {}, again["model"],
