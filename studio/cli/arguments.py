@@ -14,6 +14,7 @@ from studio.core.prompty.agent_files.kinds import TITLES, agent_file_kind
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import RESERVED_SAMPLES
 from studio.core.prompty.parse import parse
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
@@ -116,7 +117,7 @@ def read_text(path: Path) -> str:
         UsageError: the file cannot be read, or is not UTF-8.
     """
     try:
-        data = path.read_bytes()
+        data = read_bounded(path)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.patterns import compile_pattern, expanded, matches
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
@@ -202,9 +203,7 @@ def _in_file(
 def _read(path: Path) -> str:
     """A file's text; nothing of one that is too large or cannot be read."""
     try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            return ""
-        text = path.read_bytes().decode("utf-8-sig", "replace")
+        text = read_bounded(path, _LARGEST_BYTES).decode("utf-8-sig", "replace")
     except OSError:
         return ""
     return text.replace("\r\n", "\n").replace("\r", "\n")

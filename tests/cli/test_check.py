@@ -273,3 +273,12 @@ def test_an_interrupt_is_a_word_and_no_traceback(
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Interrupted()))
     assert main(["check", "-"]) == INTERRUPTED
     assert capsys.readouterr().err == "prompt-studio: interrupted\n"
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no devices as files")
+def test_a_named_device_is_refused_and_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "endless.prompty").symlink_to("/dev/zero")
+    assert run_command(["check", str(tmp_path / "endless.prompty")]) == PROBLEMS
+    assert "a device or a pipe, not a file" in capsys.readouterr().out

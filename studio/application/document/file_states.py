@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from studio.core.text.bounded_file import read_bounded
 
 FileState: TypeAlias = Literal["M", "A", "U"]
 """Git's usual letters: modified, added to the index, untracked."""
@@ -53,10 +54,9 @@ def _entries(listed: bytes) -> Iterator[tuple[str, str]]:
 def _differs(path: Path, held: str) -> bool:
     """Whether a file's bytes are others than those of a blob, but for its line ends."""
     try:
-        facts = path.lstat()
-        if facts.st_size > _LARGEST or not stat.S_ISREG(facts.st_mode):
+        if path.is_symlink():
             return False
-        data = path.read_bytes()
+        data = read_bounded(path, _LARGEST)
     except OSError:
         return False  # gone: there is no row for it
     return held not in (_hash(data, held), _hash(data.replace(b"\r\n", b"\n"), held))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.application.words import marked, translate
+from studio.core.text.bounded_file import read_bounded
 
 _tr = partial(translate, "Files")
 
@@ -72,7 +73,7 @@ def read_file(path: Path) -> FileText:
         FileError: it is missing, a folder, or may not be read.
     """
     try:
-        raw = path.read_bytes()
+        raw = read_bounded(path)
     except OSError as error:
         raise FileError(
             _tr("{name!r} cannot be opened: {reason}.").format(
@@ -196,7 +197,7 @@ def digest(raw: bytes) -> str:
 def digest_of(path: Path) -> str:
     """The fingerprint of a file as it is on disk; empty when it cannot be read."""
     try:
-        return digest(path.read_bytes())
+        return digest(read_bounded(path))
     except OSError:
         return ""
 

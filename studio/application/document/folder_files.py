@@ -12,6 +12,7 @@ from pathlib import Path
 from studio.application.document.files import FileError, read_file, write_file
 from studio.application.words import translate
 from studio.core.search_files import files_below
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.span import Span
 
@@ -190,7 +191,7 @@ def named_in(
 def _may_name(path: Path, name: bytes) -> bool:
     """Whether a file's bytes hold a name, before the costly look; in UTF-16 nobody can say."""
     try:
-        data = path.read_bytes()
+        data = read_bounded(path)
     except OSError:
         return False
     return name in data or b"\0" in data

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from studio.core.prompty.document import PromptDocument
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.counted import counted
 from studio.core.tokens.tokenizers import Tokenizers
 
@@ -52,7 +53,7 @@ def loaded_parts(document: PromptDocument) -> tuple[LoadedPart, ...]:
         parts.insert(0, LoadedPart(first, "name and description", head, counter.count(head)))
     for path in _named_files(document, body):
         try:
-            text = path.read_text(encoding="utf-8")
+            text = read_bounded(path).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
         parts.append(LoadedPart("when it is read", path.name, "", counter.count(text)))

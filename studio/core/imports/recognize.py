@@ -36,6 +36,7 @@ from studio.core.prompty.reference_values import (
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import VALUE
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.counted import counted
 from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.text.problem import Severity, apply_edits
@@ -92,9 +93,7 @@ def import_file(path: Path, choose: int = 0) -> Imported:
         ImportFailure: it cannot be read, or is no format that is known; the text says what to do.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ImportFailure(f"It is larger than {MOST_BYTES // 1_000_000} MB.")
-        content = path.read_bytes()
+        content = read_bounded(path, MOST_BYTES)
         if content.startswith(b"PK\x03\x04"):
             return checked(import_bundle(content))
         text = content.decode("utf-8-sig")

@@ -5,6 +5,7 @@ Sources: Prompty 2 §4.3; docs/design/file-format.md, "References".
 
 from __future__ import annotations
 
+import errno
 import mimetypes
 import os
 import re
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.span import Span
@@ -252,12 +254,12 @@ def read_reference_file(path: str, context: ReferenceContext) -> Json:
     """
     target = confined_path(path, context)
     try:
-        if target.stat().st_size > MAX_FILE_BYTES:
+        text = read_bounded(target, MAX_FILE_BYTES).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EFBIG:
             raise UnresolvedReference(
                 "file-too-large-to-read", f"File {path!r} is larger than {MAX_FILE_BYTES} bytes."
-            )
-        text = target.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
+            ) from None
         is_missing = isinstance(error, FileNotFoundError)
         what = "not found" if is_missing else f"not readable: {reason_of(error)}"
         raise UnresolvedReference("file-missing", f"File {path!r} is {what}.") from None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import mimetypes
 import os
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from studio.core.text.bounded_file import open_regular
 from studio.core.text.reason import reason_of
 
 MEDIA_MISSING = "media-missing"
@@ -118,21 +118,14 @@ class MediaReader:
 
     def _bytes(self, path: Path, source: str) -> tuple[bytes | MediaFault, int]:
         """The content, of a file that is only described its start, and the size of all of it."""
-        # Opened without blocking, so that a named pipe cannot hang us, and looked at once open.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
-        with os.fdopen(handle, "rb") as file:
+        with open_regular(path) as file:
             known = os.fstat(file.fileno())
-            if not stat.S_ISREG(known.st_mode):
-                return MediaFault(MEDIA_UNREADABLE, f"{source!r} is not a file."), 0
             content = file.read(_START if self.describe_only else self.limit + 1)
             size = max(len(content), known.st_size)
         if size > self.limit:
             most = f"{self.limit / 1024 / 1024:g} MB"
             return MediaFault(MEDIA_TOO_LARGE, f"{source!r} is larger than {most}."), size
         return content, size
-
-
-_BINARY: int = getattr(os, "O_BINARY", 0)
 
 
 def is_web(source: str) -> bool:

@@ -31,6 +31,7 @@ from studio.application.editing.names import (
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.edit.edits import rename_input
 from studio.core.prompty.parse import parse
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.fuzzy import score
 from studio.servers.lsp.open_text import OpenText
 from studio.servers.lsp.positions import PositionEncoding, Positions
@@ -172,7 +173,7 @@ class SymbolIndex:
             stamp = (facts.st_mtime_ns, facts.st_size)
             known = self._known.get(path)
             if known is None or known.stamp != stamp:
-                text = path.read_text(encoding="utf-8")
+                text = read_bounded(path).decode("utf-8")
                 known = _Known(stamp, tuple(_symbols_of(parse(text, path), self._encoding)))
                 self._known[path] = known
         except (OSError, UnicodeDecodeError):

@@ -23,6 +23,8 @@ from pygls.uris import to_fs_path
 from studio import __version__
 from studio.core.paths import user_paths
 from studio.core.system_libraries import has_display
+from studio.core.text.bounded_file import read_bounded
+from studio.core.text.reason import reason_of
 from studio.servers.lsp import features, names
 from studio.servers.lsp.open_text import OpenText, read
 from studio.servers.lsp.positions import PositionEncoding
@@ -63,13 +65,14 @@ class PromptLanguageServer(LanguageServer):
 
     def reading(self, uri: str) -> OpenText:
         """The newest reading of a text."""
-        text = self.workspace.get_text_document(uri)
+        named = to_fs_path(uri) if uri.startswith("file:") else None
+        path = Path(named) if named else None
+        opened = self.workspace.text_documents.get(uri)
+        if opened is None:  # the editor does not have it open: its file is read, within bounds
+            return read(uri, path, _text_on_disk(uri, path), None, self.encoding)
         known = self._readings.get(uri)
-        if known is None or known.version != text.version or known.version is None:
-            path = to_fs_path(uri) if uri.startswith("file:") else None
-            known = read(
-                uri, Path(path) if path else None, text.source, text.version, self.encoding
-            )
+        if known is None or known.version != opened.version or known.version is None:
+            known = read(uri, path, opened.source, opened.version, self.encoding)
             self._readings[uri] = known
         return known
 
@@ -309,3 +312,10 @@ def _knows_snippets(capabilities: Any) -> bool:  # noqa: ANN401 - a nested recor
     completion = getattr(capabilities.text_document, "completion", None)
     item = getattr(completion, "completion_item", None)
     return bool(getattr(item, "snippet_support", False))
+
+
+def _text_on_disk(uri: str, path: Path | None) -> str:
+    try:
+        return read_bounded(path).decode("utf-8") if path is not None else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise JsonRpcInvalidParams(f"{uri} cannot be read: {reason_of(error)}") from error

@@ -32,6 +32,7 @@ from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import message_text
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.servers.mcp.consent import UserConsent, needs
@@ -91,7 +92,7 @@ def prompt_messages(
 def _documents(folder: ServedFolder) -> Iterator[tuple[Path, PromptDocument]]:
     for path in folder.prompts():
         try:
-            text = path.read_bytes().decode("utf-8")
+            text = read_bounded(path).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
         yield path, parse(text, path)

@@ -24,6 +24,7 @@ from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.runs.database import StoreError
 from studio.core.runs.store import RunStore
+from studio.core.text.bounded_file import read_bounded
 from studio.core.text.reason import named_reason
 from studio.core.text.values import Json
 from studio.core.tools.trust.store import TrustStore
@@ -121,7 +122,7 @@ class ServedFolder:
         """
         path = self.existing(name)
         try:
-            return path.read_bytes().decode("utf-8")
+            return read_bounded(path).decode("utf-8")
         except OSError as error:
             raise ToolError(f"{name!r} cannot be read: {error.strerror or error}.") from None
         except UnicodeDecodeError:

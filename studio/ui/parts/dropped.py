@@ -9,6 +9,8 @@ from PySide6.QtCore import QEvent, QMimeData, QObject
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
+from studio.core.text.bounded_file import read_bounded
+
 _LARGEST = 1_000_000
 """Bytes of a text that a field takes over."""
 
@@ -63,9 +65,7 @@ def dropped_file(data: QMimeData) -> Path | None:
 def text_of(path: Path) -> str | None:
     """The text of a file; None where it is none, too long or cannot be read."""
     try:
-        if path.stat().st_size > _LARGEST:
-            return None
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_bounded(path, _LARGEST).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError):
         return None
     return None if "\0" in text else text.replace("\r\n", "\n")

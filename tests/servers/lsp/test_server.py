@@ -166,3 +166,23 @@ async def test_the_messages_of_a_prompt_are_given_as_they_stand_in_the_editor(
             types.ExecuteCommandParams("prompt-studio.messages", [uri])
         )
     assert "## user\n\né𝄞 Oslo and all" in text
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="this system has no devices as files")
+async def test_a_file_that_no_editor_has_open_is_read_within_bounds(
+    tmp_path: Path, user_home: Path
+) -> None:
+    (tmp_path / "endless.prompty").symlink_to("/dev/zero")
+    (tmp_path / "closed.prompty").write_text(PROMPT, encoding="utf-8")
+
+    async def symbols(name: str) -> list[str]:
+        uri = (tmp_path / name).as_uri()
+        found = await editor.client.text_document_document_symbol_async(
+            types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
+        )
+        return [each.name for each in found or ()]
+
+    async with started(tmp_path) as editor:
+        with pytest.raises(JsonRpcException, match="a device or a pipe"):
+            await symbols("endless.prompty")
+        assert "name" in await symbols("closed.prompty")
