@@ -62,6 +62,8 @@ def lane_of(row: int, call: Call) -> Lane:
         return Lane(row, call.tool, "done", spent)
     if call.needs_approval and call.status == "asked":
         return Lane(row, call.tool, "waits", _tr("waits"))
+    if call.status == "approved":
+        return Lane(row, call.tool, "asked", _tr("approved"))
     return Lane(row, call.tool, "asked")
 
 

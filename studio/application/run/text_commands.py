@@ -19,11 +19,12 @@ from studio.core.wire.reply import Reply
 
 HELP = """\
   s, Enter      into: on to the next place      c             continue to a breakpoint, error or end
-  n             over: a model call or tool      o             out: on to the end of this step
+  n             over: a model call or tools     o             out: on to the end of this step
   q             stop the run                    m, r          show the messages, the reply
   reply TEXT    answer in the model's place     final [TEXT]  this is the answer
   args JSON     call with these arguments       obs TEXT      tell the model this instead
-  y             allow the call                  no [WHY]      refuse it
+  y [all]       allow the call (all: with those that run at the same time)
+  no [WHY]      refuse it
   skip          do not run it                   as TEXT       do not run it; this is its result
   repair [NAME] read the reply repaired         limit [N]     allow N steps (5 more without N)
   say TEXT      a message before the next step  back STEP     go back; going on is a new branch
@@ -135,7 +136,7 @@ def _said(word: str, rest: str, state: RunState) -> Command:
             if state.place == PausePoint.ERROR
             else commands.EditObservation(row, rest)
         ),
-        "y": lambda: commands.Approve(row),
+        "y": lambda: commands.Approve(row, others=rest == "all"),
         "no": lambda: commands.Reject(row, rest),
         "skip": lambda: commands.SkipCall(row),
         "as": lambda: commands.AnswerCall(row, rest),

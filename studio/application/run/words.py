@@ -129,6 +129,19 @@ def call_at(state: RunState) -> Call | None:
     return state.step.calls[state.call]
 
 
+def place_in_group(state: RunState) -> tuple[int, int]:
+    """Return which of the calls that will run at the same time is asked about, and their number.
+
+    (1, 1) for a call that runs alone.
+    """
+    together = [
+        row for row, call in enumerate(state.step.calls) if call.status in ("asked", "approved")
+    ]
+    if not state.runs_at_once or state.call not in together:
+        return 1, 1
+    return together.index(state.call) + 1, len(together)
+
+
 _FLAWS = {
     "cut_answer": marked("The answer was cut off"),
     "filtered_answer": marked("The provider's filter cut the answer"),

@@ -15,6 +15,7 @@ from typing import TextIO, TypeAlias
 
 from studio.application.run.debugging.breakpoints import describe
 from studio.application.run.text_commands import CommandError, command_of
+from studio.application.run.words import place_in_group
 from studio.cli.exit_codes import UsageError
 from studio.cli.terminal import tell
 from studio.core.agent.loop.setup import run_model_of
@@ -182,7 +183,13 @@ def _about(state: RunState, place: PausePoint) -> list[str]:
         case PausePoint.TOOL_CALL | PausePoint.OBSERVATION if call is not None:
             arguments = json.dumps(call.arguments, ensure_ascii=False)
             shown = f"{call.tool} {arguments}"
-            return [shown if place == PausePoint.TOOL_CALL else f"{shown} → {call.observation}"]
+            if place == PausePoint.OBSERVATION:
+                return [f"{shown} → {call.observation}"]
+            number, count = place_in_group(state)
+            if count == 1:
+                return [shown]
+            ends = "" if number == count else "`n` approves it, "
+            return [shown, f"call {number} of {count}: {ends}`y all` runs all {count}"]
         case PausePoint.ANSWER:
             return [state.answer or "(no text)"]
         case PausePoint.ERROR if state.error is not None:

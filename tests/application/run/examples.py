@@ -23,6 +23,7 @@ from studio.core.agent.values.events import (
     ToolCalled,
     ToolEnded,
 )
+from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import Limits, RunSetup
 from studio.core.agent.values.state import PauseReason, RunState
 from studio.core.agent.values.user_events import CallDecided, Paused, Resumed
@@ -280,9 +281,13 @@ class TimedFold(Fold):
     def wait(self, seconds: float) -> None:
         self.at += seconds
 
+    def decide(self, *rows: int) -> None:
+        for row in rows:
+            self.take(CallDecided(call=row, decision="approve"))
 
-def four_calls() -> TimedFold:
-    """Four calls at once: one is done, two run, one has failed, three seconds after the start."""
+
+def four_undecided_calls() -> TimedFold:
+    """Four calls that run at the same time, at the first of them."""
     names = ("weather", "trains", "room", "museum")
     fold = TimedFold(replace(SETUP, protocol="native", parallel=True))
     fold.ask()
@@ -293,8 +298,15 @@ def four_calls() -> TimedFold:
     fold.take(ModelReplied(reply=reply, seconds=2.0, first_seconds=0.4))
     fold.read()
     fold.check()
-    for row in range(4):
-        fold.take(CallDecided(call=row, decision="approve"))
+    fold.take(Paused(PausePoint.TOOL_CALL, "step"))
+    return fold
+
+
+def four_calls() -> TimedFold:
+    """Four calls at once: one is done, two run, one has failed, three seconds after the start."""
+    fold = four_undecided_calls()
+    fold.decide(0, 1, 2, 3)
+    fold.take(Resumed())
     for row in range(4):
         fold.take(ToolCalled(call=row))
     fold.wait(0.4)

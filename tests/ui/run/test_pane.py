@@ -176,9 +176,11 @@ def test_arguments_are_edited_in_place_and_the_run_goes_on(bench: Bench) -> None
     bench.qtbot.keyClicks(field, ' Italy"}')
     assert apply.isEnabled()
     bench.qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    bench.until_over()
+    bench.until_waiting("with the tool's result")
 
     assert tools.called == [("lookup", {"fact": "capital of Italy"})]
+    bench.pane.commands.run_or_continue()
+    bench.until_over()
     bench.pane.timeline.choose((1, "action", 0))
     assert "Rome" in bench.pane.inspector.text_of("tool")
     assert "edited by you" in bench.pane.inspector.text_of("tool")
@@ -204,7 +206,7 @@ def test_messages_are_edited_before_they_are_sent(bench: Bench) -> None:
     bench.qtbot.waitUntil(bench.pane.editor.isVisible)
     editor = bench.pane.editor._messages
     editor._text.setPlainText("Only say hello.")
-    bench.click(bench.pane.editor._go_on)
+    bench.click(bench.pane.editor._step)
     bench.until_waiting("with the reply")
 
     request = started.model.requests[0]  # type: ignore[attr-defined]
@@ -378,7 +380,7 @@ def test_going_back_from_a_card_makes_a_branch(bench: Bench) -> None:
 
     bench.click(bench.button("Edit observation…"))
     bench.pane.editor.field.setPlainText("Lutetia")
-    bench.click(bench.pane.editor._go_on)
+    bench.click(bench.pane.editor._step)
     bench.until_waiting("before the request")
     assert "Lutetia" in bench.pane.inspector.text_of("messages")
 
@@ -461,7 +463,7 @@ def test_two_branches_are_compared_at_the_place_where_they_part(bench: Bench) ->
     bench.until_waiting("with the tool's result")
     bench.click(bench.button("Edit observation…"))
     bench.pane.editor.field.setPlainText("Lutetia")
-    bench.click(bench.pane.editor._go_on)
+    bench.click(bench.pane.editor._step)
     bench.until_waiting("before the request")
     bench.pane.commands.run_or_continue()
     bench.until_over()
@@ -999,3 +1001,34 @@ def test_ways_are_a_tree_and_all_of_them_are_compared_in_one_table(bench: Bench)
     menu.deleteLater()
     bench.controller.stop()
     bench.until_over()
+
+
+def test_variables_are_those_of_the_run_that_is_shown(bench: Bench) -> None:
+    def shown() -> str:
+        return " ".join(row.value for row in bench.pane.state_panel.variables.rows)
+
+    bench.controller.start(plan([LOOKUP, FINAL]))
+    bench.until_over()
+    bench.qtbot.waitUntil(lambda: "**Paris**" in shown())
+    model = HeldModel([FINAL])
+    bench.controller.start(plan(model))
+    bench.qtbot.waitUntil(lambda: bench.controller.view.is_busy and len(model.requests) == 1)
+    assert "**Paris**" not in shown()
+    model.go_on(100)
+    bench.until_over()
+
+
+@pytest.mark.parametrize(
+    ("button", "place"), [("_step", PausePoint.OBSERVATION), ("_continue", None)]
+)
+def test_an_edit_is_applied_and_the_run_steps_or_continues(
+    bench: Bench, button: str, place: PausePoint | None
+) -> None:
+    bench.controller.start(plan([LOOKUP, FINAL], approval="always"))
+    bench.until_waiting("Waits for your approval")
+    bench.click(bench.button("Edit arguments…"))
+    bench.click(getattr(bench.pane.editor, button))
+    if place is None:
+        bench.until_over()
+    else:
+        bench.qtbot.waitUntil(lambda: bench.controller.view.place == place)

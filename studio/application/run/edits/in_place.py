@@ -47,6 +47,9 @@ EditKind: TypeAlias = Literal[
 ]  # fmt: skip
 """What a user is writing."""
 
+AfterEdit: TypeAlias = Literal["stay", "step", "continue"]
+"""What the run does once an edit is applied."""
+
 
 COMMAND_OF_EDIT: dict[EditKind, type] = {
     "messages": EditMessages, "reply": EditReply, "arguments": EditCall,

@@ -17,7 +17,7 @@ from studio.application.run.offers.offer import (
     steer,
     write_reply,
 )
-from studio.application.run.words import call_at, error_title
+from studio.application.run.words import call_at, error_title, place_in_group
 from studio.application.words import translate
 from studio.core.agent.run.requests import allowed
 from studio.core.agent.values.commands import Approve, Continue, RaiseLimit, SkipCall
@@ -197,16 +197,10 @@ def _at_call(state: RunState) -> Offers:
     detail = _tr("This tool changes something outside.") if effects else ""
     detail = "\n".join(text for text in (detail, call.why) if text)
     return Offers(
-        _tr("Run {tool}?").format(tool=call.tool),
+        _call_title(state, call),
         detail,
         offers=(
-            Offer(
-                _tr("Approve") if call.needs_approval else _tr("Run {tool}").format(tool=call.tool),
-                _tr("Run the call as it stands."),
-                (Approve(row),),
-                key="Ctrl+Shift+A",
-                is_primary=True,
-            ),
+            *_ways_to_run(state, call),
             edit_call(state, call),
             Offer(
                 _tr("Reject…"),
@@ -225,6 +219,36 @@ def _at_call(state: RunState) -> Offers:
             ),
         ),
     )
+
+
+def _call_title(state: RunState, call: Call) -> str:
+    """Return the question about a call."""
+    number, count = place_in_group(state)
+    if count == 1:
+        return _tr("Run {tool}?").format(tool=call.tool)
+    return _tr("Approve {tool}, call {number} of {count}?").format(
+        tool=call.tool, number=number, count=count
+    )
+
+
+def _ways_to_run(state: RunState, call: Call) -> tuple[Offer, ...]:
+    """Return the buttons that run a call; of several at the same time each is approved first."""
+    row = state.call or 0
+    number, count = place_in_group(state)
+    every = _tr("Run all {count}").format(count=count)
+    label, tip = _tr("Run {tool}").format(tool=call.tool), _tr("Run the call as it stands.")
+    if call.needs_approval:
+        label = _tr("Approve")
+    elif 1 < count == number:
+        label, tip = every, _tr("Approve this call and run it with the others.")
+    elif count > 1:
+        label = _tr("Approve {number} of {count}").format(number=number, count=count)
+        tip = _tr("Nothing runs before the last call is approved.")
+    first = Offer(label, tip, (Approve(row),), key="Ctrl+Shift+A", is_primary=True)
+    if number == count:
+        return (first,)
+    tip = _tr("Approve the other calls, too, and run them at the same time.")
+    return first, Offer(every, tip, (Approve(row, others=True),))
 
 
 def _at_result(state: RunState) -> Offers:

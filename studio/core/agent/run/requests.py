@@ -186,8 +186,11 @@ def facts_of(state: RunState, command: Command) -> tuple[Event, ...]:  # noqa: C
             return (ErrorObservationEdited(text),)
         case EditAnswer(text=text):
             return (AnswerEdited(text),)
-        case Approve(call=call):
-            return (CallDecided(_row(state, call, "asked"), "approve", by="person"),)
+        case Approve(call=call, others=others):
+            rows = [_row(state, call, "asked")]
+            if others:
+                rows += _asked_after(state, call)
+            return tuple(CallDecided(row, "approve", by="person") for row in rows)
         case Reject(call=call, reason=reason):
             return (CallDecided(_row(state, call, "asked"), "reject", reason, by="person"),)
         case AnswerCall(call=call, text=text):
@@ -227,6 +230,14 @@ def _row(state: RunState, call: int, status: CallStatus | None = None) -> int:
     if status is None and held.observation is None:
         raise NotAllowedError(f"the call of {held.tool!r} has no result yet")
     return call
+
+
+def _asked_after(state: RunState, call: int) -> list[int]:
+    """Return the rows below a call that may be approved with it: they run at the same time."""
+    if not state.runs_at_once:
+        raise NotAllowedError("the calls of this reply run one after the other")
+    rows = enumerate(state.step.calls)
+    return [row for row, each in rows if row > call and each.status == "asked"]
 
 
 def _repair(state: RunState, command: TakeRepair) -> ReplyEdited:

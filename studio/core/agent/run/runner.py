@@ -308,6 +308,8 @@ class Run:
         """The run goes on as it was going."""
         if isinstance(command, commands.Approve):
             self._dependencies.toolbox.approve(self.state.step.calls[command.call].tool)
+            if command.how is not None:
+                self.gate.stepping = command.how
         if self.state.pause is not None:
             self._emit(Resumed("continue"))
         self._passed_gate = False

@@ -115,6 +115,12 @@ class Approve:
 
     call: int
 
+    others: bool = False
+    """Whether the calls of the reply that are not decided yet are approved, too."""
+
+    how: Literal["", "into", "over", "out"] | None = None
+    """How the run goes on, as `StepOn`; empty for `Continue`, None for the way it went before."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reject:

@@ -16,7 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, problem_of
+from studio.application.run.edits.in_place import (
+    AfterEdit,
+    EditKind,
+    EditResult,
+    EditSpec,
+    problem_of,
+)
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.elided_label import ElidedLabel
@@ -57,7 +63,7 @@ class _TextField(QPlainTextEdit):
 class EditInPlace(FollowsTheme, QWidget):
     """One editor for all of them; says at once what is wrong with the text."""
 
-    applied = Signal(EditSpec, EditResult, bool)  # EditSpec, EditResult, whether to go on
+    applied = Signal(EditSpec, EditResult, str)  # EditSpec, EditResult, AfterEdit
     request_file = Signal(EditSpec, EditResult)  # EditSpec, EditResult: for the file too
     cancelled = Signal()
 
@@ -82,17 +88,19 @@ class EditInPlace(FollowsTheme, QWidget):
         self._hint = QLabel()
         self._problem = QLabel()
         self._apply = QPushButton(self.tr("Apply"))
-        self._go_on = QPushButton(self.tr("Apply and go on"))
+        self._continue = QPushButton(self.tr("Apply and continue"))
+        self._step = QPushButton(self.tr("Apply and step"))
         self._cancel = QPushButton(self.tr("Cancel"))
         self._lay_out()
         self._text.textChanged.connect(self._check)
         self._messages.changed.connect(self._check)
         self._tool.currentTextChanged.connect(self._check)
         self._apply.clicked.connect(self._on_apply)
-        self._go_on.clicked.connect(self._on_go_on)
+        self._continue.clicked.connect(self._on_continue)
+        self._step.clicked.connect(self._on_step)
         self._cancel.clicked.connect(self.cancelled)
         for keys, slot in (
-            ("Ctrl+Return", self._on_go_on), ("Ctrl+Enter", self._on_go_on),
+            ("Ctrl+Return", self._on_step), ("Ctrl+Enter", self._on_step),
             ("Esc", self.cancelled.emit),
         ):  # fmt: skip
             shortcut = QShortcut(QKeySequence(keys), self)
@@ -128,7 +136,8 @@ class EditInPlace(FollowsTheme, QWidget):
         self._apply.setText(spec.apply or self.tr("Apply"))
         # What is only sent has no "apply without going on".
         changes = spec.kind in ("messages", "reply", "arguments", "observation", "told", "answer")
-        self._go_on.setVisible(changes)
+        self._continue.setVisible(changes)
+        self._step.setVisible(changes)
         self._apply.setProperty("primary", None if changes else "true")
         self._apply.style().unpolish(self._apply)
         self._apply.style().polish(self._apply)
@@ -191,24 +200,28 @@ class EditInPlace(FollowsTheme, QWidget):
         self._problem.setVisible(blamed)
         self._hint.setVisible(not blamed)
         self._apply.setEnabled(not problem)
-        self._go_on.setEnabled(not problem)
+        self._continue.setEnabled(not problem)
+        self._step.setEnabled(not problem)
 
     def _on_apply(self) -> None:
-        self._send(goes_on=False)
+        self._send("stay")
 
-    def _on_go_on(self) -> None:
-        self._send(goes_on=self._go_on.isVisibleTo(self))
+    def _on_continue(self) -> None:
+        self._send("continue")
 
-    def _send(self, *, goes_on: bool) -> None:
+    def _on_step(self) -> None:
+        self._send("step" if self._step.isVisibleTo(self) else "stay")
+
+    def _send(self, then: AfterEdit) -> None:
         if self._spec is not None and self._apply.isEnabled():
             result = self.result()
             if self.also_file.isVisibleTo(self) and self.also_file.isChecked():
                 self.request_file.emit(self._spec, result)
-            self.applied.emit(self._spec, result, goes_on)
+            self.applied.emit(self._spec, result, then)
 
     def _lay_out(self) -> None:
-        self._go_on.setProperty("primary", "true")
-        self._go_on.setToolTip("Ctrl+Return")
+        self._step.setProperty("primary", "true")
+        self._step.setToolTip("Ctrl+Return")
         self.also_file.setToolTip(
             self.tr("Keep it beyond this run; otherwise only this run knows of it")
         )
@@ -221,7 +234,8 @@ class EditInPlace(FollowsTheme, QWidget):
         head.addStretch(1)
         head.addWidget(self._cancel)
         head.addWidget(self._apply)
-        head.addWidget(self._go_on)
+        head.addWidget(self._continue)
+        head.addWidget(self._step)
         # Below, and not beside the buttons: there they left no room for the words of either.
         keeps = QHBoxLayout()
         keeps.setSpacing(16)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from typing import Literal
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
@@ -18,10 +19,23 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.run.debugging.console import names_for
-from studio.application.run.edits.in_place import EditKind, EditResult, EditSpec, command_of
+from studio.application.run.edits.in_place import (
+    AfterEdit,
+    EditKind,
+    EditResult,
+    EditSpec,
+    command_of,
+)
 from studio.application.run.offers.offer import Offer
 from studio.application.run.view import RunView
-from studio.core.agent.values.commands import Approve, SendBack, StepOn, StopCall
+from studio.core.agent.values.commands import (
+    Approve,
+    Command,
+    Continue,
+    SendBack,
+    StepOn,
+    StopCall,
+)
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.step import Call
 from studio.core.text.invisible import reveal
@@ -284,12 +298,12 @@ class SidePanel(QWidget):
         self._chatting = True
         self.command_given.emit((SendBack(text),))
 
-    def _on_applied(self, spec: EditSpec, result: EditResult, goes_on: bool) -> None:
+    def _on_applied(self, spec: EditSpec, result: EditResult, then: AfterEdit) -> None:
         self.close_editor()
-        first = command_of(spec, result)
-        if not goes_on:
-            self.command_given.emit((first,))
-        elif spec.kind == "arguments" and self._view.place == PausePoint.TOOL_CALL:
-            self.command_given.emit((first, Approve(spec.call)))
-        else:
-            self.command_given.emit((first, StepOn("over")))
+        commands: tuple[Command, ...] = (command_of(spec, result),)
+        if then != "stay":
+            how: Literal["", "over"] = "over" if then == "step" else ""
+            is_call = spec.kind == "arguments" and self._view.place == PausePoint.TOOL_CALL
+            moves = StepOn("over") if how else Continue()
+            commands += (Approve(spec.call, how=how) if is_call else moves,)
+        self.command_given.emit(commands)

@@ -106,6 +106,7 @@ class StatePanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._view = RunView()
+        self._shown_run = ""
         self._is_open = True
         self.fold = QToolButton()
         self.tabs = QTabBar()
@@ -162,8 +163,10 @@ class StatePanel(QWidget):
         if state is None:
             self.variables.show_rows((), None)
             return
-        if moment is None and state.pause is None and not state.is_over:
-            return  # on its way between two places: what it stood at last is the moment before
+        was, self._shown_run = self._shown_run, state.setup.run
+        is_between = moment is None and state.pause is None and not state.is_over
+        if is_between and was == self._shown_run:
+            return  # the values of the last place stay until the next
         rows = variables_at(state, moment)
         place = (state.setup.run, state.iteration, state.place, state.call)
         self.variables.show_rows(rows, moment if moment is not None else place)

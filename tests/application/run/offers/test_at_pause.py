@@ -13,8 +13,10 @@ from studio.application.run.edits.in_place import (
     problem_of,
     with_text,
 )
+from studio.application.run.lanes import lanes_of
 from studio.application.run.offers.at_pause import offers_of
 from studio.application.run.offers.offer import Offer
+from studio.application.run.view import step_verb, view_of
 from studio.core.agent.loop.steps import request_of
 from studio.core.agent.run.requests import facts_of
 from studio.core.agent.values.commands import (
@@ -122,6 +124,29 @@ def test_a_cut_reply_is_asked_for_again_with_room_for_twice_as_much() -> None:
 
 def test_approving_names_the_call() -> None:
     assert _offer(run.at_call(), "Run lookup").commands == (Approve(0),)
+
+
+def test_of_calls_that_run_at_the_same_time_each_is_approved_and_the_last_runs_all() -> None:
+    fold = run.four_undecided_calls()
+
+    def said() -> tuple[str, list[tuple[str, object]], list[str]]:
+        offers = offers_of(fold.state)
+        ways = [(each.label, each.commands[0]) for each in offers.offers if each.commands]
+        lanes = [lane.words for lane in lanes_of(fold.state.step)]
+        return offers.title, [way for way in ways if way[0] != "Skip"], lanes
+
+    assert said() == (
+        "Approve weather, call 1 of 4?",
+        [("Approve 1 of 4", Approve(0)), ("Run all 4", Approve(0, others=True))],
+        ["", "", "", ""],
+    )
+    assert step_verb(view_of(fold.state)) == "Approve 1 of 4"
+    fold.decide(0, 1, 2)
+    assert said() == (
+        "Approve museum, call 4 of 4?",
+        [("Run all 4", Approve(3))],
+        ["approved", "approved", "approved", ""],
+    )
 
 
 def test_edited_arguments_become_a_command() -> None:

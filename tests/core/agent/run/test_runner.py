@@ -191,6 +191,30 @@ async def test_one_of_several_calls_is_stopped_and_its_siblings_go_on():
     assert fold(run.events) == run.state
 
 
+async def test_calls_at_the_same_time_are_approved_one_by_one_or_all_together():
+    three = calling(*(call("search", f'{{"query": "{at}"}}', str(at)) for at in range(3)))
+    options = RunOptions(parallel=True, pause_at=frozenset({PausePoint.TOOL_CALL}))
+    tools = Functions(search)
+    session = Session.over(NATIVE, [three, three, "ok"], tools=tools, options=options)
+    assert await session.until_still() == PausePoint.TOOL_CALL
+    assert await session.send(StepOn("over")) == PausePoint.TOOL_CALL
+    statuses = [each.status for each in session.run.state.step.calls]
+    assert (statuses, tools.called) == (["approved", "asked", "asked"], [])
+    assert await session.send(Approve(1, others=True, how="")) == PausePoint.TOOL_CALL
+    assert (session.run.state.iteration, len(tools.called)) == (2, 3)
+    assert await session.send(Approve(0, others=True, how="over")) == PausePoint.OBSERVATION
+    assert len(tools.called) == 6
+
+
+async def test_calls_that_run_one_after_the_other_are_not_approved_together():
+    two = calling(call(call_id="1"), call(call_id="2"))
+    options = RunOptions(pause_at=frozenset({PausePoint.TOOL_CALL}))
+    session = Session.over(NATIVE, [two, "ok"], options=options)
+    assert await session.until_still() == PausePoint.TOOL_CALL
+    with pytest.raises(NotAllowedError, match="one after the other"):
+        session.run.send(Approve(0, others=True))
+
+
 async def test_calls_wait_for_one_another_where_one_of_them_asks():
     """The document allows them at once, but the user has not allowed the second one yet."""
     two = calling(call("look", '{"query": "1"}', "1"), call("change", '{"query": "2"}', "2"))
