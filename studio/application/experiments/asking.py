@@ -50,10 +50,11 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.loop_format import agent_settings
 from studio.core.prompty.prepare import settled_document
 from studio.core.prompty.reference_values import ReferenceContext
-from studio.core.runs.codec import encode_event
+from studio.core.runs.exchange import write_journal
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.source import ToolSourceError
+from studio.core.wire.wire_call import KeptCall, WireCall
 
 _MOST_CELLS = 200
 
@@ -303,16 +304,25 @@ class Asker:
             limits = replace(options.limits, seconds=None)
             options, setup = replace(options, limits=limits), replace(setup, limits=limits)
         plan = RunPlan(document, values, model, toolbox, options=options, references=references)
-        lines: list[str] = []
+        events: list[Event] = []
+        calls: dict[int, WireCall] = {}
 
-        def keep(event: Event) -> None:
-            lines.append(json.dumps(encode_event(event), ensure_ascii=False, default=str))
+        def keep_call(seq: int, call: WireCall | KeptCall) -> None:
+            if isinstance(call, WireCall):
+                calls[seq] = call
 
         scores = await tool_scores_of(plan, toolbox)
         prepared = PreparedRun(setup, draft.rendered) if scores is BY_WORDS else None
-        run = begin_run(plan, toolbox, scores=scores, journal=keep, prepared=prepared)
+        run = begin_run(
+            plan,
+            toolbox,
+            scores=scores,
+            journal=events.append,
+            keep_call=keep_call,
+            prepared=prepared,
+        )
         state = await self._timed(run.go())
-        journal = "\n".join(lines).encode("utf-8", "surrogatepass")
+        journal = write_journal(events, calls.get).rstrip("\n").encode("utf-8", "surrogatepass")
         if isinstance(state, str):
             return AskedCell(None, state, journal)
         return asked_cell(state, journal, model.waited, is_timed=self.turns.is_timed)

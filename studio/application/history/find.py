@@ -48,7 +48,7 @@ def raw_reply(call: WireCall) -> tuple[str, str]:
         LookupError: nothing of it is kept.
     """
     if not call.has_answer:
-        raise LookupError("No reply is kept: none came, or the program was killed meanwhile.")
+        raise LookupError("No reply is kept: none came whole, or its cell of an experiment passed.")
     if call.cut and not call.raw:
         raise LookupError(f"Its {call.cut:,} bytes repeat a secret, so they are not kept.")
     return call.raw, f"{call.cut:,} further bytes are not kept." if call.cut else ""

@@ -69,9 +69,16 @@ class CallWriter:
             run(
                 "INSERT OR REPLACE INTO calls (run, seq, base, shared, body, head, raw) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (self._number, seq, last.seq if last is not None else None, shared,
-                 _packed(data[shared:], before), head, raw),
-            )  # fmt: skip
+                (
+                    self._number,
+                    seq,
+                    last.seq if last is not None else None,
+                    shared,
+                    _packed(data[shared:], before),
+                    head,
+                    raw,
+                ),
+            )
         self._last = _Body(seq, data, last.chain + 1 if last is not None else 1)
 
 

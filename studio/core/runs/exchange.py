@@ -55,6 +55,19 @@ def write_journal(events: Iterable[Event], call_of: CallLookup = no_call) -> str
     return "".join(line + "\n" for line in lines)
 
 
+_CALL_LINE = f'{{"t":"{WireCall.__name__}",'.encode()
+
+
+def without_replies(journal: bytes) -> bytes:
+    """A whole journal without the raw replies of its model calls."""
+    lines = journal.split(b"\n")
+    for at, line in enumerate(lines):
+        if line.startswith(_CALL_LINE):
+            data = {**json.loads(line), "raw": "", "has_answer": False}
+            lines[at] = _line(data).encode("utf-8", "surrogatepass")
+    return b"\n".join(lines)
+
+
 def read_journal(text: str, calls: dict[int, WireCall] | None = None) -> Iterator[Event]:
     """The events of a journal; a last line that was cut off in writing is left out.
 

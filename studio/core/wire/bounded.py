@@ -76,9 +76,12 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         ]
         is_events = answer.headers.get("Content-Type", "").lower().startswith("text/event-stream")
         stream = _BoundedStream(
-            answer, encodings, self._bounds, recorder,
+            answer,
+            encodings,
+            self._bounds,
+            recorder,
             is_events=is_events and answer.status_code < 400,
-        )  # fmt: skip
+        )
         return httpx2.Response(
             answer.status_code, headers=decoded, stream=stream, extensions=answer.extensions
         )

@@ -265,9 +265,7 @@ def _sent(folder: ServedFolder, run: str, state: RunState, request: int, reply: 
     try:
         if request:
             call = call_of_step(folder.history, run, state, request)
-            found["request"] = {
-                "path": call.path, "headers": dict(call.headers), "body": call.body
-            }  # fmt: skip
+            found["request"] = {"path": call.path, "headers": dict(call.headers), "body": call.body}
         if reply:
             raw, lacks = raw_reply(call_of_step(folder.history, run, state, reply))
             found["reply"] = {"raw": raw, "missing": lacks}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,11 +29,13 @@ from studio.core.experiments.results.cells import CellKey
 from studio.core.export.write import write_atomically
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
-from studio.core.runs.codec import JournalError, decode_event
+from studio.core.runs.codec import JournalError
+from studio.core.runs.exchange import read_journal
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
+from studio.core.wire.wire_call import WireCall
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.improve_dialog import ImproveDialog
 from studio.ui.experiments.rows_dialog import InventedRowsDialog
@@ -221,14 +222,13 @@ class ExperimentsCoordinator(QObject):
             self._run.refuse(self.tr("The run of this cell was not kept."))
             return
         try:
-            events = [decode_event(json.loads(line)) for line in journal.decode().split("\n")]
+            calls: dict[int, WireCall] = {}
+            events = list(read_journal(journal.decode("utf-8", "surrogatepass"), calls))
             first = events[0]
             if not isinstance(first, Started):
                 raise JournalError("a journal begins with Started")
             if self._store.summary(first.setup.run) is None:
-                writer = self._store.journal(first.setup.run)
-                for event in events:
-                    writer.write(event)
+                self._store.add(events, first.setup.run, calls)
                 self.run_kept.emit()
         except (JournalError, StoreError, ValueError) as error:
             self._run.refuse(str(error))

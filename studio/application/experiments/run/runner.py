@@ -40,6 +40,7 @@ from studio.core.experiments.results.cells import (
 )
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.values import ExperimentRow
+from studio.core.runs.exchange import without_replies
 from studio.core.text.values import Json
 
 STOP_SECONDS = 5.0
@@ -274,7 +275,7 @@ class ExperimentRunner:
         is_good = outcome.state is CellState.DONE and outcome.passed is True
         if is_good and (keep == "failed" or self.plan.cells > _ALL_JOURNALS):
             return None
-        return asked.journal
+        return without_replies(asked.journal) if is_good else asked.journal
 
     def _read(self, name: str) -> str:
         try:

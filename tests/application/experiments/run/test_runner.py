@@ -11,7 +11,8 @@ from studio.application.experiments.report import report_of
 from studio.application.experiments.run.runner import ExperimentRunner
 from studio.core.experiments.results.cells import CellKey, CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.runs.codec import decode_event
+from studio.core.runs.exchange import read_journal
+from studio.core.wire.wire_call import WireCall
 from tests.application.experiments.conftest import EXPERIMENT, Bench, answering
 from tests.support.chat_server import Exchange, failure, streamed
 from tests.support.patience import until
@@ -37,9 +38,20 @@ async def test_a_kept_cell_is_a_run(bench: Bench, ledger: ExperimentLedger) -> N
     result, _ = await bench.run(ledger)
     journal = ledger.journal(result, CellKey(1, 2, 1))
     assert journal is not None
-    events = [decode_event(json.loads(line)) for line in journal.decode().split("\n")]
+    calls: dict[int, WireCall] = {}
+    events = list(read_journal(journal.decode(), calls))
     assert type(events[0]).__name__ == "Started"
     assert "Rome" in journal.decode()
+    # Raw replies are kept of cells that failed only.
+    (call,) = calls.values()
+    sent = {request.data.decode() for request in bench.server.requests}
+    assert (call.body in sent, call.model, call.raw, call.has_answer) == (True, "", "", False)
+    failed = ledger.journal(result, CellKey(1, 3, 1))
+    assert failed is not None
+    calls.clear()
+    list(read_journal(failed.decode(), calls))
+    (call,) = calls.values()
+    assert call.raw.startswith("data: ")
 
 
 async def test_equal_requests_are_not_sent_again(bench: Bench, ledger: ExperimentLedger) -> None:
