@@ -67,12 +67,12 @@ def _detail(preview: Preview, share: float | None) -> list[str]:
         lines = [_tr("Estimated from the length: {why}").format(why=why)]
     lines.append(_tr("Messages: {sum:,}").format(sum=sum(tokens.messages)))
     if tokens.frame:
-        lines.append(_tr("Around them: {frame:,}").format(frame=tokens.frame))
+        lines.append(_tr("Message framing: {frame:,}").format(frame=tokens.frame))
     if tokens.tools:
         lines.append(_tr("Tools: ≈{tools:,}").format(tools=tokens.tools))
     largest = sorted(tokens.by_input.items(), key=lambda item: -item[1])[:_MOST_INPUTS]
     if named := [f"{name} {figure:,}" for name, figure in largest if figure]:
-        lines.append(_tr("Of them the inputs: {names}").format(names=", ".join(named)))
+        lines.append(_tr("Of these, inputs: {names}").format(names=", ".join(named)))
     if tokens.is_exact and tokens.doubts:
         lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
     if share is not None and target.context_window:

@@ -175,7 +175,7 @@ class ToolsCoordinator(QObject):
         menu = QMenu(self._window.widget)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if held.is_trusted:
-            act = menu.addAction(self.tr("Take back the trust in {folder}"))
+            act = menu.addAction(self.tr("Stop trusting {folder}"))
             act.triggered.connect(lambda: self._forget(folder))
         else:
             act = menu.addAction(self.tr("Trust {folder}…"))

@@ -174,7 +174,7 @@ class FrontMatterDialog(QDialog):
             row.addWidget(name)
         row.addStretch(1)
         if group.removes:
-            words = self.tr("Take {name} out").format(name=group.renames or group.title)
+            words = self.tr("Remove {name}").format(name=group.renames or group.title)
             gone = icon_button("x", words)
             gone.setAutoRaise(True)
             gone.clicked.connect(partial(self._remove, group))

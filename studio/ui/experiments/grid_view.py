@@ -264,8 +264,8 @@ class NotRunPage(QWidget):
         self.file_button.setVisible(plan is None)
         if plan is None:
             self.empty.say(
-                self.tr("This cannot be run yet"),
-                self.tr("Fix the problem above in the file; it is read again when you save it."),
+                self.tr("This experiment cannot run"),
+                self.tr("The problem is named above. Fix it in the file, and save the file."),
             )
             return
         self.run_button.setIcon(icon("play", "on_accent"))

@@ -57,7 +57,7 @@ class FolderSection(QWidget):
             lambda: new(self.folder, is_folder=True),
         )  # fmt: skip
         self.leave = self._add(
-            row, "x", self.tr("Take this folder out of the pane"),
+            row, "x", self.tr("Remove this folder from Files"),
             lambda: self.request_leave.emit(self.folder),
         )  # fmt: skip
         box = QVBoxLayout(self)

@@ -291,7 +291,7 @@ class FilesTree(QTreeView):
         add_actions(menu, self.window(), _OF_FILES)
         if self.is_one_of_many:
             leave = partial(self.request_leave.emit, root)
-            words = self.tr("Take {name} out of the pane").format(name=root.name)
+            words = self.tr("Remove {name} from Files").format(name=root.name)
             add_own(menu, words, leave, drawing="x")
         return menu
 

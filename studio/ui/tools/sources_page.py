@@ -134,7 +134,7 @@ class SourcesPage(FollowsTheme, QWidget):
                     folder=folder
                 )
             )
-        self.trust_button.setText(self.tr("Trust no more") if trusted else self.tr("Trust…"))
+        self.trust_button.setText(self.tr("Stop trusting") if trusted else self.tr("Trust…"))
         self.trust_button.setEnabled(folder is not None)
         self.approval.setEnabled(folder is not None)
         self.approval.setCurrentIndex(max(0, self.approval.findData(approval)))

@@ -56,7 +56,7 @@ def test_the_embedded_models_own_count_takes_the_estimates_place() -> None:
     assert (target.model_id, target.context_window, target.is_embedded) == ("", 2048, True)
     preview = build_preview(PreviewJob(DOC, {"city": "Rome"}, target=target))
     assert "once the embedded model runs" in meter(preview).detail
-    assert "Of them the inputs: city" in meter(preview).detail
+    assert "Of these, inputs: city" in meter(preview).detail
     counted = with_tokens(preview, ConversationTokens((7,), 5, 0, {"city": 3}, "own", True))
     assert meter(counted).text == "12 tokens"
     assert [card.tokens for card in counted.cards] == [7]

@@ -90,7 +90,7 @@ def test_a_tool_comes_and_goes_with_one_undo_each(
     assert "tools:\n  - name: files\n    kind: mcp\n    serverName: files\n" in added
     qtbot.waitUntil(lambda: ("tools", 0, "serverName") in form._fields)
     (out,) = (
-        each for each in form.findChildren(QToolButton) if each.toolTip() == "Take Tool files out"
+        each for each in form.findChildren(QToolButton) if each.toolTip() == "Remove Tool files"
     )
     QTest.mouseClick(out, Qt.MouseButton.LeftButton)
     assert page.editor.text() == PROMPT

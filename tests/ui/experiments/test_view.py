@@ -128,7 +128,7 @@ def test_before_its_first_run_the_tab_says_what_a_run_asks_and_offers_it(
     page = view.not_run
     qtbot.waitUntil(page.file_button.isVisible, timeout=patience.MS)
     assert view.pages.currentWidget() is page
-    assert page.empty.title == "This cannot be run yet"
+    assert page.empty.title == "This experiment cannot run"
     assert not page.run_button.isVisible()
     qtbot.mouseClick(page.file_button, Qt.MouseButton.LeftButton)
     editing = workbench.window.tabs.current

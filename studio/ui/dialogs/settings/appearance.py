@@ -79,7 +79,7 @@ class AppearancePage(SettingsPage):
         self.language.setCurrentIndex(max(0, self.language.findData(value.language)))
         self.language.activated.connect(lambda: self._set(language=self.language.currentData()))
         self.add(
-            self.tr("Language"), self.tr("Holds from the next start of the studio."), self.language
+            self.tr("Language"), self.tr("Takes effect after a restart."), self.language
         )
         self.interface_font = _families(value.interface_font, fixed=False)
         self.interface_font.activated.connect(
@@ -91,10 +91,10 @@ class AppearancePage(SettingsPage):
             lambda size: self._set(interface_font_size=float(size))
         )
         self.add(self.tr("Size of the interface's text"), "", self.interface_size)
-        self.less_motion = QCheckBox(self.tr("Nothing moves that need not"))
+        self.less_motion = QCheckBox(self.tr("Turn off animations"))
         self.less_motion.setChecked(value.reduce_motion)
         self.less_motion.toggled.connect(lambda on: self._set(reduce_motion=on))
-        self.add(self.tr("Less motion"), "", self.less_motion)
+        self.add(self.tr("Motion"), "", self.less_motion)
         self.notify = QCheckBox(self.tr("Notify the desktop when an experiment has ended"))
         self.notify.setChecked(value.notify_ended)
         self.notify.toggled.connect(lambda on: self._set(notify_ended=on))
@@ -171,7 +171,7 @@ def _families(chosen: str, *, fixed: bool) -> ComboBox:
     """A choice of the families that there are, the bundled one first."""
     combo = ComboBox()
     combo.setMaxVisibleItems(16)
-    combo.addItem(QCoreApplication.translate("Settings", "As it comes"), "")
+    combo.addItem(QCoreApplication.translate("Settings", "Default"), "")
     for family in QFontDatabase.families():
         if QFontDatabase.isPrivateFamily(family) or not QFontDatabase.isSmoothlyScalable(family):
             continue

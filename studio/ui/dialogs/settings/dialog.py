@@ -38,7 +38,7 @@ class TrustList(QWidget):
         self._store = store
         self.list = QListWidget()
         self.list.setAccessibleName(self.tr("Trusted folders"))
-        self.forget = QPushButton(self.tr("Trust no more"))
+        self.forget = QPushButton(self.tr("Stop trusting"))
         self.forget.setAutoDefault(False)
         self.forget.clicked.connect(self._forget)
         row = QHBoxLayout()
