@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QToolBar, QWidget
 from studio.ui.window import layout_steps as steps
 from studio.ui.window.docked_panes import DockedPanes
 from studio.ui.window.layout import RUN, PanePlace, WindowLayout
-from studio.ui.window.pane_sizes import BOTTOM_HEIGHT, PaneSizes, inputs_height
+from studio.ui.window.pane_sizes import PaneSizes, inputs_height
 
 _VERSION = 1
 _COLUMN_KEY, _RUN_KEY = "width/writing", "width/running"
@@ -234,7 +234,7 @@ class Docks(QObject):
         had_center = before.shows_center
         self._apply(after)
         if not after.is_alone:
-            self._give_widths(before, after)
+            self._give_sizes(before, after)
             if after.is_narrow and after.shows_center and not had_center:
                 self._center().setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -268,6 +268,9 @@ class Docks(QObject):
         left = self._docked(before, PanePlace.LEFT)
         column = self._docked(before, PanePlace.COLUMN)
         run = self._docked(before, PanePlace.RUN)
+        bottom = self._docked(before, PanePlace.BOTTOM)
+        if bottom and not after.shown_in(PanePlace.BOTTOM):
+            self._sizes = replace(self._sizes, bottom=bottom.height())
         if left and not before.has_run and left.width() > left.minimumSizeHint().width():
             self._sizes = replace(self._sizes, side=left.width())
         if column and after.has_run and not before.has_run:
@@ -280,8 +283,8 @@ class Docks(QObject):
             self._sizes = replace(self._sizes, run=run.width())
             self._store.setValue(_RUN_KEY, run.width())
 
-    def _give_widths(self, before: WindowLayout, after: WindowLayout) -> None:
-        """Give what came the width that it has of the user, from the editor."""
+    def _give_sizes(self, before: WindowLayout, after: WindowLayout) -> None:
+        """Give what came the size that it has of the user, from the editor."""
         has_changed = before.shown_in(PanePlace.LEFT) != after.shown_in(PanePlace.LEFT)
         has_column_come = before.is_narrow or not before.shown_in(PanePlace.COLUMN)
         if after.is_narrow:
@@ -299,6 +302,8 @@ class Docks(QObject):
             column = self._first(before, PanePlace.COLUMN)
             held = column if column in after.shown and not before.is_narrow else ""
             self._give_side(after, held, self._panes[held].width() if held else 0)
+        if not before.shown_in(PanePlace.BOTTOM) and (bottom := self._first(after, PanePlace.BOTTOM)):
+            self._panes.give_height(bottom, self._sizes.bottom)
         if after.is_column_in_place or before.is_prompt != after.is_prompt:
             self._share.start()
 
@@ -347,8 +352,6 @@ class Docks(QObject):
         self._give_side(first)
         if "preview" in self._panes:
             self._give_column(first)
-        if "problems" in self._panes:
-            self._panes.give_height("problems", BOTTOM_HEIGHT)
 
     # -- inside ---------------------------------------------------------------------------------
 

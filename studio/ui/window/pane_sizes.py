@@ -23,12 +23,14 @@ _MOST_INPUTS = 0.28
 
 @dataclass(frozen=True, slots=True)
 class PaneSizes:
-    """The widths that the user gave, in pixels."""
+    """The sizes that the user gave, in pixels; widths, but for the panel below the editor."""
 
     side: int = SIDE_WIDTH
     """Of the side bar while writing; a pane that needs more takes it."""
     column: int | None = None
     """Of the right column while writing; none: the usual one."""
+    bottom: int = BOTTOM_HEIGHT
+    """Height of the panel below the editor."""
     run: int | None = None
     """Of a run beside the editor alone; none: the usual one."""
 

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from studio.ui.app.main_window import MainWindow
 from studio.ui.base.services import Services
 from studio.ui.window.docks import Docks
+from studio.ui.window.pane_sizes import BOTTOM_HEIGHT
 
 NAMES = (
     "files", "outline", "tools", "history", "inputs", "preview", "run", "problems", "search",
@@ -40,6 +41,18 @@ def shown(docks: Docks) -> str:
 def toggled(docks: Docks, name: str) -> None:
     """What the menu of the panes does."""
     docks[name].toggleViewAction().trigger()
+
+
+def test_the_panel_below_has_room_when_it_first_comes_and_the_users_height_after_that(
+    window: MainWindow,
+) -> None:
+    docks = window.docks
+    docks.show("problems")
+    assert docks["problems"].height() == BOTTOM_HEIGHT
+    docks.give_height("problems", 300)
+    docks.toggle_bottom()
+    docks.toggle_bottom()
+    assert docks["problems"].height() == 300
 
 
 def test_a_walk_through_the_layouts(window: MainWindow) -> None:
