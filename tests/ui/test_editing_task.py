@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
+    QLineEdit,
     QMenu,
     QPushButton,
     QWidget,
@@ -163,6 +164,29 @@ def test_save_as_by_keyboard(
     assert saved.read_text(encoding="utf-8") == PROMPT
     assert page.controller.path == saved
     assert page.crumbs.labels[0] == "other name.prompty"
+
+
+def test_a_new_prompt_is_saved_under_its_name_beside_the_open_file(
+    window: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
+    offered: list[str] = []
+
+    def look(dialog: QFileDialog) -> None:
+        offered.append(dialog.findChildren(QLineEdit)[0].text())
+        dialog.reject()
+
+    window.tabs.open(path)
+    assert window.tabs.files.folder() == str(path.parent)
+    page = window.tabs.new("---\nname: Support triage (v2)\n---\nuser:\nHi\n")
+    qtbot.waitUntil(lambda: page.document is not None)
+    with answering(QFileDialog, look):
+        window.tabs.save()
+    page = window.tabs.new("---\nname: A\n---\nuser:\nHi\n", "imported.prompty")
+    qtbot.waitUntil(lambda: page.document is not None)
+    with answering(QFileDialog, look):
+        window.tabs.save()
+    assert offered == ["support-triage-v2.prompty", "imported.prompty"]
 
 
 def test_recovered_text_after_a_kill(

@@ -120,7 +120,7 @@ class FileCommands(QObject):
             self.add_folder(folder)
 
     def _asked_folder(self, title: str) -> Path | None:
-        start = self._window.services.settings.value.workspace or str(Path.home())
+        start = self._window.tabs.files.folder()
         name = QFileDialog.getExistingDirectory(self._window.widget, title, start)
         return Path(name) if name else None
 
@@ -244,7 +244,7 @@ class ExchangeCommands(QObject):
         """Ask for a file of another format, and show what it would become."""
         from studio.ui.dialogs.import_prompt import ask_file
 
-        path = ask_file(self._window.widget)
+        path = ask_file(self._window.widget, self._window.tabs.files.folder())
         if path is not None:
             self.import_path(path)
 

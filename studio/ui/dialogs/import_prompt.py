@@ -33,15 +33,15 @@ from studio.viewmodels.app.notifications import Notification, Notifications
 _SHOWN = 200_000
 
 
-def ask_file(parent: QWidget) -> Path | None:
-    """Ask which file to import."""
+def ask_file(parent: QWidget, folder: str) -> Path | None:
+    """Ask which file to import, beginning in a folder."""
     pattern = " ".join(f"*{suffix}" for suffix in all_suffixes())
     known = QCoreApplication.translate("Import", "Prompts of other formats ({pattern})")
     every = QCoreApplication.translate("Import", "All files (*)")
     name, _ = QFileDialog.getOpenFileName(
         parent,
         QCoreApplication.translate("Import", "Import"),
-        "",
+        folder,
         f"{known.format(pattern=pattern)};;{every}",
     )
     return Path(name) if name else None

@@ -103,9 +103,8 @@ class SetsButton(QToolButton):
                                if is_there else self.tr("Save"))  # fmt: skip
 
     def _ask_file(self) -> None:
-        dialog = QFileDialog(
-            self, self.tr("Load values"), "", QCoreApplication.translate("SetsButton", _FILTER)
-        )
+        words = QCoreApplication.translate("SetsButton", _FILTER)
+        dialog = QFileDialog(self, self.tr("Load values"), self._library.folder, words)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self._load)

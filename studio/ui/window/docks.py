@@ -268,9 +268,9 @@ class Docks(QObject):
         left = self._docked(before, PanePlace.LEFT)
         column = self._docked(before, PanePlace.COLUMN)
         run = self._docked(before, PanePlace.RUN)
-        bottom = self._docked(before, PanePlace.BOTTOM)
-        if bottom and not after.shown_in(PanePlace.BOTTOM):
-            self._sizes = replace(self._sizes, bottom=bottom.height())
+        below = self._docked(before, PanePlace.BOTTOM)
+        if below and not after.shown_in(PanePlace.BOTTOM):
+            self._sizes = replace(self._sizes, bottom=below.height())
         if left and not before.has_run and left.width() > left.minimumSizeHint().width():
             self._sizes = replace(self._sizes, side=left.width())
         if column and after.has_run and not before.has_run:
@@ -302,7 +302,8 @@ class Docks(QObject):
             column = self._first(before, PanePlace.COLUMN)
             held = column if column in after.shown and not before.is_narrow else ""
             self._give_side(after, held, self._panes[held].width() if held else 0)
-        if not before.shown_in(PanePlace.BOTTOM) and (bottom := self._first(after, PanePlace.BOTTOM)):
+        bottom = self._first(after, PanePlace.BOTTOM)
+        if bottom and not before.shown_in(PanePlace.BOTTOM):
             self._panes.give_height(bottom, self._sizes.bottom)
         if after.is_column_in_place or before.is_prompt != after.is_prompt:
             self._share.start()

@@ -23,6 +23,9 @@ from studio.viewmodels.app.notifications import Notification, NotificationAction
 from studio.viewmodels.document.reading import FIRST_WAIT_MS, DocumentReading
 from studio.viewmodels.document.swap import SwapFolder, make_swap
 
+UNTITLED = "Untitled-"
+"""Beginning of the title of a document that has no name and no file."""
+
 _SWAP_MS = 600  # typed text is on disk within a second
 _WATCH_MS = 150  # editors write in steps; look once they are done
 

@@ -94,6 +94,11 @@ class InputLibrary(QObject):
         """The name of the file with the sets."""
         return sets_path(self._prompt).name if self._prompt is not None else ""
 
+    @property
+    def folder(self) -> str:
+        """The folder of the prompt; empty if it has none."""
+        return str(self._prompt.parent) if self._prompt is not None else ""
+
     # -- the open prompt ------------------------------------------------------------------------
 
     def set_document(self, document: PromptDocument | None) -> None:

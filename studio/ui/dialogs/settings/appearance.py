@@ -78,9 +78,7 @@ class AppearancePage(SettingsPage):
             self.language.addItem(name, code)
         self.language.setCurrentIndex(max(0, self.language.findData(value.language)))
         self.language.activated.connect(lambda: self._set(language=self.language.currentData()))
-        self.add(
-            self.tr("Language"), self.tr("Takes effect after a restart."), self.language
-        )
+        self.add(self.tr("Language"), self.tr("Takes effect after a restart."), self.language)
         self.interface_font = _families(value.interface_font, fixed=False)
         self.interface_font.activated.connect(
             lambda: self._set(interface_font=self.interface_font.currentData() or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from enum import Enum, auto
 from pathlib import Path
@@ -11,6 +12,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
+from studio.viewmodels.document.controller import UNTITLED
 
 if TYPE_CHECKING:
     from studio.ui.editor.page.page import EditorPage
@@ -53,7 +55,7 @@ class PageFiles(QObject):
 
     def ask_open(self) -> list[Path]:
         """Files to open; none where the user thinks better of it."""
-        return _ask_open(self._tabs, self._folder())
+        return _ask_open(self._tabs, self.folder())
 
     def save(self, page: EditorPage) -> bool:
         """Save a page, asking for a name where it has none."""
@@ -61,7 +63,7 @@ class PageFiles(QObject):
 
     def save_as(self, page: EditorPage) -> bool:
         """Save a page under another name."""
-        start = page.controller.path or Path(self._folder()) / page.controller.title
+        start = page.controller.path or Path(self.folder()) / _first_name(page)
         path = _ask_save(self._tabs, start)
         if path is None or not page.save(path):
             return False
@@ -105,7 +107,8 @@ class PageFiles(QObject):
                 return False
         return True
 
-    def _folder(self) -> str:
+    def folder(self) -> str:
+        """Return where a dialog for files begins: beside the open file, else in the open folder."""
         page = self._sides.current
         if page is not None and page.controller.path is not None:
             return str(page.controller.path.parent)
@@ -132,6 +135,14 @@ def _ask_open(parent: QWidget, folder: str) -> list[Path]:
         ),
     )
     return [Path(name) for name in names]
+
+
+def _first_name(page: EditorPage) -> str:
+    """Return the name that a new text is offered to be saved under: after its `name:`."""
+    document, title = page.document, page.controller.title
+    name = document.data.get("name") if document is not None else None
+    words = re.findall(r"\w+", name.lower()) if isinstance(name, str) else []
+    return f"{'-'.join(words)[:80]}.prompty" if words and title.startswith(UNTITLED) else title
 
 
 def _ask_save(parent: QWidget, start: Path) -> Path | None:

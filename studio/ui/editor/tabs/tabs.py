@@ -16,6 +16,7 @@ from studio.application.document.files import FileError
 from studio.core.experiments.file.names import is_experiment
 from studio.ui.editor.page.page import EditorPage
 from studio.ui.editor.tabs.sides import EditorSides
+from studio.viewmodels.document.controller import UNTITLED
 
 if TYPE_CHECKING:
     from studio.core.prompty.document import PromptDocument
@@ -111,7 +112,7 @@ class EditorTabs(QStackedWidget):
         """A document without a file."""
         self._untitled += 1
         page = self._page()
-        page.begin(text, title or f"Untitled-{self._untitled}.prompty")
+        page.begin(text, title or f"{UNTITLED}{self._untitled}.prompty")
         return self._show(page)
 
     def open(self, path: Path) -> EditorPage | None:
