@@ -200,7 +200,7 @@ class Studio(QObject):
         self._loaded.emit()
 
     def _make_workbench(self) -> None:
-        from studio.ui.app.lifecycle import Lifecycle, UpdateNotice
+        from studio.ui.app.lifecycle import Lifecycle
         from studio.ui.app.workbench import Workbench
 
         if self.window.isVisible():
@@ -214,13 +214,6 @@ class Studio(QObject):
                 restore=self._restores,
                 is_first=self._is_first,
                 hide=self.workbench.connections.secrets.mask,
-            )
-            UpdateNotice(
-                self.workbench.background,
-                self._services.settings,
-                self._services.messages,
-                self._services.paths.data / "asked-for-update",
-                self.lifecycle,
             )
             self.window.request_closing.connect(self.lifecycle.keep_session)
             self.window.closing.connect(self.lifecycle.rest)

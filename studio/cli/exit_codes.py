@@ -33,7 +33,6 @@ COMMANDS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "lsp": ("language server for editors", "lsp:add_lsp"),
         "mcp": ("server for coding agents (MCP)", "mcp:add_mcp"),
         "completion": ("completion at Tab for bash, zsh and fish", "completion:add_completion"),
-        "update": ("say whether there is a newer version", "update:add_update"),
         "plugins": ("list the installed plug-ins and their errors", "main:add_plugins"),
     }
 )

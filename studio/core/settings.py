@@ -70,9 +70,6 @@ class Settings:
     tour_seen: bool = False
     """Whether the tour was taken or turned down, so that it is not offered again."""
 
-    update_notice: bool = False
-    """Whether the user's package source is asked once a week for a newer version."""
-
     history_keep: int = 0
     """How many of the newest runs are kept; 0 for all."""
 

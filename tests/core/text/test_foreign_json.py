@@ -33,7 +33,6 @@ READS_ITS_OWN = {
     "core/models/embedded/client.py": "the embedded server",
     "core/models/embedded/policy.py": "numbers of at most 16 digits",
     "core/models/embedded/server.py": "its own child",
-    "core/models/new_version.py": "what pip notes beside the installed studio",
     "core/prompty/body/rendered_yaml.py": "scalars of at most 18 digits",
     "core/prompty/templates/jinja/conditions.py": "what it wrote",
     "core/tools/arguments.py": "what it wrote",

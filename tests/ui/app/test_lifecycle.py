@@ -10,7 +10,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,21 +21,16 @@ from pytestqt.qtbot import QtBot
 
 from studio.app import PrimaryInstance
 from studio.core.log import LOG_NAME
-from studio.core.models.new_version import find_new_version
 from studio.core.paths import user_paths
 from studio.core.resource_files import resource
 from studio.core.session import OpenFile, Session, load_session, save_session
-from studio.ui.app.lifecycle import Lifecycle, UpdateNotice
+from studio.ui.app.lifecycle import Lifecycle
 from studio.ui.app.main_window import MainWindow
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import Services, build_services
 from studio.ui.dialogs.crash import CrashDialog
-from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.instance import MARK, InstanceServer, hand_over, socket_name
-from studio.viewmodels.app.notifications import Notification, Notifications
-from studio.viewmodels.app.settings import SettingsStore
 from tests.support import patience
-from tests.support.index_server import PackageIndex, package_index
 
 SECRET = "sk-abcdefghijklmnopqrstuvwxyz0123"
 
@@ -429,40 +423,3 @@ def test_safe_mode_says_so_and_keeps_nothing(
     for name in ("session.json", "window.ini"):
         assert not (user_home / "data" / name).exists()
     assert not list((user_home / "data").glob("*trust*"))
-
-
-@pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[PackageIndex]:
-    with package_index() as served:
-        monkeypatch.setenv("PIP_INDEX_URL", served.address)
-        served.files = {"prompt-studio": {"prompt_studio-99.0-py3-none-any.whl": b""}}
-        yield served
-
-
-@pytest.fixture
-def background() -> Iterator[Background]:
-    made = Background()
-    yield made
-    made.stop()
-
-
-def test_nobody_is_asked_before_it_is_switched_on(
-    index: PackageIndex, background: Background, tmp_path: Path, qtbot: QtBot
-) -> None:
-    messages = Notifications()
-    told: list[Notification] = []
-    messages.noticed.connect(told.append)
-    store = SettingsStore(tmp_path / "settings.toml", messages)
-    mark = tmp_path / "data" / "mark"
-    find = partial(find_new_version, "0.1.0", installed_from="")
-    UpdateNotice(background, store, messages, mark, messages, find=find)
-    assert not mark.exists()
-    store.set(replace(store.value, update_notice=True))
-    qtbot.waitUntil(lambda: bool(told))
-    assert told[0].what == f"Prompt Studio 99.0 can be had from {index.address}."
-    assert [path for path, _ in index.asked] == ["/simple/prompt-studio/"]
-
-    again = UpdateNotice(background, store, messages, mark, messages, find=find)
-    assert not again._is_due()
-    os.utime(mark, (0, 0))
-    assert again._is_due()

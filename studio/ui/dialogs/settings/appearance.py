@@ -152,14 +152,6 @@ class EditorSettingsPage(SettingsPage):
             self.tr("Otherwise quitting asks once what becomes of them."),
             self.hot_exit,
         )
-        self.updates = QCheckBox(self.tr("Ask once a week whether there is a newer version"))
-        self.updates.setChecked(value.update_notice)
-        self.updates.toggled.connect(lambda on: self._set(update_notice=on))
-        self.add(
-            self.tr("Updates"),
-            self.tr("Asks the package source that this studio came from; installs nothing."),
-            self.updates,
-        )
 
     def _set(self, **changes: object) -> None:
         self._store.set(replace(self._store.value, **changes))  # type: ignore[arg-type]
