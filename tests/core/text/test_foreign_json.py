@@ -28,7 +28,6 @@ READS_ITS_OWN = {
     "core/experiments/results/batch_store.py": "replies that it has read with bounds before",
     "core/experiments/results/kept_texts.py": "what it wrote",
     "core/experiments/results/ledger.py": "what it wrote",
-    "core/models/capabilities.py": "a resource",
     "core/models/embedded/child.py": "settings from the studio",
     "core/models/embedded/client.py": "the embedded server",
     "core/models/embedded/policy.py": "numbers of at most 16 digits",
