@@ -221,4 +221,3 @@ def _state(page: EditorPage) -> OpenFile:
         page.editor.textCursor().position(),
         page.editor.verticalScrollBar().value(),
     )
-
