@@ -6,7 +6,6 @@ McNemar (1947), exact form; Holm (1979); Connor (1987), rows of a paired compari
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from math import comb, exp, lgamma, log, sqrt
 
@@ -78,24 +77,6 @@ def rows_needed(difference: float, flips: float) -> int:
     share = max(flips, difference)
     root = _Z * sqrt(share) + _POWER * sqrt(max(0.0, share - difference * difference))
     return int(root**2 / difference**2) + 1
-
-
-def bootstrap(
-    differences: Sequence[float], *, draws: int = 2000, seed: int = 1
-) -> tuple[float, float]:
-    """The 95 % interval of the mean of paired differences, by drawing rows again.
-
-    Args:
-        differences: one a row.
-        draws: how often all are drawn.
-        seed: of the draws.
-    """
-    if not differences:
-        return 0.0, 0.0
-    chance = random.Random(seed)
-    count = len(differences)
-    means = sorted(sum(chance.choices(differences, k=count)) / count for _ in range(draws))
-    return means[int(0.025 * draws)], means[min(draws - 1, int(0.975 * draws))]
 
 
 def quantile(values: Sequence[float], share: float) -> float:

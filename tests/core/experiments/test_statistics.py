@@ -9,7 +9,6 @@ from math import comb
 import pytest
 
 from studio.core.experiments.statistics import (
-    bootstrap,
     holm,
     mcnemar,
     pass_at,
@@ -84,16 +83,6 @@ def test_rows_needed_have_the_power_that_they_promise() -> None:
         lost = sum(0.125 <= each < 0.2 for each in draws)
         seen += mcnemar(lost, won) < 0.05
     assert 0.72 < seen / 300 < 0.87
-
-
-def test_the_bootstrap_holds_the_mean_and_is_repeatable() -> None:
-    changes = [0.0] * 80 + [1.0] * 15 + [-1.0] * 5
-    low, high = bootstrap(changes)
-    assert low < 0.1 < high
-    # The normal interval of the mean is 0.1 ± 1.96 × 0.4359 / 10.
-    assert (low, high) == pytest.approx((0.0146, 0.1854), abs=0.03)
-    assert bootstrap(changes) == (low, high)
-    assert bootstrap([]) == (0.0, 0.0)
 
 
 def test_quantiles_lie_between_two_values() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from studio.core.experiments.results.cells import RowTotal
-from studio.core.experiments.statistics import bootstrap, holm, mcnemar, rows_needed, wilson
+from studio.core.experiments.statistics import holm, mcnemar, rows_needed, wilson
 from studio.core.experiments.values import PassRule
 
 
@@ -19,9 +19,6 @@ class RowVerdict:
 
     passed: bool
     """Whether it passes by the rule of the experiment."""
-
-    score: float
-    """Mean of its repeats."""
 
     is_flaky: bool
     """Whether some repeats pass and others do not."""
@@ -57,9 +54,6 @@ class PairedComparison:
 
     corrected: float
     """The same by Holm, where several variants are compared with one baseline."""
-
-    score_change: tuple[float, float, float]
-    """Mean of the score's change with its 95 % interval (paired bootstrap)."""
 
     enough_for: int
     """Rows that 5 points would need at this much change."""
@@ -111,9 +105,7 @@ def row_verdicts(
             continue
         key = keys[total.row]
         passed = row_passes(total, rule, thresholds.get(total.row))
-        made.setdefault(total.variant, {})[key] = RowVerdict(
-            key, passed, total.score, total.is_flaky
-        )
+        made.setdefault(total.variant, {})[key] = RowVerdict(key, passed, total.is_flaky)
     return made
 
 
@@ -124,9 +116,6 @@ def compare(
     both = [key for key in variant if key in baseline]
     won = tuple(key for key in both if variant[key].passed and not baseline[key].passed)
     lost = tuple(key for key in both if baseline[key].passed and not variant[key].passed)
-    changes = [variant[key].score - baseline[key].score for key in both]
-    mean = sum(changes) / len(changes) if changes else 0.0
-    low, high = bootstrap(changes, draws=1000 if len(changes) > 2000 else 2000)
     p_value = mcnemar(len(lost), len(won))
     flips = (len(won) + len(lost)) / len(both) if both else 0.0
     return PairedComparison(
@@ -139,7 +128,6 @@ def compare(
         missing=len(variant.keys() ^ baseline.keys()),
         p_value=p_value,
         corrected=p_value,
-        score_change=(mean, low, high),
         enough_for=rows_needed(0.05, flips),
     )
 

@@ -34,7 +34,7 @@ def test_repeats_make_a_row_pass_by_the_rule(
 
 def _verdicts(passed: str) -> dict[str, RowVerdict]:
     return {
-        str(at): RowVerdict(str(at), each == "+", float(each == "+"), is_flaky=each == "~")
+        str(at): RowVerdict(str(at), each == "+", is_flaky=each == "~")
         for at, each in enumerate(passed)
         if each != " "
     }
