@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from studio.application.connections.check import problems_of
-from studio.application.connections.listing import with_folder
+from studio.application.connections.listing import keyless_if_local, with_folder
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.terminal import printable, tell
 from studio.core.models.connection_file import Connections, read_connections, write_connections
@@ -184,6 +184,8 @@ def _add(options: argparse.Namespace) -> int:
         key=start.key if options.key is None else options.key,
         api=options.api or start.api,
     )
+    if options.key is None:
+        made = keyless_if_local(made)
     others = [each.name for each in connections.connections]
     wrong = problems_of(made, others)
     if wrong:

@@ -60,8 +60,8 @@ def test_add_list_test_and_remove(
     server: ChatServer, user_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.always(able)
-    made = ["connections", "add", "Here", "--url", server.url, "-m", "scripted-1", "--key", ""]
-    assert run_command([*made, "--default"]) == FINE
+    made = ["connections", "add", "Here", "--url", server.url, "-m", "scripted-1"]
+    assert run_command([*made, "--default"]) == FINE  # a server of this machine needs no key
     assert run_command(["connections", "list"]) == FINE
     assert f"* Here                 compatible  scripted-1  {server.url}" in capsys.readouterr().out
     assert run_command(["connections", "test", "Here"]) == FINE
@@ -75,6 +75,30 @@ def test_add_list_test_and_remove(
     }  # fmt: skip
     assert run_command(["connections", "remove", "Here"]) == FINE
     assert connections(user_home) == ["Embedded model"]
+
+
+def test_a_key_is_asked_of_the_key_store_only_for_servers_elsewhere(user_home: Path) -> None:
+    for name, url in (("here", "http://localhost:9/v1"), ("there", "http://10.0.0.7:9/v1")):
+        assert run_command(["connections", "add", name, "--url", url]) == FINE
+    asked = ["connections", "add", "locked", "--url", "http://[::1]:9/v1", "--key", "keyring"]
+    assert run_command(asked) == FINE
+    known = read_connections(user_home / "config" / "connections.toml")
+    keys = {each.name: each.key for each in known.connections if each.is_remote}
+    assert keys == {"here": "", "there": "keyring", "locked": "keyring"}
+
+
+def test_a_folder_has_a_connection_until_it_is_undone(
+    user_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command(["connections", "add", "lab", "--url", "http://localhost:9/v1"]) == FINE
+    use = ["connections", "use", "lab", "--in", str(tmp_path)]
+    assert run_command(use) == FINE
+    assert run_command(["connections", "list"]) == FINE
+    assert f"in {tmp_path}: lab" in capsys.readouterr().out
+    assert run_command(["connections", "use", "nowhere", "--in", str(tmp_path)]) == USAGE
+    assert run_command(["connections", "use", "lab", "--in", str(tmp_path / "gone")]) == USAGE
+    assert run_command(["connections", "use", "--in", str(tmp_path)]) == FINE
+    assert read_connections(user_home / "config" / "connections.toml").folders == {}
 
 
 @pytest.mark.parametrize(

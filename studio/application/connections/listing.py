@@ -8,6 +8,8 @@ from pathlib import Path
 
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
+from studio.core.models.endpoint_trust import is_local
+from studio.core.models.secrets import KEYRING
 from studio.core.text.naming import free_name
 
 
@@ -56,6 +58,12 @@ def with_folder(connections: Connections, folder: Path, name: str) -> Connection
     key = str(folder.resolve())
     folders = {each: chosen for each, chosen in connections.folders.items() if each != key}
     return replace(connections, folders={**folders, key: name} if name else folders)
+
+
+def keyless_if_local(connection: Connection) -> Connection:
+    """Return the connection without a key of the key store where its server is on this machine."""
+    needs_none = connection.key == KEYRING and is_local(connection.base_url)
+    return replace(connection, key="") if needs_none else connection
 
 
 def stand_ins(connections: Connections) -> tuple[Connection, ...]:

@@ -57,6 +57,12 @@ def is_this_machine(host: str) -> bool:
         return host.rstrip(".") == "localhost"
 
 
+def is_local(address: str) -> bool:
+    """Return whether an address is on this machine (loopback)."""
+    parts = _split(address)
+    return parts is not None and is_this_machine(str(parts.hostname))
+
+
 def _split(address: str) -> SplitResult | None:
     if "\\" in address:
         return None  # browsers and libraries disagree on where its host ends

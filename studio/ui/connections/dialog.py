@@ -19,7 +19,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.connections.listing import is_last_embedded, with_added, without_trusted
+from studio.application.connections.listing import (
+    is_last_embedded,
+    keyless_if_local,
+    with_added,
+    without_trusted,
+)
 from studio.application.connections.model import choice_words
 from studio.core.models.connection_file import Connections
 from studio.core.models.connections import EMBEDDED, Connection
@@ -165,10 +170,15 @@ class ConnectionsDialog(QDialog):
 
     def _on_committed(self, changed: Connection) -> None:
         before = self.form.shown
+        if not before.base_url:  # its first address
+            changed = keyless_if_local(changed)
         if not self._try(lambda: self._controller.change(before.name, changed)):
             return
         self.banner.hide()
-        self.form.kept(changed)
+        if changed == self.form.candidate():
+            self.form.kept(changed)
+        else:
+            self._show_form(changed)
         connections, trials = self._controller.connections, self._controller.trials
         self.list.show_connections(connections, trials.of, changed.name)
         self._show_trial(changed, trials.of(changed))

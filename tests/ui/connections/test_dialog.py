@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from studio.core.models.connection_file import read_connections
 from studio.core.models.connections import PRESETS, Connection
+from studio.core.models.secrets import KEYRING
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.style.theme import DARK
 from studio.viewmodels.connections.controller import ConnectionsController
@@ -59,6 +60,22 @@ def test_every_preset_can_be_added(dialog: ConnectionsDialog, made, user_home: P
     assert "name" in shown
     assert ("base_url" in shown) == dialog.current.is_remote
     assert ("weights" in shown) == (dialog.current.kind == "embedded")
+
+
+def test_a_server_of_this_machine_needs_no_key(
+    qtbot: QtBot, dialog: ConnectionsDialog, server: ChatServer, user_home: Path
+) -> None:
+    add(dialog, "Any OpenAI-compatible server")
+    assert saved(user_home)["connection"][-1]["key"] == KEYRING
+    write(qtbot, dialog.form.remote.base_url, server.url)
+    assert "key" not in saved(user_home)["connection"][-1]
+    place = dialog.form.remote.key.place
+    place.setCurrentIndex(place.findData(KEYRING))  # the user's own word counts
+    place.activated.emit(place.currentIndex())
+    dialog.form.commit()
+    assert saved(user_home)["connection"][-1]["key"] == KEYRING
+    write(qtbot, dialog.form.remote.base_url, server.url.replace("127.0.0.1", "localhost"))
+    assert saved(user_home)["connection"][-1]["key"] == KEYRING
 
 
 def test_a_test_asks_for_each_ability_and_keeps_what_was_found(
