@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from studio.core.resource_files import resource
-from studio.ui.app.connection_coordinator import MANAGE
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
 from tests.support.chat_server import ChatServer, chat_server, chunk, events, silent, streamed
@@ -49,7 +48,7 @@ def write(qtbot: QtBot, field: QLineEdit, text: str) -> None:
 def set_up(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
     """Add the server, give it a key, try it, and choose one of its models."""
     server.models = [{"id": "small-1"}, {"id": "big-2"}]
-    pick(workbench.window.run_choices.connection, MANAGE)
+    workbench.window.run_choices.panel.manage.click()
     dialog = workbench.window.findChild(ConnectionsDialog)
     assert isinstance(dialog, ConnectionsDialog)
     entry = "Any OpenAI-compatible server"

@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
-from studio.application.connections.listing import stand_ins
+from studio.application.connections.listing import stand_ins, with_folder
 from studio.application.connections.model import RequestedModel, choice_words
 from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.manual import ManualQuestion
+from studio.core.prompty.loop_format import agent_settings
 from studio.core.wire.reply import Reply
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.kinds import ICONS, help_words
 from studio.ui.window.parts import WindowParts
-from studio.ui.window.toolbar import RunChoices
+from studio.ui.window.run_choices import RunChoices
 from studio.viewmodels.app.notifications import Notification, NotificationAction, Notifications
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.connections.trials import ConnectionTrial
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from studio.ui.connections.dialog import ConnectionsDialog
     from studio.ui.connections.manual_dialog import ManualDialog
     from studio.ui.connections.provider_dialog import ProviderDialog
-
-MANAGE = "\0manage"
-"""Stands among the connections of the toolbar for the dialog; no connection has such a name."""
 
 _TOY = QT_TRANSLATE_NOOP(
     "Desk",
@@ -57,9 +55,13 @@ class ConnectionCoordinator(QObject):
         self._speed: Speed | None = None
         self._questions: dict[ManualQuestion, ManualDialog] = {}
         choices = window.run_choices
-        choices.connection_chosen.connect(self._on_connection)
+        choices.connection_chosen.connect(controller.choose)
         choices.model_chosen.connect(self._on_model)
         choices.request_models.connect(controller.list_models)
+        choices.request_folder.connect(self._on_folder)
+        choices.request_connect.connect(window.actions["run.provider"].trigger)
+        choices.request_manage.connect(self.manage)
+        choices.opening.connect(lambda: self.show_choice(controller.choice))
         window.actions["run.connections"].triggered.connect(self.manage)
         window.actions["run.provider"].triggered.connect(self.connect_provider)
         controller.changed.connect(self.show_choice)
@@ -136,7 +138,7 @@ class ConnectionCoordinator(QObject):
             connect = NotificationAction(
                 self.tr("Connect a model…"), self._window.actions["run.provider"].trigger
             )
-            offers = (*self._stand_ins(asked.file, again), connect)
+            offers = (connect, *self._stand_ins(asked.file, again))
         self._messages.say(
             Notification("error", error.message, error.hint, offers=offers, key="run")
         )
@@ -168,7 +170,7 @@ class ConnectionCoordinator(QObject):
 
     def _use_in_folder(self, folder: Path, name: str) -> bool:
         try:
-            self._controller.use_in_folder(folder, name)
+            self._controller.save(with_folder(self._controller.connections, folder, name))
         except OSError as error:
             self._say_unsaved(error)
             return False
@@ -191,11 +193,28 @@ class ConnectionCoordinator(QObject):
         choices = self._window.run_choices
         offered = [("", self.tr("Connection of the file"))]
         offered += [(each.name, each.name) for each in self._controller.connections.connections]
-        offered += [(MANAGE, self.tr("Manage connections…"))]
         choices.set_connections(offered, self._controller.chosen)
-        choices.connection.insertSeparator(choices.connection.count() - 1)
-        self._show_models(choices, choice)
+        document = self._window.tabs.document
+        is_agent = document is not None and bool(document.tools or agent_settings(document))
+        choices.explain(choice_words(choice), self._folder_words(choice), is_agent=is_agent)
+        self._show_models(choices, choice, is_agent=is_agent)
         self._show_status(choice)
+
+    def _folder_words(self, choice: ModelChoice) -> str:
+        """Return what the button for the folder does; empty where there is nothing to keep."""
+        name = choice.connection.name
+        if choice.folder:
+            folder = Path(choice.folder).name
+            return self.tr("Stop using {name} in {folder}").format(name=name, folder=folder)
+        kept = self._folder_of(self._controller.file) if self._controller.chosen else None
+        words = self.tr("Use {name} in {folder}")
+        return words.format(name=name, folder=kept.name) if kept else ""
+
+    def _on_folder(self) -> None:
+        choice, chosen = self._controller.choice, self._controller.chosen
+        kept = Path(choice.folder) if choice.folder else self._folder_of(self._controller.file)
+        if kept is not None and self._use_in_folder(kept, chosen):
+            self._controller.choose("")  # the folder says it now
 
     def show_speed(self) -> None:
         """Show how fast the embedded model wrote, once it has."""
@@ -222,17 +241,19 @@ class ConnectionCoordinator(QObject):
             name, drawing = self.tr("{name} (not set up)").format(name=name), "triangle-alert"
         self._window.run_choices.name_choice(model or "", name, detail, drawing)
 
-    def _show_models(self, choices: RunChoices, choice: ModelChoice) -> None:
+    def _show_models(self, choices: RunChoices, choice: ModelChoice, *, is_agent: bool) -> None:
         connection = choice.connection
-        if connection.kind == "embedded":
+        if connection.kind == "embedded" and is_agent:
             now = self._controller.level
-            choices.set_models([(level, help_words(level)[0]) for level in LEVELS], now)
+            levels = [(level, help_words(level)[0]) for level in LEVELS]
+            choices.set_models(levels, now, name=self.tr("Help"))
             toy = QCoreApplication.translate("Desk", _TOY)
             choices.model.setToolTip(f"{': '.join(help_words(now))}\n{toy}")
         elif connection.is_remote:
             model = choice.declaration.id
             ids = dict.fromkeys((*((model,) if model else ()), *self._controller.models))
-            choices.set_models([(each, each) for each in ids], model, is_open=True)
+            offered = [(each, each) for each in ids]
+            choices.set_models(offered, model, name=self.tr("Model"), is_open=True)
             choices.model.setToolTip(
                 self.tr("Model of {name}: choose or type its id").format(name=connection.name)
             )
@@ -240,14 +261,6 @@ class ConnectionCoordinator(QObject):
             choices.set_models([])
 
     # -- slots ----------------------------------------------------------------------------------
-
-    def _on_connection(self, name: str) -> None:
-        if name == MANAGE:
-            self._window.run_choices.panel.hide()
-            self.show_choice(self._controller.choice)  # the box shows the connection again
-            self.manage()
-        else:
-            self._controller.choose(name)
 
     def _on_model(self, model: str) -> None:
         if self._controller.choice.connection.kind == "embedded":
@@ -260,7 +273,7 @@ class ConnectionCoordinator(QObject):
 
     def _on_trial(self, name: str, trial: ConnectionTrial) -> None:
         if trial.state != "running" and name == self._controller.choice.connection.name:
-            self._show_models(self._window.run_choices, self._controller.choice)
+            self.show_choice(self._controller.choice)
 
     def _on_allowed(self, origin: str, then: Callable[[], None], *, always: bool) -> None:
         self._controller.allow_once(origin)

@@ -34,8 +34,9 @@ from studio.ui.window.docks import Docks
 from studio.ui.window.notices import NoticeArea
 from studio.ui.window.panes import Panes
 from studio.ui.window.parts import WindowParts
+from studio.ui.window.run_choices import RunChoices
 from studio.ui.window.status import StatusBar
-from studio.ui.window.toolbar import RunChoices, SideStrip, build_toolbar, fill_menus, name_menus
+from studio.ui.window.toolbar import SideStrip, build_toolbar, fill_menus, name_menus
 from studio.ui.window.welcome import WelcomePage
 from studio.viewmodels.app.notifications import Notification
 

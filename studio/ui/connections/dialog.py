@@ -170,7 +170,7 @@ class ConnectionsDialog(QDialog):
 
     def _on_committed(self, changed: Connection) -> None:
         before = self.form.shown
-        if not before.base_url:  # its first address
+        if not before.base_url and not self.form.remote.key.is_picked:  # its first address
             changed = keyless_if_local(changed)
         if not self._try(lambda: self._controller.change(before.name, changed)):
             return

@@ -43,6 +43,8 @@ class KeyField(QWidget):
         super().__init__()
         self._has_key = False
         self._is_warning = False
+        self.is_picked = False
+        """Whether the user chose the place that is shown."""
         self.place = ComboBox()
         self.place.setAccessibleName(self.tr("Where the key is"))
         for value, name in _PLACES:
@@ -90,6 +92,7 @@ class KeyField(QWidget):
 
     def set_reference(self, reference: str) -> None:
         """Show where a key is; whether there is one comes by `set_state`."""
+        self.is_picked = False
         variable = environment_name(reference)
         place = "environment" if variable is not None else "keyring" if reference else "none"
         self.place.setCurrentIndex(self.place.findData(place))
@@ -117,6 +120,7 @@ class KeyField(QWidget):
         self._show()
 
     def _on_place(self) -> None:
+        self.is_picked = True
         self.key.clear()
         self._has_key = False
         self._say("")

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.ui.parts.drawing import Drawing
+from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.style.icons import icon
 
 if TYPE_CHECKING:
@@ -216,15 +217,15 @@ class _Card(QFrame):
 
     def _add_offers(self, box: QVBoxLayout) -> list[QPushButton]:
         buttons: list[QPushButton] = []
-        row = QHBoxLayout()
+        row, flow = QHBoxLayout(), FlowLayout()
         row.setContentsMargins(28, 4, 0, 0)
+        row.addLayout(flow, 1)
         for offer in self.notice.offers:
             button = QPushButton(offer.title)
             button.setProperty("primary", not buttons)
             button.clicked.connect(offer.act)
-            row.addWidget(button)
+            flow.addWidget(button)
             buttons.append(button)
-        row.addStretch(1)
         if buttons:
             box.addLayout(row)
         return buttons

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from studio.ui.files.pane import FilesPane
     from studio.ui.outline.pane import OutlinePane
     from studio.ui.window.docks import Docks
+    from studio.ui.window.run_choices import RunChoices
     from studio.ui.window.status import StatusBar
-    from studio.ui.window.toolbar import RunChoices
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,12 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from studio.application.connections.listing import (
-    with_changed,
-    with_folder,
-    with_trusted,
-    without,
-)
+from studio.application.connections.listing import with_changed, with_trusted, without
 from studio.application.connections.model import (
     Answerers,
     RequestedModel,
@@ -22,6 +17,7 @@ from studio.application.connections.model import (
     choice_of,
     choices_of_run,
 )
+from studio.application.connections.picks import FilePicks
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
@@ -64,8 +60,7 @@ class ConnectionsController(QObject):
         self._background = background
         self._path = path
         self._connections = read_connections(path)
-        self._picks: dict[Path | None, str] = {}
-        self._models: dict[tuple[Path | None, str], str] = {}
+        self._picks = FilePicks()
         self._level: GrammarLevel | None = None
         self._allowed = ""
         self._shown = RequestedModel()
@@ -110,14 +105,14 @@ class ConnectionsController(QObject):
 
     def choice_of(self, asked: RequestedModel) -> ModelChoice:
         """The connection for a document, which need not be the open one."""
-        choice = choice_of(asked, self._connections, self._picks.get(asked.file, ""))
+        choice = choice_of(asked, self._connections, self._picks.connection(asked.file))
         if asked.settled is not None:
             return choice
         connection = choice.connection
         if self._level is not None and connection.kind == "embedded":
             settings = {**connection.settings, "grammar": self._level}
             choice = replace(choice, connection=replace(connection, settings=settings))
-        model = self._models.get((asked.file, connection.name))
+        model = self._picks.model(asked.file, connection.name)
         if model and connection.is_remote:
             choice = replace(choice, declaration=replace(choice.declaration, id=model))
         return choice
@@ -125,7 +120,12 @@ class ConnectionsController(QObject):
     @property
     def chosen(self) -> str:
         """Name of the connection picked for the open document; empty while the file decides."""
-        return self._picks.get(self._shown.file, "")
+        return self._picks.connection(self._shown.file)
+
+    @property
+    def file(self) -> Path | None:
+        """The open document's file; None where it was never saved."""
+        return self._shown.file
 
     @property
     def level(self) -> GrammarLevel:
@@ -157,12 +157,7 @@ class ConnectionsController(QObject):
             old: its path before; empty where it was never saved.
             new: its path now.
         """
-        before, now = Path(old) if old else None, Path(new)
-        if before in self._picks:
-            self._picks[now] = self._picks.pop(before)
-        for file, name in tuple(self._models):
-            if file == before:
-                self._models[now, name] = self._models.pop((file, name))
+        self._picks.follow_move(Path(old) if old else None, Path(new))
 
     def set_trusted(self, trusted: bool) -> None:
         """Whether the prompt's folder is trusted: only then are its `${env:}` references read."""
@@ -175,7 +170,7 @@ class ConnectionsController(QObject):
 
     def choose(self, name: str) -> None:
         """Take a connection over the open document's own; empty lets the document decide again."""
-        self._picks[self._shown.file] = name
+        self._picks.pick(self._shown.file, name)
         self._on_picked()
 
     def choose_model(self, model_id: str) -> None:
@@ -186,20 +181,9 @@ class ConnectionsController(QObject):
         """
         name, wanted = self.choice.connection.name, model_id.strip()
         own = self._connections.named(name)
-        self._models.pop((self._shown.file, name), None)
         if wanted and own is not None and not own.model:
             self.change(name, replace(own, model=wanted))
-        if wanted and wanted != self.choice.declaration.id:
-            self._models[self._shown.file, name] = wanted
-        self._on_picked()
-
-    def use_in_folder(self, folder: Path, name: str) -> None:
-        """Keep a connection for the prompts of a folder; an empty name undoes it.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        self.save(with_folder(self._connections, folder, name))
+        self._picks.pick_model(self._shown.file, name, wanted)
         self._on_picked()
 
     def set_level(self, level: GrammarLevel) -> None:
@@ -314,9 +298,7 @@ class ConnectionsController(QObject):
 
     def _take_list(self, connections: Connections) -> None:
         self._connections = connections
-        self._picks = {
-            file: name for file, name in self._picks.items() if connections.named(name) is not None
-        }
+        self._picks.keep_known(connections)
         self.saved.emit(connections)
         self.changed.emit(self.choice)
 
@@ -331,14 +313,15 @@ class ConnectionsController(QObject):
         if before is None or before == changed:
             return
         is_renamed = changed.name != name
-        picked = [file for file, chosen in self._picks.items() if chosen == name]
+        was_chosen = self.chosen == name
+        if is_renamed:
+            self._picks.rename(name, changed.name)
         self.save(with_changed(self._connections, name, changed))
         if is_renamed:
             self.trials.rename(name, changed)
             if before.key == KEYRING:
                 self.keys.rename(name, changed.name)
-            self._picks |= dict.fromkeys(picked, changed.name)
-            if self._shown.file in picked:
+            if was_chosen:
                 self._on_picked()
 
     def _keep_tried(self, name: str, table: JsonObject) -> None:

@@ -17,10 +17,10 @@ from studio.core.agent.values.user_events import ModelChosen
 from studio.core.models.connections import EMBEDDED, PRESETS, Connection
 from studio.core.resource_files import resource
 from studio.core.tools.trust.store import TrustStore
-from studio.ui.app.connection_coordinator import MANAGE
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
 from studio.ui.connections.manual_dialog import ManualDialog
+from studio.ui.connections.provider_dialog import ProviderDialog
 from studio.ui.connections.trust_dialog import TrustDialog
 from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
 from tests.support.model_change import change_model
@@ -74,8 +74,8 @@ def run_to_end(qtbot: QtBot, workbench: Workbench) -> None:
 
 
 def add_loopback(qtbot: QtBot, workbench: Workbench, server: ChatServer) -> None:
-    """As a person: the toolbar's last entry, Add, address, a key, Test, a model of the list."""
-    choose(workbench, MANAGE)
+    """As a person: the toolbar's last button, Add, address, a key, Test, a model of the list."""
+    workbench.window.run_choices.panel.manage.click()
     dialog = the(ConnectionsDialog)
     assert isinstance(dialog, ConnectionsDialog)
     entry = "Any OpenAI-compatible server"
@@ -351,6 +351,45 @@ def test_a_prompt_that_names_its_connection_gets_it(
     dialog.close()
     run_to_end(qtbot, workbench)
     assert server.requests[-1].body["model"] == "big"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_the_panel_of_the_toolbar_shows_what_the_prompt_has(
+    qtbot: QtBot, user_home: Path, open_workbench: Open, example: Path
+) -> None:
+    chat = user_home / "shop" / "chat.prompty"
+    chat.parent.mkdir()
+    chat.write_text("---\nname: chat\n---\nuser:\nHello\n", encoding="utf-8")
+    workbench = open_workbench(example)
+    choices = workbench.window.run_choices
+    panel = choices.panel
+
+    def rows() -> list[str]:
+        choices.open()
+        parts = (panel.connection, panel.model, panel.protocol, panel.folder)
+        seen = [each.accessibleName() or each.text() for each in parts if each.isVisible()]
+        panel.hide()
+        return seen
+
+    assert rows() == ["Connection", "Help", "Protocol"]
+    workbench.window.tabs.open(chat)
+    qtbot.waitUntil(lambda: workbench.is_settled)
+    assert rows() == ["Connection"]  # no model to choose, and no protocol for a chat
+    assert "the default" in panel.chosen.text()
+    here = Connection("Here", "compatible", base_url="http://127.0.0.1:9/v1", model="small")
+    connections = workbench.connections
+    connections.save(replace(connections.connections, connections=(EMBEDDED, here)))
+    choose(workbench, "Here")
+    assert rows() == ["Connection", "Model", "Use Here in shop"]
+    panel.folder.click()
+    assert connections.connections.folders == {str(chat.parent.resolve()): "Here"}
+    assert (connections.chosen, connections.choice.connection) == ("", here)
+    assert rows() == ["Connection", "Model", "Stop using Here in shop"]
+    panel.folder.click()
+    assert connections.choice.connection == EMBEDDED
+    panel.connect_button.click()
+    qtbot.waitUntil(lambda: is_open(ProviderDialog))
+    workbench.coordinator.close()
 
 
 def test_a_run_of_another_prompt_goes_on_with_that_prompts_connection(

@@ -16,7 +16,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.scripted import ScriptedModel
 from studio.core.models.secrets import KEYRING
-from studio.core.prompty.document import ModelDeclaration
+from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.wire.reply import Reply, accumulate
 from studio.viewmodels.app.background import Background
@@ -65,6 +65,54 @@ def test_a_picked_model_holds_for_its_connection(controller: ConnectionsControll
     assert controller.choice.declaration.id == "other"
     controller.choose_model("")
     assert controller.choice.declaration.id == "usual"
+
+
+def test_a_pick_belongs_to_its_file(controller: ConnectionsController, tmp_path: Path) -> None:
+    keep(
+        controller,
+        Connection("A", "compatible", base_url="http://localhost:1/v1", model="usual"),
+        Connection("B", "compatible", base_url="http://localhost:2/v1", model="other"),
+    )
+    text = "---\nmodel: {connection: {kind: reference, name: A}}\n---\nuser:\nHi\n"
+    one, two = (parse(text, tmp_path / name) for name in ("one.prompty", "two.prompty"))
+
+    def asks(document: PromptDocument) -> tuple[str, str]:
+        controller.set_document(document)
+        return controller.choice.connection.name, controller.choice.declaration.id
+
+    controller.set_document(one)
+    controller.choose_model("plain")
+    assert (asks(one), asks(two)) == (("A", "plain"), ("A", "usual"))
+    controller.choose("B")
+    assert (asks(one), asks(two)) == (("A", "plain"), ("B", "other"))
+
+    draft = parse(text, None)
+    controller.set_document(draft)
+    controller.choose("B")
+    saved = tmp_path / "saved.prompty"
+    controller.follow_move("", str(saved))
+    assert asks(parse(text, saved)) == ("B", "other")
+    assert asks(draft) == ("A", "usual")  # the next new prompt begins without a pick
+
+    b = controller.connections.named("B")
+    assert b is not None
+    controller.change("B", replace(b, name="C"))
+    assert asks(two) == ("C", "other")
+    controller.remove("C")
+    assert asks(two) == ("A", "usual")
+
+
+def test_the_list_of_another_program_is_read_unless_it_is_broken(
+    qtbot: QtBot, controller: ConnectionsController, user_home: Path
+) -> None:
+    path = user_home / "connections.toml"
+    entry = '[[connection]]\nname = "New"\nkind = "manual"\n'
+    with qtbot.waitSignal(controller.saved):
+        path.write_text(entry, encoding="utf-8")
+    assert controller.connections.named("New") is not None
+    with qtbot.waitSignal(controller.refused):
+        path.write_text(entry + "[", encoding="utf-8")
+    assert controller.connections.named("New") is not None
 
 
 def test_the_list_of_models_is_asked_for_once_and_only_where_it_was_set_up(
