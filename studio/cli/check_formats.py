@@ -12,7 +12,7 @@ from studio import __version__
 from studio.application.document.checked_file import CheckedFile, finding_as_json
 from studio.cli.findings import shown_path
 from studio.cli.terminal import printable
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span

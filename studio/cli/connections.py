@@ -21,6 +21,7 @@ from studio.core.models.connections import (
     all_presets,
 )
 from studio.core.paths import user_paths
+from studio.core.text.amounts import size
 from studio.core.text.reason import named_reason
 
 _OPTIONS = {"name": "NAME", "base_url": "--url", "key": "--key"}
@@ -113,9 +114,9 @@ def _weights(options: argparse.Namespace) -> int:
 def _progress(done: int, total: int) -> None:
     """How far it is, in one line of a terminal that is written over."""
     if sys.stderr.isatty():
-        whole = f" of {total / 1e6:.0f}" if total else ""
+        whole = f" of {size(total)}" if total else ""
         end = "\n" if done == total else ""
-        print(f"\r{done / 1e6:.0f}{whole} MB", end=end, file=sys.stderr, flush=True)
+        print(f"\r{size(done)}{whole}", end=end, file=sys.stderr, flush=True)
 
 
 def _file() -> Path:

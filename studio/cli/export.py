@@ -24,7 +24,7 @@ from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
 from studio.core.imports.recognize import import_file
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.values import JsonObject
 
 

@@ -23,7 +23,7 @@ from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import message_text, messages_to_json, tools_to_json
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.values import Json
 from studio.core.wire.request import Provider, provider_of
 

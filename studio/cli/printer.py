@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from studio.application.run.words import rate_of
 from studio.cli.terminal import printable, tell
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values.events import CallsChecked, Event, ModelFailed, ReplyRead, ToolEnded
@@ -15,7 +16,7 @@ from studio.core.agent.values.reading import Action, FormatError
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import CallDecided, ModelChosen, ObservationEdited
 from studio.core.runs.codec import encode_event
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, duration, money
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, ReplyDelta, ReplyNotice
 
@@ -149,7 +150,7 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
         words = f"{counted(used.input_tokens, 'token')} in, {used.output_tokens:,} out"
         if used.cached_tokens:
             words += f", {used.cached_tokens:,} from the cache"
-        cost = f"${used.cost:.6f}" if used.cost is not None else "cost unknown" if price else ""
+        cost = money(used.cost) or ("cost unknown" if price else "")
         source = f" ({price})" if price and used.cost is not None else ""
         text = "; ".join(filter(None, (words, cost + source, _pace(state))))
         tell(f"({text})")
@@ -164,6 +165,7 @@ def print_end(state: RunState, *, as_json: bool, shown: str = "") -> None:
 def _pace(state: RunState) -> str:
     """How fast the last reply came; empty where nobody measured."""
     step = state.step
-    if step.first_seconds is None or step.tokens_per_second is None:
+    rate = rate_of(step)
+    if step.first_seconds is None or not rate:
         return ""
-    return f"first word after {step.first_seconds:.2f} s, {step.tokens_per_second:,.0f} tokens/s"
+    return f"first word after {duration(step.first_seconds)}, {rate}"

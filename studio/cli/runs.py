@@ -36,7 +36,7 @@ from studio.core.runs.listing import WAITING
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
 from studio.core.runs.timing import fold_with_times
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.whole_number import whole_number
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.application.words import marked, translate
+from studio.core.text.amounts import size
 from studio.core.text.bounded_file import read_bounded
 
 _tr = partial(translate, "Files")
@@ -114,9 +115,7 @@ def decode(raw: bytes) -> FileText:
         notices.append(_tr("Paragraph separators (U+2029) are shown and saved as line ends."))
     if len(raw) > LARGE_BYTES:
         notices.append(
-            _tr("This is a large file ({number:.0f} MB); checks run less often.").format(
-                number=len(raw) / 1e6
-            )
+            _tr("This is a large file ({size}); checks run less often.").format(size=size(len(raw)))
         )
     return FileText(text, newline, encoding, bom, digest(raw), tuple(notices))
 

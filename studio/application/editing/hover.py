@@ -20,6 +20,7 @@ from studio.core.prompty.document import EACH, LOOP, InputDeclaration, PromptDoc
 from studio.core.prompty.front.schema import key_at
 from studio.core.prompty.known_fields import known_at
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.amounts import size
 from studio.core.text.problem import Problem
 from studio.core.text.values import Json
 
@@ -85,7 +86,7 @@ def _file(document: PromptDocument, offset: int) -> str:
     own = document.source.path
     path = own.parent / name if own is not None else Path(name)
     try:
-        words = translate("Hover", "{size:,} bytes; F12 opens it").format(size=path.stat().st_size)
+        words = translate("Hover", "{size}; F12 opens it").format(size=size(path.stat().st_size))
     except OSError:
         words = translate("Hover", "there is no such file beside the prompt")
     return f"<b>{escape(name)}</b>: {escape(words)}"

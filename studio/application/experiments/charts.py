@@ -15,6 +15,7 @@ from studio.application.experiments.experiment_report import (
 from studio.application.words import translate
 from studio.core.experiments.results.cells import VariantTotal
 from studio.core.experiments.statistics import wilson
+from studio.core.text.amounts import duration, money
 
 _tr = partial(translate, "ExperimentCharts")
 
@@ -139,8 +140,8 @@ def _latency(report: ExperimentReport) -> ChartFigure:
     lines = tuple(
         ChartLine(
             each.name, each.p50_ms / 1000, each.p50_ms / 1000, each.p95_ms / 1000,
-            _tr("{half:.2g} s, 95 % within {most:.2g} s").format(
-                half=each.p50_ms / 1000, most=each.p95_ms / 1000),
+            _tr("{half}, 95 % within {most}").format(
+                half=duration(each.p50_ms / 1000), most=duration(each.p95_ms / 1000)),
             each.name == report.baseline,
         )
         for each in _some(report)
@@ -156,7 +157,7 @@ def _cost(report: ExperimentReport) -> ChartFigure:
     for each in report.variants:
         asked = max(1, each.total.done - each.total.cached)
         cost = each.total.cost / asked
-        words = _tr("${cost:.4f} a cell, {share}").format(cost=cost, share=percent(each.share))
+        words = _tr("{cost} a cell, {share}").format(cost=money(cost), share=percent(each.share))
         points.append(ChartPoint(each.name, cost, each.share, words, each.name == report.baseline))
     most = max((each.x for each in points), default=0.0) or 1.0
     title = _tr("Cost of a cell and rows passed")

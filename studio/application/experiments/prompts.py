@@ -20,6 +20,7 @@ from studio.core.imports.promptfoo import import_promptfoo
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import write_yaml
+from studio.core.text.amounts import size
 from studio.core.text.files_beside import OutsidePatternError, files_matching
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.reason import reason_of
@@ -115,8 +116,8 @@ class Folder:
             raise ExperimentError(f"{name}: {reason_of(error)}") from None
         if len(content) > _MOST_BYTES:
             raise ExperimentError(
-                _tr("{name}: the file is larger than {size} MB.").format(
-                    name=name, size=_MOST_BYTES // 1_000_000
+                _tr("{name}: the file is larger than {size}.").format(
+                    name=name, size=size(_MOST_BYTES)
                 )
             )
         return content

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.history.rows import HEADS, HistoryRow
-from studio.application.run.words import money, seconds
 from studio.application.words import marked, translate
+from studio.core.text.amounts import duration, money
 
 _tr = partial(translate, "HistoryGroups")
 
@@ -91,7 +91,7 @@ def _head_row(head: GroupHead, rows: Sequence[HistoryRow]) -> HistoryRow:
         "End": _tr("{count:,} done").format(count=done),
         "Tokens": f"{sum(run.tokens for run in runs):,}",
         "Cost": money(sum(costs)) if costs else "–",
-        "Duration": seconds(sum(max(0.0, run.updated - run.started) for run in runs)),
+        "Duration": duration(sum(max(0.0, run.updated - run.started) for run in runs)),
         "Model calls": f"{sum(run.calls_model for run in runs):,}",
         "Tool calls": f"{sum(run.calls_tool for run in runs):,}",
     }

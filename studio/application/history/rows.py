@@ -7,12 +7,13 @@ from datetime import datetime
 from functools import partial
 from typing import Literal, TypeAlias
 
-from studio.application.run.words import PROTOCOL_NAMES, money, seconds
+from studio.application.run.words import PROTOCOL_NAMES
 from studio.application.words import marked, translate
 from studio.core.agent.values.state import Status
 from studio.core.runs.listing import WAITING
 from studio.core.runs.step_summary import one_line
 from studio.core.runs.summary import RunSummary
+from studio.core.text.amounts import duration, money
 
 _tr = partial(translate, "HistoryRows")
 
@@ -120,7 +121,7 @@ def row_of(run: RunSummary, now: datetime) -> HistoryRow:
         end_of(run),
         ", ".join(run.tags),
         one_line(run.answer, 120),
-        seconds(spent) if spent else "–",
+        duration(spent) if spent else "–",
         f"{run.branches + 1:,}" if run.branches else "–",
         one_line(run.note, 120),
     )

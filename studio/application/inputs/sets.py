@@ -23,6 +23,7 @@ from studio.core.prompty.edit.edits import set_value, write_scalar
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.parse import parse
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.amounts import size
 from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import TextEdit, apply_edits
 from studio.core.text.source import SourceText
@@ -284,9 +285,7 @@ def _text(path: Path) -> str:
     try:
         if path.stat().st_size > MOST_BYTES:
             raise InputFileError(
-                _tr("{file} is larger than {most} MB.").format(
-                    file=path.name, most=MOST_BYTES // 1_000_000
-                )
+                _tr("{file} is larger than {most}.").format(file=path.name, most=size(MOST_BYTES))
             )
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -16,12 +16,13 @@ from studio.application.run.nodes import (
     PLACE_OF_NODE,
     Node,
 )
-from studio.application.run.words import plural, rate_of, seconds
+from studio.application.run.words import plural, rate_of
 from studio.application.words import translate
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step, StepError
+from studio.core.text.amounts import duration
 
 _tr = partial(translate, "DiagramFacts")
 
@@ -142,7 +143,7 @@ def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ..
     elif sent:
         found.append(("prompt", plural(sent, "message")))
     if step.seconds_model:
-        text = seconds(step.seconds_model)
+        text = duration(step.seconds_model)
         rate = rate_of(step)
         if rate:
             text = f"{text} · {rate}"
@@ -159,7 +160,7 @@ def node_facts(step: Step, row: int | None = None) -> tuple[tuple[Node, str], ..
     elif done:
         bad = sum(call.is_error and call.status != "rejected" for call in done)
         wrong = _tr("1 error") if bad == 1 else _tr("{count} errors").format(count=bad)
-        time = seconds(step.seconds_tools)
+        time = duration(step.seconds_tools)
         found.append(("observation", f"{time} · {wrong}" if bad else time))
     return tuple(found)
 

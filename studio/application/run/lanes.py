@@ -7,9 +7,9 @@ from functools import partial
 from typing import Literal, TypeAlias
 
 from studio.application.run.nodes import NODE_OF_PLACE, Node
-from studio.application.run.words import seconds
 from studio.application.words import marked, translate
 from studio.core.agent.values.step import Call, CallStatus, Step, TouchKind
+from studio.core.text.amounts import duration
 
 _tr = partial(translate, "DiagramFacts")
 
@@ -58,7 +58,7 @@ def lane_of(row: int, call: Call) -> Lane:
     if call.problems or call.is_error:
         return Lane(row, call.tool, "failed", _tr("failed"))
     if call.observation is not None:
-        spent = seconds(call.outcome.duration) if call.outcome is not None else ""
+        spent = duration(call.outcome.duration) if call.outcome is not None else ""
         return Lane(row, call.tool, "done", spent)
     if call.needs_approval and call.status == "asked":
         return Lane(row, call.tool, "waits", _tr("waits"))

@@ -13,20 +13,14 @@ from studio.application.run.offers.of_run import model_to_ask_about, offers_for
 from studio.application.run.offers.offer import Offers
 from studio.application.run.past.branches import BranchView
 from studio.application.run.past.forks import ForkKey, ForkView
-from studio.application.run.words import (
-    PROTOCOL_NAMES,
-    bare,
-    money,
-    sentence_of,
-    tokens,
-    work_time,
-)
+from studio.application.run.words import PROTOCOL_NAMES, bare, sentence_of, tokens, work_time
 from studio.application.words import translate
 from studio.core.agent.run.requests import Choice, allowed, choice_at
 from studio.core.agent.values.commands import Approve, Continue, StepOn
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.state import RunState
+from studio.core.text.amounts import money
 from studio.core.wire.reply import Reply
 
 

@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 
 from studio.application.run.cards.card import CardKind
 from studio.application.run.lanes import lane_of
-from studio.application.run.words import arguments_line, plural, rate_of, seconds, tokens
+from studio.application.run.words import arguments_line, plural, rate_of, tokens
 from studio.application.words import translate
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, Step
+from studio.core.text.amounts import duration
 
 _tr = partial(translate, "RunWaterfall")
 
@@ -145,10 +146,10 @@ def _reply_row(step: Step, began: float, *, is_now: bool) -> WaterfallRow:
     usage = step.reply.usage if step.reply is not None else None
     detail = ""
     if step.first_seconds is not None:
-        detail = _tr("first word after {time}").format(time=seconds(step.first_seconds))
+        detail = _tr("first word after {time}").format(time=duration(step.first_seconds))
     facts = [tokens(usage.output_tokens)] if usage is not None and usage.output_tokens else []
     facts += [rate] if (rate := rate_of(step)) else []
-    total = seconds(step.seconds_model) if step.reply is not None else ""
+    total = duration(step.seconds_model) if step.reply is not None else ""
     tail = " · ".join(facts)
     return WaterfallRow("reply", None, _tr("Model"), detail, tuple(bars), tail, total)
 
@@ -165,7 +166,7 @@ def _call_row(row: int, call: Call, step: Step, began: float, *, is_now: bool) -
         runs = call.status == "running" and is_now
         tone: BarTone = "failed" if lane.phase == "failed" else "tool"
         bars = (WaterfallBar(begin, None if runs else begin + spent, tone),)
-        total = "" if runs else seconds(spent)
+        total = "" if runs else duration(spent)
     elif lane.phase == "waits" and is_now and step.tries[-1][1]:
         bars = (WaterfallBar(step.tries[-1][1] - began, None, "held"),)
         tail = _tr("waits for your approval")

@@ -13,6 +13,7 @@ from studio.core.agent.values.state import LimitName, PauseReason, RunState
 from studio.core.agent.values.step import Call, Step, StepError
 from studio.core.models.base import ProtocolName
 from studio.core.runs.step_summary import arguments_text, one_line
+from studio.core.text.amounts import duration, money
 from studio.core.text.values import JsonObject
 
 _tr = partial(translate, "RunWords")
@@ -79,7 +80,7 @@ def _end(state: RunState) -> str:
                 words=words,
                 turns=turns,
                 seconds=work_time(state),
-                waited=seconds(state.waited),
+                waited=duration(state.waited),
             )
         return _tr("{words} in {turns}, {seconds}").format(
             words=words, turns=turns, seconds=work_time(state)
@@ -198,25 +199,13 @@ def plural(count: int, word: Literal["call", "iteration", "line", "message"]) ->
     return _tr(one) if count == 1 else _tr(many).format(count=count)
 
 
-def seconds(value: float) -> str:
-    """A duration as people read it; nothing below a millisecond is told."""
-    if value < 0.0005:
-        return "0 ms"
-    if value < 1:
-        return f"{value * 1000:.0f} ms"
-    if value < 60:
-        return f"{value:.1f} s"
-    minutes, rest = divmod(round(value), 60)
-    return f"{minutes} min {rest} s"
-
-
 def work_time(state: RunState) -> str:
     """Return how long a run worked; of an exact replay also how long the recorded run did."""
     recorded = state.setup.recorded_seconds
-    own = seconds(state.seconds)
+    own = duration(state.seconds)
     if recorded is None:
         return own
-    return _tr("{own} (recorded: {recorded})").format(own=own, recorded=seconds(recorded))
+    return _tr("{own} (recorded: {recorded})").format(own=own, recorded=duration(recorded))
 
 
 def tokens(count: int) -> str:
@@ -228,13 +217,6 @@ def rate_of(step: Step) -> str:
     """Return how many tokens a second a reply had; empty where that is not known."""
     rate = step.tokens_per_second
     return _tr("{rate:,.0f} tok/s").format(rate=rate) if rate else ""
-
-
-def money(cost: float | None) -> str:
-    """Dollars, with enough digits for one call; empty where no price is known."""
-    if cost is None:
-        return ""
-    return f"${cost:.2f}" if cost >= 1 else f"${cost:.4f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +298,6 @@ def _amount(name: LimitName, value: float) -> str:
         case "cost":
             return money(value)
         case "seconds":
-            return seconds(value)
+            return duration(value)
         case "iterations" | "tokens" | "reply":
             return f"{value:,.0f}"

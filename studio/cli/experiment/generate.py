@@ -30,7 +30,7 @@ from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
 from studio.core.prompty.parse import parse
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.reason import reason_of
 from studio.core.text.values import Json
 

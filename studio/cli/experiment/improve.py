@@ -52,7 +52,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.prompty.parse import parse
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, money
 from studio.core.text.problem import apply_edits
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.tools.source import ToolSourceError
@@ -145,7 +145,7 @@ async def _search(options: argparse.Namespace, task: _Task, choices: ImproveChoi
     search = SectionSearch(
         task.plan, task.at, choices, task.proposer, task.services, task.ledger, progress.show
     )
-    bounds = [f"${choices.cost:g}" if choices.cost is not None else "",
+    bounds = [money(choices.cost),
               counted(choices.tokens, "token") if choices.tokens is not None else "",
               counted(choices.calls, "cell") if choices.calls is not None else ""]  # fmt: skip
     variant = task.plan.variants[task.at]
@@ -222,7 +222,7 @@ def _propose(options: argparse.Namespace) -> int:
         for number, text in enumerate(texts, 1):
             print(f"--- {options.section} {number}")
             print(printable("\n".join(section_diff(current, text))))
-        cost = "" if asked.cost is None else f", ${asked.cost:.4f}"
+        cost = "" if asked.cost is None else f", {money(asked.cost)}"
         tell(f"{counted(asked.requests, 'request')}, {counted(asked.tokens, 'token')}{cost}")
         if not texts:
             return PROBLEMS

@@ -34,7 +34,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, money
 from studio.core.tools.source import ToolSourceError
 
 _RANGE = re.compile(r"([0-9]{1,15})(?:-([0-9]{1,15})?)?")
@@ -86,7 +86,7 @@ def plan(options: argparse.Namespace) -> int:
             model = f"{each.choice.declaration.id or each.choice.connection.name}"
             model += f" ({each.choice.connection.name}: {each.choice.reason})"
         print(printable(f"  {each.name}: {model}"))
-    cost = "price not known" if estimate.cost is None else f"about ${estimate.cost:.4f}"
+    cost = "price not known" if estimate.cost is None else f"about {money(estimate.cost)}"
     how = " in batches, at half the price" if options.batch else ""
     print(f"{estimate.equal} answered before, {estimate.to_send} will be sent{how}, about "
           f"{counted(estimate.tokens, 'token')}, {cost}")  # fmt: skip

@@ -11,7 +11,7 @@ from studio.application.experiments.exports.forms import FORMS, summary_of
 from studio.cli.exit_codes import FINE, PROBLEMS, UNFINISHED, UsageError
 from studio.cli.terminal import printable, tell
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, duration, money
 
 
 def add_form(parser: argparse.ArgumentParser, *, required: bool) -> None:
@@ -43,7 +43,7 @@ def print_report(report: ExperimentReport) -> None:
             f"{f', {flaky} flaky' if flaky else ''}"
             f"{f', {total.errors} without an answer' if total.errors else ''}"
             f"{f', {total.undecided} undecided' if total.undecided else ''}"
-            f"  p95 {each.p95_ms:.0f} ms  ${total.cost:.4f}"
+            f"  p95 {duration(each.p95_ms / 1000)}  {money(total.cost)}"
         )
     for gate in report.gates:
         bound = "at least" if gate.is_least else "at most"

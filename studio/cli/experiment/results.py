@@ -22,7 +22,7 @@ from studio.core.experiments.results.result import ResultHead
 from studio.core.models.connection_file import read_connections
 from studio.core.models.secrets import secret_store
 from studio.core.paths import user_paths
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.reason import named_reason
 from studio.core.text.whole_number import whole_number
 

@@ -29,7 +29,7 @@ from studio.cli.terminal import tell
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, money
 from studio.core.tools.source import ToolSourceError
 
 
@@ -202,7 +202,7 @@ def _result_to_run(
 
 
 def _tell_estimate(estimate: ExperimentEstimate) -> None:
-    cost = "" if estimate.cost is None else f", about ${estimate.cost:.2f}"
+    cost = "" if estimate.cost is None else f", about {money(estimate.cost)}"
     tell(
         f"{counted(estimate.cells, 'cell')}: {estimate.equal} answered before, "
         f"{estimate.to_send} will be sent, about {counted(estimate.tokens, 'token')}{cost}"

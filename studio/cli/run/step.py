@@ -26,7 +26,7 @@ from studio.core.agent.values.commands import Command
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.models.base import ChatModel, ModelError
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.wire.reply import Reply
 
 _SHORTER = 400

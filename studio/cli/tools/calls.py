@@ -23,7 +23,7 @@ from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.terminal import tell
 from studio.cli.tools.opening import ToolSet, opened, wanted
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.invisible import reveal
 from studio.core.text.reason import reason_of

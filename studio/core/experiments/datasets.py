@@ -18,7 +18,7 @@ from studio.core.experiments.file.nodes import ExperimentFindings, YamlNode
 from studio.core.experiments.values import AssertionSpec, DatasetReference, ExperimentCase
 from studio.core.prompty.templates.jinja.conditions import ConditionError, compile_condition
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, size
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
 from studio.core.text.source import SourceText
@@ -305,7 +305,7 @@ def _jsonl(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
 def _document(reference: DatasetReference, path: Path) -> Iterator[ExperimentCase]:
     if path.stat().st_size > _LONGEST_FILE:
         raise DatasetError(
-            f"{path.name} has more than {_LONGEST_FILE // 1_000_000} MB; "
+            f"{path.name} has more than {size(_LONGEST_FILE)}; "
             "write large datasets as JSONL or CSV, which are read line by line"
         )
     text = path.read_text(encoding="utf-8-sig")

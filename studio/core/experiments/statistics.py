@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import comb, exp, lgamma, log, sqrt
 
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 
 _Z = 1.959963984540054
 _POWER = 0.8416212335729143

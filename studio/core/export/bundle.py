@@ -27,7 +27,7 @@ from studio.core.prompty.reference_values import (
     confined_path,
     find_references,
 )
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, size
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.tools.document import (
@@ -251,7 +251,7 @@ def _local(packed: _Packed, path: Path, folder: Path | None, role: str) -> str |
 
 def _put(packed: _Packed, name: str, content: bytes, role: str) -> None:
     if sum(map(len, packed.files.values())) + len(content) > _MOST_BYTES:
-        message = f"{name!r} makes the bundle larger than {_MOST_BYTES // 1_000_000} MB."
+        message = f"{name!r} makes the bundle larger than {size(_MOST_BYTES)}."
         packed.problems.append(Problem("bundle-too-large", Severity.ERROR, message, Span(0, 0)))
         return
     packed.files[name] = content

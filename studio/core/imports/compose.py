@@ -27,7 +27,7 @@ from studio.core.prompty.prepare import prepare
 from studio.core.prompty.shapes import messages_to_json
 from studio.core.prompty.threads import thread_calls
 from studio.core.prompty.yaml.reader import write_yaml
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.naming import free_name
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject

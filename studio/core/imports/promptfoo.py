@@ -28,7 +28,7 @@ from studio.core.prompty.front.tool_shapes import function_tool
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.yaml.reader import read_yaml
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import unique_names
 from studio.core.text.reason import reason_of

@@ -36,8 +36,8 @@ from studio.core.prompty.reference_values import (
 from studio.core.prompty.split import split_front_matter
 from studio.core.prompty.templates.faults import VALUE
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.amounts import counted
 from studio.core.text.bounded_file import read_bounded
-from studio.core.text.counted import counted
 from studio.core.text.foreign_json import is_json, parse_json
 from studio.core.text.problem import Severity, apply_edits
 from studio.core.text.reason import reason_of

@@ -18,7 +18,7 @@ from studio.core.models.remote.offers import listed_models
 from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.messages import Message, TextPart
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, duration
 from studio.core.text.values import JsonObject
 
 _NO_LIST = frozenset(("not-found", "bad-reply", "bad-request", "forbidden"))
@@ -94,7 +94,7 @@ async def _remote(connection: Connection, secrets: SecretStore, start: float) ->
         await client.close()
     models = tuple(sorted({str(item["id"]) for item in listed}))
     seconds = time.monotonic() - start
-    message = f"{connection.name} answers: {counted(len(models), 'model')} in {seconds:.1f} s."
+    message = f"{connection.name} answers: {counted(len(models), 'model')} in {duration(seconds)}."
     hint = ""
     if connection.model and connection.model not in models:
         hint = f"{connection.model!r} is not among its models."
@@ -151,7 +151,7 @@ async def _ask_one_token(
     seconds = time.monotonic() - start
     return Probe(
         True,
-        f"{connection.name} answers as {connection.model!r} in {seconds:.1f} s.",
+        f"{connection.name} answers as {connection.model!r} in {duration(seconds)}.",
         "It does not list its models: the ids of others have to be typed.",
         seconds=seconds,
     )
@@ -173,4 +173,4 @@ async def _embedded(connection: Connection, shared: EmbeddedServer | None, start
         if shared is None:
             await server.stop()
     seconds = time.monotonic() - start
-    return Probe(True, f"{name} is ready after {seconds:.1f} s.", "", (name,), (), seconds)
+    return Probe(True, f"{name} is ready after {duration(seconds)}.", "", (name,), (), seconds)

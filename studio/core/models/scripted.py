@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from studio.core.models.base import Capabilities, ModelError, ModelRequest
 from studio.core.models.bodies import request_body
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.values import JsonObject
 from studio.core.wire.reply import (
     Finished,

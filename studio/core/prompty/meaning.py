@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from studio.core.prompty.messages import MediaPart, Message, TextPart, ToolCallPart, ToolResultPart
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 
 
 def first_difference(expected: Sequence[Message], got: Sequence[Message]) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from studio.core.prompty.yaml.reader import read_yaml
+from studio.core.text.amounts import size
 from studio.core.text.bounded_file import read_bounded
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
@@ -258,7 +259,7 @@ def read_reference_file(path: str, context: ReferenceContext) -> Json:
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno == errno.EFBIG:
             raise UnresolvedReference(
-                "file-too-large-to-read", f"File {path!r} is larger than {MAX_FILE_BYTES} bytes."
+                "file-too-large-to-read", f"File {path!r} is larger than {size(MAX_FILE_BYTES)}."
             ) from None
         is_missing = isinstance(error, FileNotFoundError)
         what = "not found" if is_missing else f"not readable: {reason_of(error)}"

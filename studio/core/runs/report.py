@@ -19,6 +19,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.runs.report_cards import STATIONS, ReportCard, bad, cards_of
 from studio.core.runs.timing import fold_with_times
+from studio.core.text.amounts import duration, money
 
 _STYLE = """
 :root{color-scheme:light dark;--text:#1f2328;--muted:#59626b;--line:#d8dee4;--soft:#f6f8fa;
@@ -100,12 +101,13 @@ def report(events: Sequence[Event], version: str) -> str:
 def _facts(state: RunState, events: Sequence[Event]) -> str:
     setup = state.setup
     usage = state.usage
-    began, ended = events[0].at, events[-1].at
+    began = events[0].at
     tokens = f"{usage.total_tokens:,} ({usage.input_tokens:,} in, {usage.output_tokens:,} out)"
-    waited = max(0.0, ended - began - state.seconds)
-    time = f"worked {_time(state.seconds)}"
-    if waited >= 1:
-        time += f", waited for the user {_time(waited)}"
+    time = f"worked {duration(state.seconds)}"
+    if state.setup.recorded_seconds is not None:
+        time += f" (recorded: {duration(state.setup.recorded_seconds)})"
+    if state.waited >= 1:
+        time += f", waited for the user {duration(state.waited)}"
     rows = [
         ("Question", setup.question),
         ("Model", ", then ".join(models_of(state))),
@@ -114,7 +116,7 @@ def _facts(state: RunState, events: Sequence[Event]) -> str:
         ("Time", time),
         ("Iterations", str(state.iteration)),
         ("Tokens", tokens if usage.total_tokens else ""),
-        ("Cost", f"${usage.cost:.4f}" if usage.cost is not None else ""),
+        ("Cost", money(usage.cost)),
         ("End", state.status),
         ("Run", setup.run),
     ]
@@ -194,7 +196,7 @@ def _card(number: int, card: ReportCard, passed: Mapping[str, int]) -> str:
     """A stop: its radio button, its line, and what it shows; arrow keys work from the start."""
     checked = " checked autofocus" if number == 0 else ""
     marks = "".join(f"<em>{escape(mark)}</em>" for mark in card.marks)
-    time = f"<i>{_time(card.seconds)}</i>" if card.seconds else ""
+    time = f"<i>{duration(card.seconds)}</i>" if card.seconds else ""
     tone = ' class="bad"' if card.is_bad else ""
     loop = "".join(
         f"<li{' aria-current=step' if station == card.station else ''}>{station}"
@@ -208,9 +210,3 @@ def _card(number: int, card: ReportCard, passed: Mapping[str, int]) -> str:
         f'<article aria-label="{escape(card.title)}, iteration {card.step}"><ol>{loop}</ol>'
         f"{card.content}</article>\n"
     )
-
-
-def _time(seconds: float) -> str:
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 60 else f"{seconds / 60:.1f} min"

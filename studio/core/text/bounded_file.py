@@ -8,6 +8,8 @@ import stat
 from pathlib import Path
 from typing import IO
 
+from studio.core.text import amounts
+
 MOST_BYTES = 50_000_000
 """The largest file that is read at once, where its kind has no limit of its own."""
 
@@ -44,6 +46,5 @@ def read_bounded(path: Path, most: int = MOST_BYTES) -> bytes:
         size = os.fstat(file.fileno()).st_size
         content = file.read(most + 1) if size <= most else b""
     if max(len(content), size) > most:
-        limit = f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most:,} bytes"
-        raise OSError(errno.EFBIG, f"it is larger than {limit}", str(path))
+        raise OSError(errno.EFBIG, f"it is larger than {amounts.size(most)}", str(path))
     return content

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.source import ToolOutcome
 

@@ -27,7 +27,7 @@ from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.database import LedgerError
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.models.base import ModelError
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.tools.source import ToolSourceError
 from studio.servers.mcp.consent import UserConsent, ask, needs
 from studio.servers.mcp.debug_tools import OUTWARD

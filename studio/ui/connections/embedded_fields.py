@@ -21,14 +21,13 @@ from PySide6.QtWidgets import (
 
 from studio.core.models.embedded.policy import LEVELS
 from studio.core.models.embedded.weights import find_weights
+from studio.core.text.amounts import size
 from studio.core.text.values import Json, JsonObject
 from studio.ui.connections.kinds import help_words
 from studio.ui.connections.path_field import PathField
 from studio.ui.parts.boxes import ComboBox, SpinBox
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.connections.downloads import WeightsState
-
-_MEGABYTE = 1_000_000
 
 
 class FetchBar(QWidget):
@@ -118,8 +117,8 @@ class WeightsField(QWidget):
         """The model files of a folder, to choose from."""
         menu = QMenu(self)
         for weights in find_weights(folder):
-            size = f"{weights.size / _MEGABYTE:,.0f} MB"
-            menu.addAction(f"{weights.name}  ({size})", partial(self._take, weights.path))
+            words = f"{weights.name}  ({size(weights.size)})"
+            menu.addAction(words, partial(self._take, weights.path))
         if menu.isEmpty():
             menu.addAction(
                 self.tr("No GGUF file in {name!r} or its subfolders").format(name=folder.name)

@@ -22,6 +22,7 @@ from studio.application.experiments.exports.cells import row_title
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ratings import Rating
+from studio.core.text.amounts import duration, money
 from studio.ui.experiments.rating_bar import RatingBar
 from studio.ui.parts.closed_text import ClosedText
 from studio.ui.parts.drawing import Drawing
@@ -141,12 +142,12 @@ class CellDetail(FollowsTheme, QWidget):
                 if outcome.steps == 1
                 else self.tr("{steps} steps").format(steps=outcome.steps)
             )
-            words.append(self.tr("{seconds:.1f} s").format(seconds=outcome.ms / 1000))
+            words.append(duration(outcome.ms / 1000))
             tokens = outcome.input_tokens + outcome.output_tokens
             used = self.tr("1 token") if tokens == 1 else self.tr("{count} tokens")
             words.append(used.format(count=tokens))
             if outcome.cost:
-                words.append(f"${outcome.cost:.4f}")
+                words.append(money(outcome.cost))
             if outcome.is_cached:
                 words.append(self.tr("taken from before"))
         return "  ·  ".join(words)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, GeneratedRows
+from studio.core.text.amounts import money
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox, SpinBox
 from studio.ui.parts.flow_layout import FlowLayout
@@ -165,7 +166,7 @@ class InventedRowsDialog(QDialog):
         count = len(found.rows)
         words = [self.tr("1 row.") if count == 1 else self.tr("{count} rows.").format(count=count)]
         if found.cost:
-            words.append(f"${found.cost:.4f}.")
+            words.append(f"{money(found.cost)}.")
         left_out = list(found.left_out[:_MOST_SENTENCES])
         if len(found.left_out) > _MOST_SENTENCES:
             rest = len(found.left_out) - _MOST_SENTENCES

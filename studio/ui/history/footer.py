@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.core.runs.summary import RunSummary
+from studio.core.text.amounts import size
 from studio.ui.parts.boxes import SpinBox
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.save_form import lay_out_to_save
@@ -139,7 +140,7 @@ class HistoryFooter(QWidget):
         count, (keep, days) = self._runs, self._keep
         parts = [
             self.tr("1 run") if count == 1 else self.tr("{count:,} runs").format(count=count),
-            self.tr("{size:.1f} MB").format(size=self._size / 1_000_000),
+            size(self._size),
         ]
         if keep:
             parts.append(self.tr("the newest {keep:,} are kept").format(keep=keep))

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from studio.application.preview.copy import request_as_curl, request_as_json, request_as_python
 from studio.application.preview.places import ValueSource, source_of
 from studio.application.preview.value import PROVIDERS, Preview, PreviewTarget, RequestPreview
+from studio.core.text.amounts import size
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
@@ -232,9 +233,7 @@ class RequestTab(QWidget):
             self._size.setText("")
             self._stack.setCurrentWidget(self._empty)
             return
-        self._size.setText(
-            self.tr("{value:,} kB").format(value=max(1, round(len(request.text.encode()) / 1000)))
-        )
+        self._size.setText(size(len(request.text.encode())))
         self._stack.setCurrentWidget(self._scroll)
 
     def _copy_menu(self) -> QMenu:

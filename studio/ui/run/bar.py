@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QMenu, QToolButton, QWi
 
 from studio.application.run.past.branches import BranchView, as_tree
 from studio.application.run.view import RunView, step_verb
-from studio.application.run.words import seconds
+from studio.core.text.amounts import duration
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.run.file_choice import fill_form_menu
 from studio.ui.style.colors import paint_text
@@ -120,7 +120,7 @@ class RunBar(QWidget):
         """Say how long it works already, once that is long."""
         spent = self._since.elapsed() / 1000
         if spent >= 1:
-            self.sentence.show_text(f"{self._words} · {seconds(int(spent))}")
+            self.sentence.show_text(f"{self._words} · {duration(int(spent))}")
 
     def _paint(self) -> None:
         tones = {

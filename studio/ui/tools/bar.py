@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.core.text.amounts import size
 from studio.core.text.invisible import reveal
 from studio.core.tools.openapi.progress import ReadingProgress
 from studio.core.tools.registry import ToolFilter
@@ -42,8 +43,6 @@ _FILTERS: dict[ToolFilter, str] = {
 
 _ROOM_FOR_COUNT = 340
 """Width, in pixels, from which the number of tools is said."""
-
-_MEGABYTE = 1_000_000
 
 
 class ToolsBar(QWidget):
@@ -206,23 +205,17 @@ class ReadingBar(QWidget):
         self.progress.setValue(done if whole else 0)
         match progress.stage:
             case "fetched" if not whole:
-                words = self.tr("Fetching {name}: {done} MB")
+                words = self.tr("Fetching {name}: {done}")
             case "fetched":
-                words = self.tr("Fetching {name}: {done} of {whole} MB")
+                words = self.tr("Fetching {name}: {done} of {whole}")
             case "read":
-                words = self.tr("Reading {name}: {done} of {whole} MB")
+                words = self.tr("Reading {name}: {done} of {whole}")
             case "operations":
                 words = self.tr("Reading {name}: {done} of {whole} operations")
             case _:
                 assert_never(progress.stage)
         is_counted = progress.stage == "operations"
-        shown = [f"{each:,}" if is_counted else _megabytes(each) for each in (done, whole)]
+        shown = [f"{each:,}" if is_counted else size(each) for each in (done, whole)]
         text = words.format(name=name, done=shown[0], whole=shown[1])
         self.words.setText(text)
         self.progress.setAccessibleName(text)
-
-
-def _megabytes(letters: int) -> str:
-    """As many as a user wants to know: 0.4, 13."""
-    count = letters / _MEGABYTE
-    return f"{count:.0f}" if count >= 10 else f"{count:.1f}"

@@ -11,10 +11,11 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from studio.application.tools.saved_calls import SavedCall, difference
+from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.tools.source import ToolOutcome
 from studio.ui.style.in_use import theme_in_use
-from studio.ui.tools.tool_answer import duration_words, status_words
+from studio.ui.tools.tool_answer import status_words
 
 _NAME, _TOOL, _ARGUMENTS, _RESULT, _TOOK = range(5)
 _MOST_SHOWN = 200
@@ -250,7 +251,7 @@ class CallsTable(QTreeWidget):
         item.setText(_RESULT, reveal(words, lines=False))
         item.setToolTip(_RESULT, reveal(words, lines=False))
         item.setForeground(_RESULT, QColor(color))
-        item.setText(_TOOK, duration_words(outcome.duration))
+        item.setText(_TOOK, duration(outcome.duration))
         self.blockSignals(False)
 
 

@@ -42,11 +42,6 @@ def status_words(outcome: ToolOutcome) -> str:
     return QCoreApplication.translate("ToolAnswer", _STATUS_WORDS[outcome.status])
 
 
-def duration_words(seconds: float) -> str:
-    """How long a call took."""
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
-
-
 class PicturesView(QScrollArea):
     """A row of pictures; nothing is fetched from anywhere."""
 

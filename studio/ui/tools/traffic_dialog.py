@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.tools.registry import SourceStatus
 from studio.core.tools.traffic import TrafficMessage
@@ -125,7 +126,7 @@ class TrafficDialog(QDialog):
         layout.addLayout(buttons)
 
     def _item(self, message: TrafficMessage) -> QTreeWidgetItem:
-        took = f"{message.seconds * 1000:,.0f} ms" if message.seconds is not None else ""
+        took = duration(message.seconds) if message.seconds is not None else ""
         direction = self.tr("→ sent") if message.direction == "sent" else self.tr("← received")
         when = time.strftime("%H:%M:%S", time.localtime(message.when))
         title = reveal(message.title, lines=False)

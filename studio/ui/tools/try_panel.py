@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.tools.saved_calls import SavedCall
+from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.text.values import Json
 from studio.core.tools.registry import ToolEntry
@@ -32,7 +33,7 @@ from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.json_view import JsonView
 from studio.ui.style.colors import paint_text
 from studio.ui.style.icons import icon
-from studio.ui.tools.tool_answer import ToolAnswer, duration_words, status_words
+from studio.ui.tools.tool_answer import ToolAnswer, status_words
 from studio.viewmodels.tools.trial import ToolTrial
 
 _MOST_PAST = 30
@@ -334,7 +335,7 @@ class TryPanel(QWidget):
     def _tick(self) -> None:
         if self._entry is not None and self._entry.name == self._running:
             self._say(
-                self.tr("Running, {number:.1f} s").format(number=time.monotonic() - self._began),
+                self.tr("Running, {time}").format(time=duration(time.monotonic() - self._began)),
                 "muted",
             )
 
@@ -357,7 +358,7 @@ class TryPanel(QWidget):
                 count=f"{len(outcome.text):,}"
             )
         took = (
-            self.tr(" in {duration}").format(duration=duration_words(outcome.duration))
+            self.tr(" in {duration}").format(duration=duration(outcome.duration))
             if outcome.duration
             else ""
         )

@@ -24,6 +24,7 @@ from studio.core.experiments.file.keys import ASSERTION_HELP, SHAPES
 from studio.core.experiments.file.variants import PROMPT_SUFFIXES
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.schema import key_at, keys_below
+from studio.core.text.amounts import size
 
 _EXPRESSION = re.compile(r"\{\{[^}]*?(?P<word>\w*)$")
 _MARK = re.compile(r"[\[{]|[\]}]|,|(?P<key>[\w$.-]+):(?=\s|$)|\"[^\"]*\"|'[^']*'")
@@ -206,8 +207,8 @@ def _about_file(document: PromptDocument, offset: int) -> str:
     path = document.source.path
     for name, span in files_named(document):
         if span.touches(offset) and path is not None:
-            size = (path.parent / name).stat().st_size
-            words = translate("Hover", "{size:,} bytes; F12 opens it").format(size=size)
+            count = (path.parent / name).stat().st_size
+            words = translate("Hover", "{size}; F12 opens it").format(size=size(count))
             return f"<b>{escape(name)}</b><br>{escape(words)}"
     return ""
 

@@ -32,6 +32,7 @@ from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import find_references
+from studio.core.text.amounts import size
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
@@ -92,8 +93,8 @@ def make_bundle(plan: ExperimentPlan, services: ExperimentServices) -> WorkBundl
     packed[PLAN] = json.dumps(stated, ensure_ascii=False, sort_keys=True).encode("utf-8")
     if sum(map(len, packed.values())) > _MOST_BYTES:
         raise ExperimentError(
-            _tr("The files of the experiment are larger than {count} MB, too large for workers."
-                ).format(count=_MOST_BYTES // 1_000_000)
+            _tr("The files of the experiment are larger than {size}, too large for workers."
+                ).format(size=size(_MOST_BYTES))
         )  # fmt: skip
     data = write_zip(packed)
     variables, owners = _names(plan)

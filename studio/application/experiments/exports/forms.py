@@ -23,6 +23,7 @@ from studio.core.experiments.results.cells import CellState
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.runs.otlp import attributes_of, root_span_id, trace_id
 from studio.core.runs.otlp_names import GENAI_1_41
+from studio.core.text.amounts import duration, money
 from studio.core.text.values import Json
 from studio.core.text.workflow_commands import command_property, command_text
 
@@ -195,7 +196,7 @@ def as_github(ledger: ExperimentLedger, report: ExperimentReport) -> str:
             "", "")  # fmt: skip
         lines.append(
             f"| {_cell(each.name)} | {len(each.verdicts)} | {percent(each.share)} | {won} | {gone} "
-            f"| {each.total.errors} | ${each.total.cost:.4f} | {each.p95_ms:.0f} ms |"
+            f"| {each.total.errors} | {money(each.total.cost)} | {duration(each.p95_ms / 1000)} |"
         )
     lines.append("")
     lines += [
@@ -247,7 +248,7 @@ def as_html(ledger: ExperimentLedger, report: ExperimentReport) -> str:
         f"<tr><td>{html.escape(each.name)}</td><td>{percent(each.share)}</td>"
         f"<td>{len(each.verdicts)}</td><td>{round(100 * each.interval[0])} to "
         f"{round(100 * each.interval[1])}</td><td>{each.total.errors}</td>"
-        f"<td>${each.total.cost:.4f}</td><td>{each.p95_ms:.0f} ms</td></tr>"
+        f"<td>{money(each.total.cost)}</td><td>{duration(each.p95_ms / 1000)}</td></tr>"
         for each in report.variants
     )
     words = "".join(f"<p>{html.escape(each)}</p>" for each in report.sentences)

@@ -14,6 +14,7 @@ from studio.application.experiments.improve.values import (
 )
 from studio.application.words import translate
 from studio.core.experiments.statistics import shown_p, wilson
+from studio.core.text.amounts import money
 from studio.core.text.diff import unified_diff
 
 _tr = partial(translate, "ImproveWords")
@@ -54,7 +55,7 @@ def improvement_sentences(found: Improvement) -> Iterator[str]:
     if proposed == 1:
         words = _tr("1 text was proposed: {kept} scored, {refused} refused before it was sent.")
     yield words.format(proposed=proposed, kept=kept, refused=refused)
-    cost = _tr("cost not known") if found.cost is None else f"${found.cost:.4f}"
+    cost = _tr("cost not known") if found.cost is None else money(found.cost)
     words = _tr("{calls} cells asked, {tokens:,} tokens, {cost}.")
     if found.calls == 1:
         words = _tr("1 cell asked, {tokens:,} tokens, {cost}.")
@@ -133,7 +134,7 @@ def progress_words(found: ImproveProgress) -> str:
         proposals=found.proposals, most=found.most, calls=found.calls, tokens=found.tokens
     )
     if found.cost:
-        words += f" · ${found.cost:.4f}"
+        words += f" · {money(found.cost)}"
     if found.best is not None:
         words += _tr(" · best {score}").format(score=percent(found.best))
     return words + (_tr(" · asking the unseen rows") if found.is_deciding else "")

@@ -11,6 +11,7 @@ from studio.application.experiments.run.pace import Pace
 from studio.application.words import translate
 from studio.core.experiments.results.cells import CellOutcome, CellState, VariantTotal
 from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
+from studio.core.text.amounts import money
 
 _tr = partial(translate, "ExperimentRun")
 
@@ -125,7 +126,7 @@ class ExperimentSpending:
         allowed = [each for each in (budget.minutes, self._options.minutes) if each is not None]
         minutes = (time.monotonic() - self._started) / 60
         if budget.cost is not None and self._cost >= budget.cost:
-            return _tr("The budget of ${amount:.2f} is used up.").format(amount=budget.cost)
+            return _tr("The budget of {amount} is used up.").format(amount=money(budget.cost))
         if budget.tokens is not None and self._tokens >= budget.tokens:
             return _tr("The budget of {count:,} tokens is used up.").format(count=budget.tokens)
         if allowed and minutes >= min(allowed):

@@ -8,6 +8,7 @@ from functools import partial
 from studio.application.experiments.experiment_report import ExperimentReport
 from studio.application.experiments.run.spending import ExperimentProgress
 from studio.application.words import translate
+from studio.core.text.amounts import duration, money
 
 _tr = partial(translate, "ExperimentProgress")
 
@@ -35,9 +36,9 @@ def progress_line(found: ExperimentProgress) -> str:
         parts.append(_tr("{rate} a second").format(rate=short_number(found.rate)))
     if found.cost:
         at_end = found.cost_at_end
-        words = f"${found.cost:.4f}"
+        words = money(found.cost)
         if at_end is not None and found.over < found.total:
-            words = _tr("${cost:.4f} of about ${whole:.4f}").format(cost=found.cost, whole=at_end)
+            words = _tr("{cost} of about {whole}").format(cost=words, whole=money(at_end))
         parts.append(words)
     left = found.seconds_left
     if left and found.over < found.total:
@@ -52,16 +53,6 @@ def short_number(value: float) -> str:
     return text.rstrip("0").rstrip(".") if digits else text
 
 
-def duration(seconds: float) -> str:
-    """A time for people: 40 s, 12 min, 3 h 20 min."""
-    if seconds < _MINUTE:
-        return _tr("{count} s").format(count=max(1, round(seconds)))
-    if seconds < _HOUR:
-        return _tr("{count} min").format(count=round(seconds / _MINUTE))
-    hours, rest = divmod(round(seconds / _MINUTE), _MINUTE)
-    return _tr("{hours} h {minutes} min").format(hours=hours, minutes=rest)
-
-
 def ended_words(report: ExperimentReport) -> tuple[str, str]:
     """Head and text of what a desktop is told when a run has ended."""
     name, state = report.head.name, report.head.state
@@ -73,7 +64,7 @@ def ended_words(report: ExperimentReport) -> tuple[str, str]:
         case _:
             head = _tr("{name}: the experiment was stopped").format(name=name)
     cost = sum(each.total.cost for each in report.variants)
-    spent = f" ${cost:.4f}" if cost else ""
+    spent = f" {money(cost)}" if cost else ""
     words = _tr(" {count} cells have no answer.")
     if report.errors == 1:
         words = _tr(" 1 cell has no answer.")

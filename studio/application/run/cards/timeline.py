@@ -10,15 +10,7 @@ from studio.application.run.cards.card import TAB_OF_KIND, CardKind, CardPhase, 
 from studio.application.run.cards.card_list import CardList, stored_cards
 from studio.application.run.diagram import live_node
 from studio.application.run.lanes import touch_words
-from studio.application.run.words import (
-    arguments_line,
-    error_title,
-    money,
-    plural,
-    rate_of,
-    seconds,
-    tokens,
-)
+from studio.application.run.words import arguments_line, error_title, plural, rate_of, tokens
 from studio.application.words import translate
 from studio.core.agent.past.tree import RunTree
 from studio.core.agent.values.pause_point import PausePoint
@@ -27,6 +19,7 @@ from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Checkpoint, RunState
 from studio.core.agent.values.step import Call, Step, StepError, Touch, TouchKind
 from studio.core.runs.step_summary import LAST, last_line, one_line
+from studio.core.text.amounts import duration, money
 from studio.core.wire.reply import Reply
 
 _tr = partial(translate, "RunCards")
@@ -199,7 +192,7 @@ def _reply_cards(step: Step) -> list[StepCard]:
     if reply.usage is not None and reply.usage.output_tokens:
         facts.append(tokens(reply.usage.output_tokens))
     if step.seconds_model:
-        facts.append(seconds(step.seconds_model))
+        facts.append(duration(step.seconds_model))
     rate = rate_of(step)
     if rate:
         facts.append(rate)
@@ -308,7 +301,7 @@ def _call_cards(step: Step, row: int, call: Call) -> list[StepCard]:
     facts, spent = "", 0.0
     if call.outcome is not None and call.origin == "live":
         spent = call.outcome.duration
-        facts = seconds(spent)
+        facts = duration(spent)
     failed = call.is_error and call.status != "rejected"  # the user's own word is no failure
     phase: CardPhase = "error" if failed else "past"
     name = _tr("Error") if failed else _tr("Observation")

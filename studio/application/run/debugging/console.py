@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
 
-from studio.application.run.words import bare, seconds
+from studio.application.run.words import bare
 from studio.application.words import translate
 from studio.core.agent.values.breakpoints import environment_of
 from studio.core.agent.values.events import (
@@ -23,6 +23,7 @@ from studio.core.agent.values.events import (
 from studio.core.agent.values.expressions import NAMES, ExpressionError, parse_expression
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.user_events import ModelChosen, ReplyEdited
+from studio.core.text.amounts import duration
 from studio.core.tools.source import ToolOutcome
 
 _tr = partial(translate, "RunConsole")
@@ -64,7 +65,7 @@ def lines_of(event: Event, step: int, tool: str = "") -> Iterator[ConsoleLine]:
         case ToolEnded(call=row, outcome=outcome):
             yield from _of_tool(outcome, ConsoleLine("output", "", step, row), tool)
         case ModelFailed(message=message, retry_in=wait):
-            again = "" if wait is None else _tr("; next try in {time}").format(time=seconds(wait))
+            again = "" if wait is None else _tr("; next try in {time}").format(time=duration(wait))
             yield ConsoleLine("error" if wait is None else "warning", bare(message) + again, step)
         case ReplyEdited(repair=name) if name:
             yield ConsoleLine("warning", _tr("Repaired: {name}").format(name=name), step)

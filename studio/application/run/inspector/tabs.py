@@ -17,12 +17,13 @@ from studio.application.run.inspector.sources import InspectionSources, StepRequ
 from studio.application.run.inspector.tool import tool_blocks, truth_blocks
 from studio.application.run.messages import messages_view
 from studio.application.run.text import Block, Blocks, Piece, Style, json_block, json_text
-from studio.application.run.words import money, plural, rate_of, seconds
+from studio.application.run.words import plural, rate_of
 from studio.application.words import marked, translate
 from studio.core.agent.values.reading import Final, Reading
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.prompty.messages import Message
+from studio.core.text.amounts import duration, money
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
 from studio.core.wire.wire_call import WireCall
@@ -305,7 +306,7 @@ def usage_rows(state: RunState) -> tuple[UsageRow, ...]:
     model = state.seconds - state.seconds_tools
     cells = (
         *_counted(total),
-        money(total.cost) or "–", "–", seconds(model), "–", seconds(state.seconds_tools),
+        money(total.cost) or "–", "–", duration(model), "–", duration(state.seconds_tools),
     )  # fmt: skip
     return (*rows, UsageRow(_tr("Total"), cells))
 
@@ -321,9 +322,9 @@ def _counted(usage: Usage) -> tuple[str, ...]:
 def _usage_row(step: Step) -> UsageRow:
     label = _tr("Iteration {number}").format(number=step.number)
     usage = step.reply.usage if step.reply is not None else None
-    first = "–" if step.first_seconds is None else seconds(step.first_seconds)
+    first = "–" if step.first_seconds is None else duration(step.first_seconds)
     rate = rate_of(step) or "–"
-    times = (first, seconds(step.seconds_model), rate, seconds(step.seconds_tools))
+    times = (first, duration(step.seconds_model), rate, duration(step.seconds_tools))
     if usage is None:
         return UsageRow(label, (*("–",) * 6, *times), step.number)
     figures = (

@@ -9,12 +9,12 @@ from functools import partial
 from studio.application.run.debugging.live_output import LiveOutput, OutputLine
 from studio.application.run.inspector.sources import StepRequest, body_of, tools_in
 from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
-from studio.application.run.words import seconds
 from studio.application.words import marked, translate
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.step import Call, CallStatus, Step
 from studio.core.prompty.messages import Message
 from studio.core.prompty.tool_spec import ToolSpec
+from studio.core.text.amounts import duration
 from studio.core.text.foreign_json import parse_json
 
 _tr = partial(translate, "RunTool")
@@ -156,7 +156,7 @@ def _time(call: Call) -> list[str]:
     if call.outcome is None:
         return []
     origin = {"recorded": _tr("recorded"), "mock": _tr("mocked")}.get(call.origin)
-    return [origin] if origin else [seconds(call.outcome.duration)]
+    return [origin] if origin else [duration(call.outcome.duration)]
 
 
 def truth_blocks(

@@ -15,10 +15,11 @@ from studio.application.run.cards.card_text import added_card_text, card_text, s
 from studio.application.run.cards.timeline import StepCard, timeline_of
 from studio.application.run.inspector.sources import InspectionSources, body_text
 from studio.application.run.text import Block, BlockKind, Blocks, Piece
-from studio.application.run.words import money, seconds, sentence_of
+from studio.application.run.words import sentence_of
 from studio.application.words import translate
 from studio.core.agent.loop.steps import models_of, steps_of
 from studio.core.agent.values.state import RunState
+from studio.core.text.amounts import duration, money
 from studio.core.wire.wire_call import CallLookup, no_call
 
 _tr = partial(translate, "RunCompare")
@@ -133,7 +134,7 @@ def figures_of(comparison: RunComparison) -> tuple[ComparedFigure, ...]:
     """What both ways came to: how they ended, time, tokens, cost, iterations and errors."""
     one, two = comparison.left.state, comparison.right.state
     pairs: tuple[tuple[str, float, float, Callable[[float], str]], ...] = (
-        (_tr("Time"), one.seconds, two.seconds, seconds),
+        (_tr("Time"), one.seconds, two.seconds, duration),
         (_tr("Tokens"), one.usage.total_tokens, two.usage.total_tokens, "{:,.0f}".format),
         (_tr("Iterations"), one.iteration, two.iteration, "{:,.0f}".format),
         (_tr("Tool errors"), _errors(one), _errors(two), "{:,.0f}".format),

@@ -20,6 +20,7 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.references import ReferenceContext
+from studio.core.text.amounts import money
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.toolbox import AskUser, Toolbox
@@ -149,8 +150,8 @@ def begin_run(
         if setup.price == "unknown" and setup.limits.cost not in (None, USUAL_COST):
             raise ModelError(
                 "no-price",
-                f"The run may cost ${setup.limits.cost:g}, but the price of {setup.model} is not "
-                "known, so the limit could not hold.",
+                f"The run may cost {money(setup.limits.cost)}, but the price of {setup.model} is "
+                "not known, so the limit could not hold.",
                 "Enter the price in the connection, or leave the limit out.",
             )
         return Run(dependencies, plan.options, setup)

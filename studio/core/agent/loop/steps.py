@@ -20,7 +20,7 @@ from studio.core.agent.values.state import LimitName, RunState, Status
 from studio.core.agent.values.step import Call, Step, StepError
 from studio.core.models.base import ModelRequest
 from studio.core.prompty.messages import Message
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.reply import Usage
 

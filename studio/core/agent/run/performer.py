@@ -57,6 +57,7 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.prompty.prepare import prepare
+from studio.core.text.amounts import duration
 from studio.core.text.problem import Severity
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.arguments import check_arguments
@@ -205,7 +206,7 @@ class Performer:
     async def call_model(self, state: RunState, effect: CallModel) -> None:
         """Ask the model; a failure that may pass is tried again with the same snapshot."""
         if effect.after > 0:
-            self._watch(ReplyNotice(f"The model failed; next try in {effect.after:.1f} s."))
+            self._watch(ReplyNotice(f"The model failed; next try in {duration(effect.after)}."))
             await asyncio.sleep(effect.after)
         reason = denied_request(state, self.options)
         if reason is not None:

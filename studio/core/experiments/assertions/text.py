@@ -12,7 +12,7 @@ from io import StringIO
 from studio.core.experiments.assertions.result import CellAnswer, UndecidedError, Verdict
 from studio.core.experiments.values import AssertionSpec
 from studio.core.patterns import PatternError, schema_pattern
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.span import Span
 from studio.core.text.values import Json

@@ -15,7 +15,7 @@ from studio.core.experiments.assertions.result import (
 )
 from studio.core.experiments.assertions.text import as_number, as_text, as_texts
 from studio.core.experiments.values import AssertionSpec
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted, money
 from studio.core.text.values import Json
 
 TrajectoryDecision = Callable[[AssertionSpec, Json, CellAnswer, AssertionContext], Verdict]
@@ -188,10 +188,10 @@ def decide_cost(spec: AssertionSpec, value: Json, answer: CellAnswer) -> Verdict
     if answer.cost is None:
         raise UndecidedError("The price of the model is not known.")
     if spec.threshold is None and value is None:
-        return Verdict(True, f"It cost ${answer.cost:.6f}.")
+        return Verdict(True, f"It cost {money(answer.cost)}.")
     most = _most(spec, value, "cost", "US dollars")
     return Verdict(
-        answer.cost <= most, f"It cost ${answer.cost:.6f}; at most ${most:g} is allowed."
+        answer.cost <= most, f"It cost {money(answer.cost)}; at most {money(most)} is allowed."
     )
 
 

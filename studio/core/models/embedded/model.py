@@ -15,7 +15,7 @@ from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.prompt import last_user_text, template_messages
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
 from studio.core.models.sending import as_sent
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json, JsonObject
 from studio.core.wire.draft import all_stops

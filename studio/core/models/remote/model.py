@@ -25,6 +25,7 @@ from studio.core.models.remote.openai_client import KeySource, OpenAIClient
 from studio.core.models.remote.reply_stream import ReplyStream
 from studio.core.models.secrets import Secret
 from studio.core.models.sending import as_sent
+from studio.core.text.amounts import duration
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaSource
 from studio.core.wire.reply import ReplyDelta, ReplyNotice, UsageDelta
@@ -221,7 +222,7 @@ class RemoteModel:
                     raise
                 attempt += 1
                 tries = self._connection.retries + 1
-                yield ReplyNotice(f"{error.message} Try {attempt} of {tries} in {wait:.1f} s.")
+                yield ReplyNotice(f"{error.message} Try {attempt} of {tries} in {duration(wait)}.")
                 await asyncio.sleep(wait)
             else:
                 return

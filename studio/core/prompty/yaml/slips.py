@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from studio.core.prompty.yaml.mistake import YamlMistake, in_quotes
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.problem import Fix, TextEdit
 from studio.core.text.span import Span
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.tools.imports import HTTP, import_packages

@@ -15,7 +15,7 @@ from typing import assert_never, cast
 from studio.core.masking.masker import Masker
 from studio.core.plugins import fault, installed
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import McpServer, OpenApi, PluginTool, PythonFile, SourceDeclaration
 from studio.core.tools.limits import ToolLimits

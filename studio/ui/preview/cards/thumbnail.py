@@ -13,6 +13,7 @@ from PySide6.QtGui import QImage, QImageReader, QMouseEvent, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from studio.core.prompty.messages import MediaPart
+from studio.core.text import amounts
 from studio.core.text.plain_tip import plain_tip
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.app.jobs import LatestJob
@@ -63,8 +64,8 @@ def read_picture(source: str, folder: Path | None, limit: int = BYTES_LIMIT) -> 
     if size > limit:
         return Picture(
             None,
-            QCoreApplication.translate("Thumbnail", "{number:.1f} MB, too large to show").format(
-                number=size / 1e6
+            QCoreApplication.translate("Thumbnail", "{size}, too large to show").format(
+                size=amounts.size(size)
             ),
         )
     return _decode(path.read_bytes())
@@ -93,11 +94,11 @@ def _decode(data: bytes) -> Picture:
     if not size.isValid():
         return Picture(
             None,
-            QCoreApplication.translate(
-                "Thumbnail", "{number:.0f} kB, no picture that can be shown"
-            ).format(number=max(1, len(data) / 1000)),
+            QCoreApplication.translate("Thumbnail", "{size}, no picture that can be shown").format(
+                size=amounts.size(len(data))
+            ),
         )
-    note = f"{size.width()} × {size.height()}, {max(1, round(len(data) / 1000))} kB"
+    note = f"{size.width()} × {size.height()}, {amounts.size(len(data))}"
     if size.width() > _THUMB.width() * 2 or size.height() > _THUMB.height() * 2:
         reader.setScaledSize(size.scaled(_THUMB * 2, Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()

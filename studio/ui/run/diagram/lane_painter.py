@@ -9,18 +9,13 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, 
 
 from studio.application.run.diagram import DiagramState
 from studio.application.run.lanes import Lane
-from studio.application.run.words import seconds
+from studio.core.text.amounts import duration
 from studio.ui.run.diagram.layout import DiagramLayout
 from studio.ui.style.colors import blend, fixed_font
 from studio.ui.style.theme import Theme
 
 _ROUND_SECONDS = 1.2
 """Time in which the dot of a running call goes along its way."""
-
-
-def clock_words(spent: float) -> str:
-    """How long a call runs already: in tenths, so that it is seen to move."""
-    return f"{spent:.1f} s" if spent < 60 else seconds(spent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +92,7 @@ class LanePainting:
                          ink if is_running else QColor(tone))  # fmt: skip
         words = lane.words
         if is_running and lane.began:
-            words = clock_words(max(0.0, self.now - lane.began))
+            words = duration(max(0.0, self.now - lane.began))
         self._paint_texts(painter, lane, box, words, ink if is_running else QColor(tone))
         if lane.row == self.focused:
             painter.setPen(QPen(QColor(theme.accent), 1.5, Qt.PenStyle.DotLine))

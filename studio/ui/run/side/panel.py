@@ -38,6 +38,7 @@ from studio.core.agent.values.commands import (
 )
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.step import Call
+from studio.core.text.amounts import duration
 from studio.core.text.invisible import reveal
 from studio.core.text.plain_tip import plain_tip
 from studio.ui.parts.elided_label import ElidedLabel
@@ -84,7 +85,7 @@ class RunningCall(FollowsTheme, QWidget):
     def tick(self) -> None:
         """Say how long it takes by now."""
         seconds = max(0.0, time.time() - self._began)
-        self.clock.setText(self.tr("{number:.1f} s").format(number=seconds))
+        self.clock.setText(duration(seconds))
 
     def show_live_output(self, text: str) -> None:
         """Show the last line of what it has said; the newest lines are in the tip."""

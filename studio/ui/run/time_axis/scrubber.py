@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.run.cards.card import CardKind, StepCard
-from studio.application.run.words import seconds
+from studio.core.text.amounts import duration
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.style.colors import blend
 from studio.ui.style.in_use import theme_in_use
@@ -168,7 +168,7 @@ class RunScrubber(QWidget):
         painter.setPen(QColor(theme.muted))
         right = QRectF(self.width() - _RIGHT, 0, _RIGHT - 16, _BASE)
         at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(right, at, seconds(self._total))
+        painter.drawText(right, at, duration(self._total))
 
     def _paint_bar(self, painter: QPainter, row: int) -> None:
         theme, card = theme_in_use(), self._cards[row]

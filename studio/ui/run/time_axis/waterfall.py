@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.run.waterfall import BarTone, Waterfall, WaterfallBar, WaterfallRow
-from studio.ui.run.diagram.lane_painter import clock_words
+from studio.core.text.amounts import duration
 from studio.ui.style.colors import blend
 from studio.ui.style.in_use import theme_in_use
 
@@ -203,7 +203,7 @@ class WaterfallView(QWidget):
         going = next((bar for bar in row.bars if bar.end is None), None)
         total = row.total
         if going is not None:
-            total = clock_words(max(0.0, now - self._shown.began - going.begin))
+            total = duration(max(0.0, now - self._shown.began - going.begin))
         painter.setPen(QColor(theme.text))
         right = QRectF(self.width() - _RIGHT, box.top(), _RIGHT - 16, box.height())
         at = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight

@@ -6,7 +6,7 @@ import pytest
 
 from studio.application.experiments.run.pace import Pace
 from studio.application.experiments.run.spending import ExperimentProgress, ExperimentSpending
-from studio.application.experiments.run.words import duration, progress_line, short_number
+from studio.application.experiments.run.words import progress_line, short_number
 from studio.core.experiments.results.cells import CellOutcome, CellState
 from studio.core.experiments.values import EvaluateOptions, ExperimentBudget
 
@@ -49,12 +49,9 @@ def test_a_number_is_short_and_no_power_of_ten(value: float, text: str) -> None:
 def test_progress_in_words() -> None:
     found = ExperimentProgress(400, 100, 3, 0, 0.5, 1000, 50.0, 2.0, 2.0)
     assert progress_line(found) == (
-        "100 of 400 cells · 3 without an answer · 2 a second · $0.5000 of about $2.0000 · "
-        "2 min left"
+        "100 of 400 cells · 3 without an answer · 2 a second · $0.5000 of about $2.00 · "
+        "2 min 30 s left"
     )
     assert progress_line(ExperimentProgress(4, 4, 0, 0, 0.5, 1, 2.0, 2.0, 0.5)) == (
         "4 of 4 cells · 2 a second · $0.5000"
     )
-    assert [duration(each) for each in (0.2, 59, 150, 7260)] == [
-        "1 s", "59 s", "2 min", "2 h 1 min"
-    ]  # fmt: skip

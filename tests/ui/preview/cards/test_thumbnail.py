@@ -56,7 +56,7 @@ def test_data_uris(picture: Path) -> None:
     assert "base64" in read_picture("data:image/png;base64,%%%", None).note
     assert "too large" in read_picture("data:image/png;base64," + "A" * 100, None, limit=10).note
     assert read_picture("data:image/png;base64,AAAA", None).image is None
-    assert read_picture("data:image/png;base64,AAAA", None).note.startswith("1 kB")
+    assert read_picture("data:image/png;base64,AAAA", None).note.startswith("3 bytes")
 
 
 def test_the_view_shows_the_picture_once_it_is_read(qtbot: QtBot, picture: Path) -> None:

@@ -32,7 +32,7 @@ from studio.core.prompty.templates.jinja.statements import Interpolation, Litera
 from studio.core.prompty.templates.jinja.value import Value
 from studio.core.prompty.templates.jinja.variables import names_read
 from studio.core.prompty.templates.writer import RenderedText, SegmentWriter
-from studio.core.text.counted import counted
+from studio.core.text.amounts import counted
 from studio.core.text.span import Span
 
 

@@ -1,0 +1,55 @@
+"""Durations, money, sizes and counts, each written in one way everywhere."""
+
+from __future__ import annotations
+
+_MINUTE = 60
+_HOUR = 3600
+
+
+def duration(seconds: float) -> str:
+    """Return `0 ms`, `420 ms`, `1.5 s`, `1 min 15 s`, `1 h 7 min`."""
+    if round(seconds * 1000) < 1000:
+        return f"{max(0.0, seconds) * 1000:.0f} ms"
+    if round(seconds, 1) < _MINUTE:
+        return f"{seconds:.1f} s"
+    if round(seconds) < _HOUR:
+        minutes, rest = divmod(round(seconds), _MINUTE)
+        return f"{minutes} min {rest} s"
+    hours, rest = divmod(round(seconds / _MINUTE), _MINUTE)
+    return f"{hours:,} h {rest} min"
+
+
+def money(dollars: float | None) -> str:
+    """Return `$1,204.50`, `$0.0421`, `$0.000042`; empty where no price is known.
+
+    One call may cost a small part of a cent, so small amounts have more digits.
+    """
+    if dollars is None:
+        return ""
+    if not dollars or dollars >= 1:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.4f}" if dollars >= 0.001 else f"${dollars:.6f}"
+
+
+def size(count: int) -> str:
+    """Return a number of bytes: `1 byte`, `940 bytes`, `1.2 kB`, `12 kB`, `20 MB`."""
+    if count < 1000:
+        return counted(count, "byte")
+    for unit, part in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9)):
+        digits = 0 if count / part >= 9.95 else 1
+        number = round(count / part, digits)
+        if number < 1000 or unit == "GB":
+            return f"{number:,.{digits}f} {unit}".replace(".0 ", " ")
+    raise AssertionError("the last unit takes all")
+
+
+def counted(count: float, one: str, many: str = "") -> str:
+    """Return `1 row`, `2 rows`, `1,204 rows`.
+
+    Args:
+        count: how many; a fraction has no needless zeros.
+        one: what one of them is called.
+        many: what several are called, where an "s" does not make it.
+    """
+    number = f"{count:,}" if isinstance(count, int) else f"{count:,.12g}"
+    return f"{number} {one if count == 1 else many or f'{one}s'}"
