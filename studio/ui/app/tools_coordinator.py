@@ -95,7 +95,6 @@ class ToolsCoordinator(QObject):
         pane.request_start.connect(tools.start_server)
         pane.request_allow.connect(tools.allow_source)
         pane.request_allow_tool.connect(tools.allow_tool)
-        pane.request_forget.connect(self._forget)
         pane.request_folder_approval.connect(self._approve_folder)
         pane.request_declare.connect(self._declare)
         pane.request_changes.connect(tools.change_all)
@@ -111,6 +110,7 @@ class ToolsCoordinator(QObject):
         for identifier, act in (
             ("tools.search", self._search),
             ("tools.sources", self._show_sources),
+            ("tools.trust", self._window.status.offer_trust),
             ("tools.reload", tools.load_again),
             ("tools.window", lambda: self._stand_alone(not self._dock.isFloating())),
         ):
@@ -159,24 +159,22 @@ class ToolsCoordinator(QObject):
 
     def _show_folder(self, _: ToolRegistry) -> None:
         folder = self._folder()
-        if folder is None:
-            self._pane.show_folder(None, trusted=False, approval=None)
-            return
-        held = self._held(folder)
-        approval = self._trust.current.folder_approval(folder)
-        self._pane.show_folder(held.folder or folder, held.is_trusted, approval)
+        approval = self._trust.current.folder_approval(folder) if folder is not None else None
+        self._pane.show_folder(folder, approval)
 
     def _show_trust_menu(self, place: QPoint) -> None:
         """Offer to give trust in the folder of the file, or to take it back."""
         folder = self._folder()
         if folder is None:
+            self._messages.info(self.tr("A text that was never saved is your own."))
             return
         held = self._held(folder)
         menu = QMenu(self._window.widget)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if held.is_trusted:
             act = menu.addAction(self.tr("Stop trusting {folder}"))
-            act.triggered.connect(lambda: self._forget(folder))
+            act.triggered.connect(lambda: self._tools.forget_folder(folder))
+            act.setEnabled(held.is_given)
         else:
             act = menu.addAction(self.tr("Trust {folder}…"))
             act.triggered.connect(lambda: self._pane.offer_trust(folder))
@@ -205,12 +203,6 @@ class ToolsCoordinator(QObject):
                 _NOTICE,
             )
         )
-
-    def _forget(self, folder: Path) -> None:
-        if self._trust.current.trusted_as(folder) is None:
-            self._messages.info(self.tr("The bundled examples are always trusted."))
-            return
-        self._tools.forget_folder(folder)
 
     def _approve_folder(self, approval: Approval | None) -> None:
         self._tools.approve_folder(approval)

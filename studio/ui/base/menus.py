@@ -78,7 +78,10 @@ MENUS: tuple[tuple[str, tuple[str, ...]], ...] = (
          SEPARATOR, "prompt.experiment", "run.keep_row", SEPARATOR, "run.provider",
          "run.connections"),
     ),
-    ("&Tools", ("tools.search", "tools.sources", "tools.reload", SEPARATOR, "tools.window")),
+    (
+        "&Tools",
+        ("tools.search", "tools.sources", "tools.trust", "tools.reload", SEPARATOR, "tools.window"),
+    ),
     (
         "&Help",
         ("help.guide", "help.tour", "help.welcome", "help.shortcuts", "help.storage",

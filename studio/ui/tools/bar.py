@@ -67,7 +67,7 @@ class ToolsBar(QWidget):
         self.filter.setMenu(self._menu())
         self.filter.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         self.sources = icon_button(
-            "plug", self.tr("Where the tools come from: servers, trust"), self
+            "plug", self.tr("Where the tools come from: files, servers"), self
         )
         self.sources.setCheckable(True)
         self.reload = icon_button("refresh-cw", self.tr("Load the tools again"), self)

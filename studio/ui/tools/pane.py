@@ -60,7 +60,6 @@ class ToolsPane(QWidget):
     request_start = Signal(str)  # key of a server
     request_allow = Signal(str)  # key of a source that waits; the user has agreed
     request_allow_tool = Signal(str)  # name of a tool that is not as it was allowed
-    request_forget = Signal(Path)  # Path of a folder, trusted no more
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
     request_new_server = Signal()
@@ -146,8 +145,6 @@ class ToolsPane(QWidget):
         self.sources.request_start.connect(self.request_start)
         self.sources.request_allow.connect(self.offer_source)
         self.sources.request_open.connect(self.request_open)
-        self.sources.request_trust.connect(self.offer_trust)
-        self.sources.request_forget.connect(self.request_forget)
         self.sources.request_folder_approval.connect(self.request_folder_approval)
         self.sources.request_logs.connect(self.request_logs)
         self.sources.request_own_servers.connect(self.request_own_servers)
@@ -189,9 +186,9 @@ class ToolsPane(QWidget):
         else:
             self.empty.say(*why_no_tools(self._registry.sources))
 
-    def show_folder(self, folder: Path | None, trusted: bool, approval: str | None) -> None:
-        """Show what holds for the prompt's folder."""
-        self.sources.show_folder(folder, trusted=trusted, approval=approval)
+    def show_folder(self, folder: Path | None, approval: str | None) -> None:
+        """Show what holds for calls of the tools of the prompt's folder."""
+        self.sources.show_folder(folder, approval)
 
     def set_insertable(self, insertable: bool) -> None:
         """Whether a prompt is open that a tool could be inserted into."""

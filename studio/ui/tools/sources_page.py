@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLabel,
     QPushButton,
     QScrollArea,
@@ -46,8 +45,6 @@ class SourcesPage(FollowsTheme, QWidget):
     request_start = Signal(str)  # key of a server
     request_allow = Signal(str)  # key of a source that waits
     request_open = Signal(Path, int)  # Path, line from 1
-    request_trust = Signal(Path)  # Path of a folder
-    request_forget = Signal(Path)  # Path of a folder
     request_folder_approval = Signal(object)  # Approval, or None for the usual one
     request_own_servers = Signal()
     request_new_server = Signal()
@@ -59,13 +56,6 @@ class SourcesPage(FollowsTheme, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sources: tuple[SourceStatus, ...] = ()
-        self._folder: Path | None = None
-        self._trusted = False
-        self._trust = QLabel(self)
-        self._trust.setWordWrap(True)
-        self._trust.setTextFormat(Qt.TextFormat.PlainText)
-        self.trust_button = QPushButton(self.tr("Trust…"), self)
-        self.trust_button.clicked.connect(self._ask_trust)
         self.approval = ComboBox(self)
         self.approval.setAccessibleName(self.tr("Approval of calls for the whole folder"))
         self.approval.addItem(self.tr("Each tool as it asks for"), None)
@@ -91,14 +81,10 @@ class SourcesPage(FollowsTheme, QWidget):
         self._follow.setInterval(_LOG_MS)
         self._follow.timeout.connect(self.request_logs)
         self._arrange()
-        paint_text(self._trust, "text")
         paint_text(self._approval_label, "muted")
         self.follow_theme()
 
     def _arrange(self) -> None:
-        trust = QHBoxLayout()
-        trust.addWidget(self._trust, 1)
-        trust.addWidget(self.trust_button, 0, Qt.AlignmentFlag.AlignTop)
         switches = FlowLayout(spacing=8)
         for part in (self._approval_label, self.approval, self.own_button, self.add_button):
             switches.addWidget(part)
@@ -108,7 +94,6 @@ class SourcesPage(FollowsTheme, QWidget):
         column = QVBoxLayout(page)
         column.setContentsMargins(12, 8, 12, 12)
         column.setSpacing(8)
-        column.addLayout(trust)
         column.addLayout(switches)
         column.addWidget(self._list, 1)
         area = QScrollArea(self)
@@ -119,23 +104,8 @@ class SourcesPage(FollowsTheme, QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(area)
 
-    def show_folder(self, folder: Path | None, *, trusted: bool, approval: str | None) -> None:
-        """Show what holds for the prompt's folder."""
-        self._folder, self._trusted = folder, trusted
-        if folder is None:
-            self._trust.setText(self.tr("A prompt that is not saved yet has no tool files."))
-        elif trusted:
-            self._trust.setText(
-                self.tr("{folder} is trusted: its tools may run.").format(folder=folder)
-            )
-        else:
-            self._trust.setText(
-                self.tr("{folder} is not trusted: nothing of it is run or read.").format(
-                    folder=folder
-                )
-            )
-        self.trust_button.setText(self.tr("Stop trusting") if trusted else self.tr("Trust…"))
-        self.trust_button.setEnabled(folder is not None)
+    def show_folder(self, folder: Path | None, approval: str | None) -> None:
+        """Show what holds for calls of the tools of the prompt's folder."""
         self.approval.setEnabled(folder is not None)
         self.approval.setCurrentIndex(max(0, self.approval.findData(approval)))
 
@@ -194,7 +164,3 @@ class SourcesPage(FollowsTheme, QWidget):
         """Nobody looks."""
         super().hideEvent(event)
         self._follow.stop()
-
-    def _ask_trust(self) -> None:
-        if self._folder is not None:
-            (self.request_forget if self._trusted else self.request_trust).emit(self._folder)

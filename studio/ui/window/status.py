@@ -62,9 +62,7 @@ class StatusBar(QStatusBar):
         """The cells that have something to say."""
         self._place.clicked.connect(self.request_line)
         self._problems.clicked.connect(self.request_problems)
-        self._trust.clicked.connect(
-            lambda: self.request_trust.emit(self._trust.mapToGlobal(QPoint(0, 0)))
-        )
+        self._trust.clicked.connect(self.offer_trust)
 
     def _cell(self, name: str, *, permanent: bool) -> QToolButton:
         button = QToolButton()
@@ -138,6 +136,10 @@ class StatusBar(QStatusBar):
                 tip = self.tr("Keep the file in a folder of its own to trust it.")
             self._trust.setIcon(icon("triangle-alert", "warning"))
         self._say(self._trust, text, tip.format(folder=held.folder) if text else "")
+
+    def offer_trust(self) -> None:
+        """Ask for the menu that gives trust and takes it back."""
+        self.request_trust.emit(self._trust.mapToGlobal(QPoint(0, 0)))
 
     def set_tokens(self, text: str, detail: str = "") -> None:
         """Show the token count, as the preview says it."""

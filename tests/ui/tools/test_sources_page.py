@@ -166,17 +166,11 @@ def test_states_lead_to_what_can_be_done(qtbot: QtBot, page: SourcesPage, tmp_pa
     assert "does not work" in page.blocks["python:a"].text
 
 
-def test_the_folder_is_trusted_and_asked_about_as_a_whole(
+def test_calls_are_asked_about_for_the_folder_as_a_whole(
     qtbot: QtBot, page: SourcesPage, tmp_path: Path
 ) -> None:
-    page.show_folder(tmp_path, trusted=False, approval=None)
-    with qtbot.waitSignal(page.request_trust) as asked:
-        qtbot.mouseClick(page.trust_button, Qt.MouseButton.LeftButton)
-    assert asked.args == [tmp_path]
-    page.show_folder(tmp_path, trusted=True, approval="always")
+    page.show_folder(tmp_path, "always")
     assert page.approval.currentText() == "Always ask"
-    with qtbot.waitSignal(page.request_forget):
-        qtbot.mouseClick(page.trust_button, Qt.MouseButton.LeftButton)
     with qtbot.waitSignal(page.request_folder_approval) as chosen:
         qtbot.keyClick(page.approval, Qt.Key.Key_Down)
     assert chosen.args == ["once"]
