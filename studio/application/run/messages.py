@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
-from studio.application.run.text import Block, Blocks, Piece
+from studio.application.run.text import Block, Blocks, Piece, plain_text
 from studio.application.run.words import plural
 from studio.application.words import translate
 from studio.core.agent.values.persistent_list import known_common_length
@@ -50,7 +50,11 @@ class SentMessages:
 
 
 def messages_view(
-    sent: Sequence[Message], before: Sequence[Message], *, only_changes: bool = False
+    sent: Sequence[Message],
+    before: Sequence[Message],
+    *,
+    only_changes: bool = False,
+    shown: int | None = None,
 ) -> SentMessages:
     """Messages as sent, compared with those of the step before.
 
@@ -58,12 +62,14 @@ def messages_view(
         sent: this step's messages.
         before: the step before's; empty for the first step, which is then shown without marks.
         only_changes: fold what is the same.
+        shown: messages that are shown at the end; None for as many as anyone reads.
     """
     stable = _stable_prefix(sent, before)
     writer = _Writer(only_changes=only_changes)
-    shown = _SHOWN if len(sent) <= _LONG else _SHOWN_OF_LONG
+    if shown is None:
+        shown = _SHOWN if len(sent) <= _LONG else _SHOWN_OF_LONG
     first = max(0, min(stable, len(sent) - shown))
-    writer.left_out(first)
+    writer.left_out(sent[:first])
     for index in range(first, len(sent)):
         message = sent[index]
         if before and index == stable:
@@ -134,12 +140,16 @@ class _Writer:
         pieces = (Piece(message.role, "strong"), Piece("   " + " · ".join(notes), "muted"))
         self.blocks.append(Block("role", pieces, role=message.role))
 
-    def left_out(self, count: int) -> None:
-        if count:
-            text = _tr("{plural} before these, the same as in the iteration before").format(
-                plural=plural(count, "message")
-            )
-            self.blocks.append(Block("rule", (Piece(text, "muted"),)))
+    def left_out(self, messages: Sequence[Message]) -> None:
+        if messages:
+            words = _tr(
+                "{plural} before these, the same as in the iteration before; Copy takes all"
+            ).format(plural=plural(len(messages), "message"))
+
+            def whole() -> str:
+                return plain_text(messages_view(messages, (), shown=len(messages)).blocks)
+
+            self.blocks.append(Block("rule", (Piece(words, "muted"),), whole=whole))
 
     def remark(self, stable: int) -> None:
         if stable:

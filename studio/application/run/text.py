@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from studio.core.text.values import Json
@@ -47,6 +47,9 @@ class Block:
     role: str = ""
     """For a `role` heading: whose color it has."""
 
+    whole: Callable[[], str] | None = field(default=None, compare=False, repr=False)
+    """Gives the text that copying takes, where the pieces leave some of it out."""
+
     @property
     def text(self) -> str:
         """The characters alone."""
@@ -79,8 +82,13 @@ def json_text(value: Json) -> str:
 
 
 def plain_text(blocks: Blocks) -> str:
-    """All text of a tab, for copying and searching."""
+    """All text of a tab as it is shown."""
     return "\n".join(block.text for block in blocks)
+
+
+def whole_text(blocks: Blocks) -> str:
+    """All text of a tab with what is left out on the screen, for copying."""
+    return "\n".join(block.whole() if block.whole else block.text for block in blocks)
 
 
 def _json_pieces(value: Json, indent: str) -> Iterator[Piece]:

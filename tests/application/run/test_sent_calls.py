@@ -26,6 +26,7 @@ from studio.application.run.past.again import exactly, past_run
 from studio.application.run.past.record import StoreJournal
 from studio.application.run.start.plan import Arrived, RunPlan
 from studio.application.run.start.session import RunSession
+from studio.application.run.text import whole_text
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.values.commands import Command, Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
@@ -105,7 +106,7 @@ def as_sent(call: WireCall) -> bytes:
 
 def copied(state: RunState, step: int, sources: InspectionSources) -> str:
     """What the button of the Request tab copies."""
-    return inspector_view(state, Inspection(step, "request"), sources).whole
+    return whole_text(inspector_view(state, Inspection(step, "request"), sources).blocks)
 
 
 def check_kept(call: WireCall | None, request: Received) -> None:

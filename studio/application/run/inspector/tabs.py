@@ -16,7 +16,8 @@ from studio.application.run.inspector.reply import legend_of, reply_blocks, stre
 from studio.application.run.inspector.sources import InspectionSources, StepRequest, body_of
 from studio.application.run.inspector.tool import tool_blocks, truth_blocks
 from studio.application.run.messages import messages_view
-from studio.application.run.text import Block, Blocks, Piece, Style, json_block, json_text
+from studio.application.run.text import Block, Blocks, Piece, Style, json_block
+from studio.application.run.text import body as text_body
 from studio.application.run.words import plural, rate_of
 from studio.application.words import marked, translate
 from studio.core.agent.values.reading import Final, Reading
@@ -125,9 +126,6 @@ class InspectorView:
     summary: str = ""
     """One quiet line above the text."""
 
-    whole: str = ""
-    """What copying takes, where it is not the text of the blocks."""
-
     legend: tuple[tuple[str, Style], ...] = ()
     """Names of the colors in a reply."""
 
@@ -227,18 +225,14 @@ def _messages(view: InspectorView, state: RunState, step: Step) -> InspectorView
 def _request(view: InspectorView, request: StepRequest) -> InspectorView:
     if request is None or isinstance(request, Block):
         return replace(view, blocks=(request,) if request is not None else ())
-    body = body_of(request)
-    sent = isinstance(request, WireCall)
-    whole = request.body if isinstance(request, WireCall) else json.dumps(body, ensure_ascii=False)
-    words = _tr("{size:,} characters of JSON").format(size=len(whole))
+    value, path = body_of(request), ""
     if isinstance(request, WireCall):
-        words = f"POST {request.path} · {words}"
-    shown = (
-        json_block(_without_middle(body))
-        if not isinstance(body, str)
-        else Block("body", (Piece(body),))
-    )
-    return replace(view, blocks=(shown,), summary=words, whole=whole if sent else json_text(body))
+        whole, path = request.body, f"POST {request.path} · "
+    else:
+        whole = json.dumps(value, ensure_ascii=False)
+    shown = text_body(value) if isinstance(value, str) else json_block(_without_middle(value))
+    words = _tr("{size:,} characters of JSON").format(size=len(whole))
+    return replace(view, blocks=(replace(shown, whole=lambda: whole),), summary=path + words)
 
 
 def _without_middle(body: Json) -> Json:

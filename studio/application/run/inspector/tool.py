@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from studio.application.run.debugging.live_output import LiveOutput, OutputLine
 from studio.application.run.inspector.sources import StepRequest, body_of, tools_in
-from studio.application.run.text import Block, Blocks, Piece, body, json_block, title
+from studio.application.run.text import Block, Blocks, Piece, Style, body, json_block, title
 from studio.application.words import marked, translate
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.step import Call, CallStatus, Step
@@ -93,7 +94,7 @@ def _call_blocks(
         blocks.append(body("\n".join(f"{each.seconds:6.1f}  {each.text}" for each in said)))
     elif call.outcome is not None and call.outcome.stderr:
         blocks.append(title(_tr("Error stream"), _tr("what the tool's process wrote on stderr")))
-        blocks.append(body(call.outcome.stderr[-_LONGEST:], "muted"))
+        blocks.append(_bounded(call.outcome.stderr, "muted", at_end=True))
     return blocks
 
 
@@ -124,7 +125,17 @@ def observation_block(text: str) -> Block:
             pass
     if not text:
         return body(_tr("(empty)"), "muted")
-    return body(text if len(text) <= _LONGEST else text[:_LONGEST] + "\n…")
+    return _bounded(text)
+
+
+def _bounded(text: str, style: Style = "plain", *, at_end: bool = False) -> Block:
+    """A text to look at; copying takes all of it."""
+    left = len(text) - _LONGEST
+    if left <= 0:
+        return body(text, style)
+    words = _tr("… {count:,} characters left out here; Copy takes all …").format(count=left)
+    lines = (words, text[left:]) if at_end else (text[:_LONGEST], words)
+    return replace(body("\n".join(lines), style), whole=lambda: text)
 
 
 def _check(call: Call, spec: ToolSpec | None) -> list[Block]:

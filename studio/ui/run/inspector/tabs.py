@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.cards.timeline import Tab
 from studio.application.run.inspector.tabs import InspectorView, UsageRow, usage_heads
-from studio.application.run.text import plain_text
+from studio.application.run.text import whole_text
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.elided_label import ElidedLabel
 from studio.ui.parts.own_keys import OwnKeys
@@ -327,7 +327,7 @@ class Inspector(FollowsTheme, QWidget):
 
     def _on_copy(self) -> None:
         view = self._view
-        shown = view.answer if self.tab == "answer" else view.whole or plain_text(view.blocks)
+        shown = view.answer if self.tab == "answer" else whole_text(view.blocks)
         QApplication.clipboard().setText(shown)
 
     def _on_fold(self) -> None:

@@ -11,9 +11,9 @@ from studio.application.run.inspector.tabs import (
     inspector_view,
     usage_rows,
 )
-from studio.application.run.inspector.tool import truth_blocks
+from studio.application.run.inspector.tool import tool_blocks, truth_blocks
 from studio.application.run.messages import messages_view
-from studio.application.run.text import Piece, json_block, plain_text
+from studio.application.run.text import Piece, json_block, plain_text, whole_text
 from studio.core.agent.values.reading import ReadSpan
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
@@ -151,12 +151,11 @@ def test_the_request_tab_shows_what_will_be_sent_and_then_what_was_sent() -> Non
     state = _called(7)
     sent = _look(state, "request")
     assert sent.blocks == (json_block({"model": "scripted", "seq": 7}),)
-    assert sent.whole == '{"model":"scripted","seq":7}'
+    assert whole_text(sent.blocks) == '{"model":"scripted","seq":7}'
     assert "POST /v1/chat/completions" in sent.summary
 
     past = inspector_view(state, Inspection(1, "request"), InspectionSources())
     assert "Not kept" in plain_text(past.blocks)
-    assert past.whole == ""
 
 
 def test_copying_a_long_request_takes_all_of_it() -> None:
@@ -165,7 +164,7 @@ def test_copying_a_long_request_takes_all_of_it() -> None:
     sources = InspectionSources(lambda seq: WireCall("/v1/chat/completions", (), body))
     view = inspector_view(_called(7), Inspection(1, "request"), sources)
 
-    assert view.whole == body
+    assert whole_text(view.blocks) == body
     shown = plain_text(view.blocks)
     assert "370 messages left out here; Copy takes all" in shown
     assert "message 39" in shown
@@ -179,6 +178,20 @@ def test_the_reply_names_the_model_and_the_ids_of_the_server() -> None:
     )
     view = inspector_view(_called(7), Inspection(1, "reply"), InspectionSources(lambda seq: call))
     assert view.blocks[0].text == "served-2026 · chatcmpl-4 · request req-9"
+
+
+def test_copying_takes_what_other_tabs_leave_out_too() -> None:
+    said = tuple(Message("user", (TextPart(f"message {number}"),)) for number in range(150))
+    view = messages_view((*said, Message("user", (TextPart("new"),))), said)
+    assert "message 9\n" not in plain_text(view.blocks)
+    assert all(f"message {number}" in whole_text(view.blocks) for number in range(150))
+
+    observed = "x" * 200_000 + "the end"
+    step = replace(run.at_result().step)
+    calls = tuple(replace(call, observation=observed) for call in step.calls)
+    blocks = tool_blocks(replace(step, calls=calls), run.SETUP)
+    assert "7 characters left out here; Copy takes all" in plain_text(blocks)
+    assert observed in whole_text(blocks)
 
 
 def _called(seq: int) -> RunState:
