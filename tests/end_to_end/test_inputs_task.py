@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage, QTextCursor
-from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
 from studio.core.prompty.parse import parse
@@ -17,6 +16,7 @@ from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.compound import ListField, ObjectField
 from studio.ui.inputs.fields import ChoiceField, JsonField, NumberField, TextField
 from studio.ui.inputs.file_field import FileField
+from studio.ui.inputs.sets_button import RowsDialog
 from studio.ui.inputs.thread_field import ThreadField
 from tests.support.menus import choose
 
@@ -144,9 +144,9 @@ def test_values_are_loaded_from_files(qtbot: QtBot, workbench: Workbench, tmp_pa
         qtbot.waitUntil(lambda: "guide to Lisbon" in sent(workbench))
         pane.library.load(path)
         if row:
-            dialog = pane.sets.findChildren(QInputDialog)[-1]
-            chosen = next(item for item in dialog.comboBoxItems() if item.startswith(row))
-            dialog.setTextValue(chosen)
+            dialog = pane.sets.findChildren(RowsDialog)[-1]
+            (chosen,) = dialog.list.findItems(row, Qt.MatchFlag.MatchStartsWith)
+            dialog.list.setCurrentItem(chosen)
             dialog.accept()
         assert pane.values() == {"city": "Oslo", "days": 7, "stops": ["Fjord"]}, name
         qtbot.waitUntil(lambda: "guide to Oslo, 7 days" in sent(workbench))

@@ -6,7 +6,18 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QInputDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QInputDialog,
+    QLabel,
+    QListWidget,
+    QMenu,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from studio.application.inputs.sets import InputRow
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -27,7 +38,6 @@ class SetsButton(QToolButton):
     def __init__(self, library: InputLibrary, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._library = library
-        self._rows: tuple[InputRow, ...] = ()
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setAutoRaise(True)
@@ -114,19 +124,59 @@ class SetsButton(QToolButton):
         self._library.load(Path(name))
 
     def _ask_row(self, rows: tuple[InputRow, ...]) -> None:
-        self._rows = rows
-        dialog = QInputDialog(self)
-        dialog.setWindowTitle(self.tr("Load values"))
-        dialog.setLabelText(self.tr("Which of the {count} rows?").format(count=len(rows)))
-        dialog.setComboBoxItems([row.title for row in rows])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.textValueSelected.connect(self._take_row)
+        dialog = RowsDialog(rows, self, can_keep=self._library.can_keep)
+        dialog.row_chosen.connect(self._library.take_row)
+        dialog.all_chosen.connect(self._library.keep_rows)
         dialog.open()
 
-    def _take_row(self, title: str) -> None:
-        row = next((each for each in self._rows if each.title == title), None)
-        if row is not None:
-            self._library.take_row(row)
+
+class RowsDialog(QDialog):
+    """Asks for one row of a file of values, or for all of them as input sets."""
+
+    row_chosen = Signal(InputRow)
+    all_chosen = Signal(tuple)  # tuple[InputRow, ...]
+
+    def __init__(self, rows: tuple[InputRow, ...], parent: QWidget, *, can_keep: bool) -> None:
+        super().__init__(parent, windowTitle=self.tr("Load values"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._rows = rows
+        words = self.tr("Which of the {count} rows?").format(count=len(rows))
+        label = QLabel(words, self, textFormat=Qt.TextFormat.PlainText)
+        self.list = QListWidget(self, accessibleName=words, uniformItemSizes=True)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.addItems([row.title for row in rows])
+        self.list.setCurrentRow(0)
+        self.list.itemActivated.connect(self.accept)
+        buttons = QDialogButtonBox(self)
+        self.all_button = buttons.addButton(
+            self.tr("All as sets"), QDialogButtonBox.ButtonRole.ActionRole
+        )
+        self.all_button.setEnabled(can_keep)
+        self.all_button.setToolTip(
+            self.tr("Keep each row as an input set beside the prompt")
+            if can_keep
+            else self.tr("Input sets: save the prompt first")
+        )
+        self.all_button.clicked.connect(self._take_all)
+        buttons.addButton(self.tr("Use this row"), QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        for part in (label, self.list, buttons):
+            layout.addWidget(part)
+        self.resize(560, 320)
+
+    def accept(self) -> None:
+        """Use the row that is selected."""
+        row = self.list.currentRow()
+        super().accept()
+        if row >= 0:
+            self.row_chosen.emit(self._rows[row])
+
+    def _take_all(self) -> None:
+        super().accept()
+        self.all_chosen.emit(self._rows)
 
 
 def _literal(name: str) -> str:

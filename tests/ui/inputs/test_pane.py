@@ -15,6 +15,7 @@ from studio.ui.inputs.fields import ChoiceField, TextField
 from studio.ui.inputs.file_field import FileField
 from studio.ui.inputs.pane import InputsPane
 from studio.ui.inputs.row import FieldRow
+from studio.ui.inputs.sets_button import RowsDialog
 from studio.ui.inputs.thread_field import ThreadField
 from studio.ui.style.theme import DARK
 from tests.support.drop import drop_files
@@ -243,11 +244,38 @@ def test_a_row_of_a_table_is_loaded(pane: InputsPane, tmp_path: Path) -> None:
     table.write_text("city,stranger\nRome,1\nOslo,2\n", encoding="utf-8")
     pane.set_document(parse(DOC))
     pane.library.load(table)
-    dialog = pane.sets.findChild(QInputDialog)
-    assert dialog.comboBoxItems()[1].startswith("2: city = Oslo")
-    dialog.setTextValue(dialog.comboBoxItems()[1])
+    dialog = pane.sets.findChild(RowsDialog)
+    assert dialog.list.item(1).text().startswith("2: city = Oslo")
+    assert not dialog.all_button.isEnabled(), "the prompt has no file"
+    dialog.list.setCurrentRow(1)
     dialog.accept()
     assert pane.values() == {"city": "Oslo", "stranger": "2"}
+
+
+ROWS = {
+    "rows.jsonl": '{"city": "Rome", "name": "x", "chat": []}\n{"city": "Oslo"}\n',
+    "rows.json": '[{"city": "Rome", "name": "x", "chat": []}, {"city": "Oslo"}]',
+    "rows.csv": "city,name,chat\nRome,x,[]\nOslo,y,\n",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_all_rows_of_a_file_become_sets(pane: InputsPane, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(ROWS[name], encoding="utf-8")
+    file = tmp_path / "trip.inputs.json"
+    file.write_text('{"rows 2": {"city": "Bern"}}', encoding="utf-8")
+    pane.set_document(parse(DOC, tmp_path / "trip.prompty"))
+    pane.library.load(tmp_path / name)
+    dialog = pane.sets.findChild(RowsDialog)
+    assert "'" not in dialog.list.item(0).text()
+    dialog.all_button.click()
+    assert json.loads(file.read_text(encoding="utf-8")) == {
+        "rows 2": {"city": "Bern"},
+        "rows 1": {"city": "Rome", "chat": []},
+        "rows 2 (2)": {"city": "Oslo"},
+    }
+    assert pane.sets.text() == "rows 1"
+    assert pane.values() == {"city": "Rome", "chat": []} == pane.form.values()
 
 
 def test_up_and_down_bring_earlier_values_back(qtbot: QtBot, pane: InputsPane) -> None:
