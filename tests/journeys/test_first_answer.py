@@ -1,0 +1,140 @@
+"""Journey 1, from nothing to my answer: what the user sees is what the server gets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QTextEdit
+from pytestqt.qtbot import QtBot
+
+from studio.core.paths import user_paths
+from studio.ui.app.workbench import Workbench
+from studio.ui.base.services import build_services
+from tests.support.chat_server import ChatServer, chat_server, streamed
+
+ANSWER = "A good prompt says what is wanted, for whom, and what the answer looks like. " * 3
+ANSWER = ANSWER.strip()
+PROMPT = """---
+name: Support
+inputs:
+  ticket: {kind: string, required: true, sample: The stove smells of gas.}
+  tone: {kind: string, default: friendly}
+  customer:
+    kind: object
+    properties:
+      name: {kind: string}
+      since: {kind: integer}
+    sample: {name: Ana Silva, since: 2019}
+---
+system:
+Be {{ tone }}. Customer: {{ customer.name }}, since {{ customer.since }}.
+
+user:
+{{ ticket }}
+"""
+
+
+@pytest.fixture
+def server(user_home: Path) -> Iterator[ChatServer]:
+    with chat_server() as running:
+        config = user_home / "config"
+        config.mkdir(parents=True, exist_ok=True)
+        (config / "connections.toml").write_text(
+            'default = "Mine"\n\n[[connection]]\nname = "Mine"\nkind = "compatible"\n'
+            f'base_url = "{running.url}"\nmodel = "scripted-1"\n',
+            encoding="utf-8",
+        )
+        running.always(streamed(ANSWER))
+        yield running
+
+
+@pytest.fixture
+def bench(qtbot: QtBot, server: ChatServer) -> Iterator[Workbench]:
+    made = Workbench(build_services(user_paths()))
+    made.window.resize(1280, 800)
+    with qtbot.waitActive(made.window):
+        made.window.show()
+        made.window.activateWindow()
+    yield made
+    for page in made.window.tabs.pages():
+        page.editor.document().setModified(False)
+    made.window.close()
+    made.close()
+    made.window.deleteLater()
+
+
+def new_prompt(qtbot: QtBot, bench: Workbench, text: str = "") -> None:
+    """Begin a new prompt; its text is written over where another one is given."""
+    bench.window.actions_by_id["file.new"].trigger()
+    page = bench.window.tabs.current
+    assert page is not None
+    if text:
+        page.editor.selectAll()
+        page.editor.insertPlainText(text)
+    qtbot.waitUntil(lambda: bench.is_settled)
+
+
+def press_f5(qtbot: QtBot, bench: Workbench) -> None:
+    page = bench.window.tabs.current
+    assert page is not None
+    qtbot.keyClick(page.editor, Qt.Key.Key_F5)
+
+
+def wait_for_end(qtbot: QtBot, bench: Workbench) -> None:
+    qtbot.waitUntil(lambda: bench.run.state is not None and bench.run.state.is_over)
+    assert bench.run.state is not None
+    assert bench.run.state.answer == ANSWER
+
+
+def is_in_sight(bench: Workbench, text: str) -> bool:
+    """Whether a view of the window shows a text from its first to its last letter, unscrolled."""
+    for view in bench.window.findChildren(QTextEdit):
+        held = view.toPlainText()
+        if not view.isVisible() or text not in held:
+            continue
+        shown = view.viewport().visibleRegion().boundingRect()
+        cursor = view.textCursor()
+        places = []
+        for offset in (held.index(text), held.index(text) + len(text)):
+            cursor.setPosition(offset)
+            places.append(view.cursorRect(cursor).center())
+        if all(shown.contains(place) for place in places):
+            return True
+    return False
+
+
+def test_the_first_f5_of_a_new_prompt_shows_its_whole_answer(
+    qtbot: QtBot, bench: Workbench, server: ChatServer
+) -> None:
+    new_prompt(qtbot, bench)
+    press_f5(qtbot, bench)
+    wait_for_end(qtbot, bench)
+    assert len([each for each in server.requests if each.method == "POST"]) == 1
+    qtbot.waitUntil(lambda: is_in_sight(bench, ANSWER))
+
+
+def test_a_run_with_the_samples_sends_what_the_preview_shows(
+    qtbot: QtBot, bench: Workbench, server: ChatServer
+) -> None:
+    new_prompt(qtbot, bench, PROMPT)
+    preview = bench.preview.preview
+    assert preview is not None
+    shown = preview.requests[preview.provider].body
+    press_f5(qtbot, bench)
+    (notice,) = [each for each in bench.window.notices.notices if each.key == "run"]
+    assert "ticket, customer" in notice.hint
+    button = next(
+        each
+        for each in bench.window.notices.findChildren(QPushButton)
+        if each.text() == "Run with the samples" and each.isVisible()
+    )
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    wait_for_end(qtbot, bench)
+    (sent,) = [each.body for each in server.requests if each.method == "POST"]
+    assert json.dumps(sent["messages"]) == json.dumps(shown["messages"])
+    assert "Customer: Ana Silva, since 2019." in sent["messages"][0]["content"]
+    qtbot.waitUntil(lambda: is_in_sight(bench, ANSWER))
