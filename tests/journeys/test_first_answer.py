@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QTextEdit
 from pytestqt.qtbot import QtBot
 
-from studio.core.paths import user_paths
 from studio.ui.app.workbench import Workbench
-from studio.ui.base.services import build_services
-from tests.support.chat_server import ChatServer, chat_server, streamed
+from tests.support.chat_server import ChatServer, streamed
 
 ANSWER = "A good prompt says what is wanted, for whom, and what the answer looks like. " * 3
 ANSWER = ANSWER.strip()
@@ -36,35 +31,6 @@ Be {{ tone }}. Customer: {{ customer.name }}, since {{ customer.since }}.
 user:
 {{ ticket }}
 """
-
-
-@pytest.fixture
-def server(user_home: Path) -> Iterator[ChatServer]:
-    with chat_server() as running:
-        config = user_home / "config"
-        config.mkdir(parents=True, exist_ok=True)
-        (config / "connections.toml").write_text(
-            'default = "Mine"\n\n[[connection]]\nname = "Mine"\nkind = "compatible"\n'
-            f'base_url = "{running.url}"\nmodel = "scripted-1"\n',
-            encoding="utf-8",
-        )
-        running.always(streamed(ANSWER))
-        yield running
-
-
-@pytest.fixture
-def bench(qtbot: QtBot, server: ChatServer) -> Iterator[Workbench]:
-    made = Workbench(build_services(user_paths()))
-    made.window.resize(1280, 800)
-    with qtbot.waitActive(made.window):
-        made.window.show()
-        made.window.activateWindow()
-    yield made
-    for page in made.window.tabs.pages():
-        page.editor.document().setModified(False)
-    made.window.close()
-    made.close()
-    made.window.deleteLater()
 
 
 def new_prompt(qtbot: QtBot, bench: Workbench, text: str = "") -> None:
@@ -110,6 +76,7 @@ def is_in_sight(bench: Workbench, text: str) -> bool:
 def test_the_first_f5_of_a_new_prompt_shows_its_whole_answer(
     qtbot: QtBot, bench: Workbench, server: ChatServer
 ) -> None:
+    server.always(streamed(ANSWER))
     new_prompt(qtbot, bench)
     press_f5(qtbot, bench)
     wait_for_end(qtbot, bench)
@@ -120,6 +87,7 @@ def test_the_first_f5_of_a_new_prompt_shows_its_whole_answer(
 def test_a_run_with_the_samples_sends_what_the_preview_shows(
     qtbot: QtBot, bench: Workbench, server: ChatServer
 ) -> None:
+    server.always(streamed(ANSWER))
     new_prompt(qtbot, bench, PROMPT)
     preview = bench.preview.preview
     assert preview is not None

@@ -1,0 +1,162 @@
+"""Form, preview, Request and run show and send the same values, whatever became of an input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from studio.ui.app.workbench import Workbench
+from tests.support.chat_server import ChatServer
+
+PROMPT = """---
+name: Triage
+inputs:
+  ticket: {kind: string, required: true, sample: The stove smells of gas.}
+  customer: {kind: object, sample: {name: Ana Silva}}
+---
+system:
+Customer: {{ customer.name }}
+
+user:
+{{ ticket }}
+"""
+SETS = {"double": {"ticket": "You charged my card twice.", "customer": {"name": "Cy Young"}}}
+TEXTS = ["Customer: Cy Young", "You charged my card twice."]
+
+
+@pytest.fixture
+def triage(qtbot: QtBot, bench: Workbench, tmp_path: Path) -> Path:
+    """The prompt, open, with the values of its set."""
+    path = tmp_path / "triage.prompty"
+    path.write_text(PROMPT, encoding="utf-8")
+    sets_file(path).write_text(json.dumps(SETS), encoding="utf-8")
+    bench.window.tabs.open(path)
+    qtbot.waitUntil(lambda: bench.is_settled)
+    bench.inputs_pane.library.take("double")
+    qtbot.waitUntil(lambda: previewed(bench) == TEXTS)
+    return path
+
+
+def sets_file(prompt: Path) -> Path:
+    return prompt.with_name("triage.inputs.json")
+
+
+def previewed(bench: Workbench) -> list[str]:
+    preview = bench.preview.preview
+    assert preview is not None
+    return [each.text for each in preview.messages.messages]
+
+
+def ask(qtbot: QtBot, bench: Workbench, server: ChatServer) -> list[str]:
+    """Run the prompt; gives the texts that the server got."""
+    page = bench.window.tabs.current
+    assert page is not None
+    before = len(server.requests)
+    qtbot.keyClick(page.editor, Qt.Key.Key_F5)
+    qtbot.waitUntil(lambda: any(each.method == "POST" for each in server.requests[before:]))
+    qtbot.waitUntil(lambda: bench.run.state is not None and bench.run.state.is_over)
+    preview = bench.preview.preview
+    assert preview is not None
+    (sent,) = [each.body for each in server.requests[before:] if each.method == "POST"]
+    assert (
+        sent["messages"]
+        == json.loads(json.dumps(preview.requests[preview.provider].body))["messages"]
+    )
+    return [each["content"] for each in sent["messages"]]
+
+
+def write(qtbot: QtBot, bench: Workbench, old: str, new: str) -> None:
+    """Write over the first place of a text in the editor, in one step that can be undone."""
+    page = bench.window.tabs.current
+    assert page is not None
+    start = page.editor.text().index(old)
+    cursor = page.editor.textCursor()
+    cursor.setPosition(start)
+    cursor.setPosition(start + len(old), cursor.MoveMode.KeepAnchor)
+    cursor.insertText(new)
+    qtbot.waitUntil(lambda: bench.is_settled)
+
+
+def test_another_kind_and_its_undo_keep_the_value(
+    qtbot: QtBot, bench: Workbench, triage: Path, server: ChatServer
+) -> None:
+    page = bench.window.tabs.current
+    assert page is not None
+    form = bench.inputs_pane.form
+    write(qtbot, bench, "kind: object", "kind: thread")
+    qtbot.waitUntil(lambda: form.rows["customer"].spec.kind == "thread")
+    assert form.values() == bench.inputs_pane.values() == SETS["double"]
+    page.editor.undo()
+    qtbot.waitUntil(lambda: form.rows["customer"].spec.kind == "object" and bench.is_settled)
+    assert form.values() == bench.inputs_pane.values() == SETS["double"]
+    qtbot.waitUntil(lambda: previewed(bench) == TEXTS)
+    assert ask(qtbot, bench, server) == TEXTS
+
+
+def test_a_rename_keeps_the_value_and_reaches_the_sets_with_the_prompt(
+    qtbot: QtBot, bench: Workbench, triage: Path, server: ChatServer
+) -> None:
+    page = bench.window.tabs.current
+    assert page is not None
+    page.editor.set_caret(page.editor.text().index("ticket"))
+    assert page.names.rename_to("message")
+    form = bench.inputs_pane.form
+    qtbot.waitUntil(lambda: "message" in form.rows and bench.is_settled)
+    assert form.values()["message"] == TEXTS[1]
+    qtbot.waitUntil(lambda: previewed(bench) == TEXTS)
+    assert ask(qtbot, bench, server) == TEXTS
+    page.editor.undo()
+    qtbot.waitUntil(lambda: "ticket" in form.rows and bench.is_settled)
+    assert form.values() == SETS["double"]
+    assert ask(qtbot, bench, server) == TEXTS
+    assert json.loads(sets_file(triage).read_text(encoding="utf-8")) == SETS
+    page.editor.redo()
+    qtbot.waitUntil(lambda: "message" in form.rows and bench.is_settled)
+    bench.window.tabs.save()
+    held = json.loads(sets_file(triage).read_text(encoding="utf-8"))
+    assert held["double"].keys() == {"message", "customer"}
+    assert bench.inputs_pane.sets.text() == "double"
+
+
+def test_the_form_shows_the_values_of_a_file(
+    qtbot: QtBot, bench: Workbench, tmp_path: Path, server: ChatServer
+) -> None:
+    (tmp_path / "ana.json").write_text('{"name": "Ana"}', encoding="utf-8")
+    path = tmp_path / "chat.prompty"
+    path.write_text(
+        "---\ninputs:\n  ticket: {kind: string, required: true, sample: Do you sell tents}\n"
+        "  customer: {kind: object, sample: '${file:ana.json}'}\n---\n"
+        "system:\nCustomer: {{ customer.name }}\n\nuser:\n{{ ticket }}\n",
+        encoding="utf-8",
+    )
+    bench.trust.trust(tmp_path)
+    bench.window.tabs.open(path)
+    form = bench.inputs_pane.form
+    qtbot.waitUntil(lambda: "customer" in form.rows)
+    qtbot.waitUntil(lambda: form.rows["customer"].spec.fallback == {"name": "Ana"})
+    page = bench.window.tabs.current
+    assert page is not None
+    qtbot.keyClick(page.editor, Qt.Key.Key_F5)
+    (notice,) = [each for each in bench.window.notices.notices if each.key == "run"]
+    notice.offers[0].act()
+    qtbot.waitUntil(lambda: bench.run.state is not None and bench.run.state.is_over)
+    (sent,) = [each.body for each in server.requests if each.method == "POST"]
+    texts = [each["content"] for each in sent["messages"]]
+    assert texts == previewed(bench) == ["Customer: Ana", "Do you sell tents"]
+
+
+def test_values_follow_a_prompt_that_is_saved_for_the_first_time(
+    qtbot: QtBot, bench: Workbench, tmp_path: Path
+) -> None:
+    bench.window.actions_by_id["file.new"].trigger()
+    qtbot.waitUntil(lambda: bench.is_settled)
+    bench.inputs_pane.set_values({"question": "Why?"})
+    page = bench.window.tabs.current
+    assert page is not None
+    assert page.controller.save(tmp_path / "why.prompty")
+    qtbot.waitUntil(lambda: bench.inputs_pane.library.can_keep and bench.is_settled)
+    assert bench.inputs_pane.values() == {"question": "Why?"}
