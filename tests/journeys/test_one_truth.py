@@ -90,6 +90,9 @@ def test_another_kind_and_its_undo_keep_the_value(
     write(qtbot, bench, "kind: object", "kind: thread")
     qtbot.waitUntil(lambda: form.rows["customer"].spec.kind == "thread")
     assert form.values() == bench.inputs_pane.values() == SETS["double"]
+    preview = bench.preview.preview
+    assert preview is not None
+    assert [row.given and row.given.source for row in preview.variables] == ["double"] * 2
     page.editor.undo()
     qtbot.waitUntil(lambda: form.rows["customer"].spec.kind == "object" and bench.is_settled)
     assert form.values() == bench.inputs_pane.values() == SETS["double"]

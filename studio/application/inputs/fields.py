@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, assert_never
 
 from studio.application.words import translate
 from studio.core.prompty.document import InputDeclaration, Parameter, PromptDocument
 from studio.core.prompty.inputs import (
     PERSONAL,
     RESERVED_SAMPLES,
+    GivenValue,
     InputResolution,
     resolve_inputs,
     stands_for_thread,
@@ -233,6 +234,23 @@ def _declared(item: InputDeclaration, depth: int = 0) -> FieldSpec:
         nullable=item.nullable,
         span=item.name_span or item.span,
     )
+
+
+def given_words(given: GivenValue) -> str:
+    """Return where the user took a value from, in words; empty for a typed one."""
+    match given.origin:
+        case "typed":
+            return ""
+        case "set":
+            return _tr("set “{name}”").format(name=given.source)
+        case "file":
+            return _tr("from {name}").format(name=given.source)
+        case "sample":
+            return _tr("sample, sent")
+        case "run":
+            return _tr("from an earlier run")
+        case _ as never:
+            assert_never(never)
 
 
 def show_value(value: FieldValue) -> str:

@@ -20,7 +20,7 @@ from studio.core.agent.loop.tool_choice import choice_before_run, chosen_tools
 from studio.core.agent.protocols.choose import ProtocolChoice, choose_protocol
 from studio.core.models.base import ModelRequest, ProtocolName
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import resolve_inputs
+from studio.core.prompty.inputs import GivenInputs, resolve_inputs
 from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.readable import hides_text
@@ -184,6 +184,7 @@ def variable_rows(
             VariableRow(
                 name=name,
                 value=prepared.inputs.get(name),
+                given=given.by_name.get(name) if isinstance(given, GivenInputs) else None,
                 origin=origins.get(name, "reserved" if name in prepared.inputs else "missing"),
                 declared=item is not None or document.parameter(name) is not None,
                 uses=tuple(sorted(used)),

@@ -62,7 +62,7 @@ def shown_prompt(
     samples = {name: shown.inputs[name] for name in shown.samples & shown.inputs.keys()}
     context = references_of(document.source.path, trust, masked=True)
     prepared = prepare(document, {**samples, **supplied, **values}, references=context)
-    refusal = refusal_of(document, values)
+    refusal = refusal_of(document, values, context)
     refused = refusal.problems if refusal is not None and refusal.missing else ()
     problems = merged(refused, prepared.problems)
     prepared = replace(prepared, samples=shown.samples, problems=problems)

@@ -11,7 +11,7 @@ from studio.application.preview.inline_values import InlineValue
 from studio.core.models.base import Capabilities, ProtocolName
 from studio.core.models.connections import Connection
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import InputOrigin
+from studio.core.prompty.inputs import GivenValue, InputOrigin
 from studio.core.prompty.messages import PromptMessages
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
@@ -112,6 +112,9 @@ class VariableRow:
 
     origin: InputOrigin
     """Where the value comes from; `missing` renders as nothing."""
+
+    given: GivenValue | None = field(default=None, kw_only=True)
+    """The user's value with where it was taken from; None for any other origin."""
 
     declared: bool
     """Whether the front matter declares it."""

@@ -12,6 +12,7 @@ from typing import get_args
 from studio.application.run.past.again import PastRun
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.run.text_commands import CommandError, breakpoint_of, target_of
+from studio.application.trust import references_of
 from studio.cli.arguments import add_inputs, add_trust, allow_named, given_inputs, load, trust_of
 from studio.cli.exit_codes import FINE, INTERRUPTED, PROBLEMS, UsageError
 from studio.cli.findings import report
@@ -112,10 +113,11 @@ def _run(options: argparse.Namespace) -> int:
         past = _past(options, store)
         values = (dict(past.setup.inputs) if past else {}) | given_inputs(options, document)
         breaks = _breakpoints(options)
-        refusal = refusal_of(document, values)
+        trust = trust_of(options, options.file)
+        references = references_of(document.source.path, trust)
+        refusal = refusal_of(document, values, references)
         if refusal is not None:
             return _refused(document, refusal)
-        trust = trust_of(options, options.file)
         allow_named(options, document, trust)
         order = RunOrder(document, values, breaks, past, trust)
         state = asyncio.run(drive(options, order, store))

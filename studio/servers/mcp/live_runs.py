@@ -189,7 +189,11 @@ class LiveRuns:
         Raises:
             ToolError: the prompt cannot be run as it stands, or its model or tools cannot be had.
         """
-        refusal = refusal_of(wish.document, wish.inputs)
+        refusal = refusal_of(
+            wish.document,
+            wish.inputs,
+            references_of(wish.document.source.path, self._folder.trust),
+        )
         if refusal is not None:
             raise ToolError(f"{refusal.text} {refusal.hint}")
         async with AsyncExitStack() as opened:

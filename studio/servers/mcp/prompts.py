@@ -73,10 +73,10 @@ def prompt_messages(
     if document is None:
         raise MCPError(INVALID_PARAMS, f"There is no prompt {name!r}.")
     values = {key: _value(document, key, text) for key, text in (arguments or {}).items()}
-    refusal = refusal_of(document, values)
+    references = references_of(document.source.path, folder.trust, masked=True)
+    refusal = refusal_of(document, values, references)
     if refusal is not None:
         raise MCPError(INVALID_PARAMS, refusal.text)
-    references = references_of(document.source.path, folder.trust, masked=True)
     prepared = prepare(document, values, references=references)
     return GetPromptResult(
         description=document.description or None,

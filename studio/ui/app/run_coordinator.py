@@ -115,7 +115,7 @@ class RunCoordinator(QObject):
         if self._questions.asks_first(lambda: self.start_cell(cell), cell.asked):
             return
         document, values = cell.document, cell.values
-        refusal = refusal_of(document, values)
+        refusal = refusal_of(document, values, self.references(document.source.path))
         if refusal is not None:
             filled = {**values, **refusal.samples}
             self._show_refusal(refusal, lambda: self.start_cell(replace(cell, values=filled)))
@@ -255,8 +255,7 @@ class RunCoordinator(QObject):
             again: what was asked for, to be done once samples or a connection are chosen.
             answers: the model; the one that the prompt asks for where None.
         """
-        document = settled_document(document, values, self.references(document.source.path))
-        refusal = refusal_of(document, values)
+        refusal = refusal_of(document, values, self.references(document.source.path))
         if refusal is not None:
             self._show_refusal(refusal, partial(self._with_samples, refusal, again))
             return None

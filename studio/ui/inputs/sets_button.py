@@ -137,12 +137,15 @@ class RowsDialog(QDialog):
     all_chosen = Signal(tuple)  # tuple[InputRow, ...]
 
     def __init__(self, rows: tuple[InputRow, ...], parent: QWidget, *, can_keep: bool) -> None:
-        super().__init__(parent, windowTitle=self.tr("Load values"))
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Load values"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._rows = rows
         words = self.tr("Which of the {count} rows?").format(count=len(rows))
         label = QLabel(words, self, textFormat=Qt.TextFormat.PlainText)
-        self.list = QListWidget(self, accessibleName=words, uniformItemSizes=True)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName(words)
+        self.list.setUniformItemSizes(True)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.addItems([row.title for row in rows])
         self.list.setCurrentRow(0)

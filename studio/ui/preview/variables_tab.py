@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.application.inputs.fields import given_words
 from studio.application.preview.value import Preview, VariableRow
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
@@ -117,6 +118,7 @@ class VariablesTab(FollowsTheme, QWidget):
             if row.declared
             else _undeclared(row)
         )
+        origin = (given_words(row.given) if row.given is not None else "") or origin
         uses = f"{len(row.uses)}" if row.uses else self.tr("unused")
         tokens = f"{row.tokens:,}" if row.tokens else ""
         item = QTreeWidgetItem([row.name, value_text(row), origin, uses, tokens])

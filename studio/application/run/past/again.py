@@ -17,6 +17,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
 from studio.core.prompty.document import PromptDocument
+from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.parse import parse
 from studio.core.prompty.references import ReferenceContext
 from studio.core.text.values import Json
@@ -126,7 +127,7 @@ def exactly(
 
 def values_of(
     past: PastRun, now: Mapping[str, Json], references: ReferenceContext | None = None
-) -> dict[str, Json]:
+) -> GivenInputs:
     """The values to run a past run again with: its own, and those of inputs that came since.
 
     Args:
@@ -138,7 +139,7 @@ def values_of(
         ModelError: one of them has no value here.
     """
     given = revealed_inputs(past.setup.inputs, past.state.released, references)
-    return {**now, **given}
+    return GivenInputs().with_values(now).with_values(given, "run", past.setup.run)
 
 
 def is_other_prompt(past: PastRun, path: Path | None) -> bool:

@@ -11,6 +11,8 @@ from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.loop_format import question_input
 from studio.core.prompty.parameters import lacking_parameters, missing_parameters
+from studio.core.prompty.prepare import settled_document
+from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -44,7 +46,11 @@ class Refusal:
         return self.problems[0].span
 
 
-def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal | None:
+def refusal_of(
+    document: PromptDocument,
+    values: Mapping[str, Json],
+    references: ReferenceContext | None = None,
+) -> Refusal | None:
     """What keeps a prompt from being run; None where nothing does.
 
     A run takes the values that are given and the declared defaults. A sample is for looking at the
@@ -53,6 +59,7 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
     Args:
         document: the prompt.
         values: the values given for its inputs and parameters, by name.
+        references: where its files are read; None where its references are resolved already.
     """
     broken = tuple(item for item in document.problems if item.severity is Severity.ERROR)
     if broken:
@@ -64,6 +71,8 @@ def refusal_of(document: PromptDocument, values: Mapping[str, Json]) -> Refusal 
             ),
             _tr("Fix it, then run again."),
         )
+    if references is not None:
+        document = settled_document(document, values, references)
     resolution = resolve_inputs(document, values)
     parameters = missing_parameters(document, values)
     names = [item.name for item in resolution.missing]
