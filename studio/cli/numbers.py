@@ -6,6 +6,7 @@ import argparse
 import math
 from collections.abc import Callable
 
+from studio.core.text.shortened import shortened
 from studio.core.text.whole_number import LARGEST, whole_number
 
 
@@ -48,7 +49,7 @@ def amount(
 
 
 def _shown(text: str) -> str:
-    return repr(text if len(text) <= 24 else f"{text[:20]}…")
+    return repr(shortened(text, 24))
 
 
 def _bounds(least: float, most: float) -> str:

@@ -38,6 +38,7 @@ from studio.core.runs.summary import RunSummary
 from studio.core.runs.timing import fold_with_times
 from studio.core.text.amounts import counted
 from studio.core.text.reason import named_reason, reason_of
+from studio.core.text.shortened import one_line
 from studio.core.text.whole_number import whole_number
 
 _DAY = 86_400
@@ -131,8 +132,7 @@ def _list(options: argparse.Namespace, store: RunStore) -> int:
 
 def _line(run: RunSummary) -> str:
     when = f"{datetime.fromtimestamp(run.started).astimezone():%Y-%m-%d %H:%M:%S}"
-    question = " ".join(run.question.split())
-    shown = question if len(question) <= _WIDTH else question[: _WIDTH - 1] + "…"
+    shown = one_line(run.question, _WIDTH)
     calls = f"{counted(run.calls_model, 'model call')}, {counted(run.calls_tool, 'tool call')}"
     stands = end_of(run) if run.waits else run.status
     return printable("  ".join([run.id, when, stands, calls, run.prompt, shown]).rstrip())

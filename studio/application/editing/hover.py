@@ -22,6 +22,7 @@ from studio.core.prompty.known_fields import known_at
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.amounts import size
 from studio.core.text.problem import Problem
+from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
 
 _LONGEST = 240
@@ -223,12 +224,8 @@ def _spec(tool: ToolSpec) -> str:
     if tool.description:
         text += f"<br>{escape(tool.description)}"
     schema = json.dumps(tool.parameters, ensure_ascii=False, default=str)
-    return text + f"<br><code>{escape(_short(schema))}</code>"
+    return text + f"<br><code>{escape(shortened(schema, _LONGEST))}</code>"
 
 
 def _value(value: object) -> str:
-    return escape(_short(json.dumps(value, ensure_ascii=False, default=str)))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return escape(shortened(json.dumps(value, ensure_ascii=False, default=str), _LONGEST))

@@ -22,6 +22,7 @@ from studio.core.prompty.inputs import (
 from studio.core.prompty.known_fields import shaped
 from studio.core.prompty.loop_format import undeclared_question
 from studio.core.prompty.used_kind import used_kinds
+from studio.core.text.shortened import one_line
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -258,8 +259,7 @@ def show_value(value: FieldValue) -> str:
     if value is ABSENT:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    text = " ".join(text.split())
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return one_line(text, 80)
 
 
 _MOST = 50

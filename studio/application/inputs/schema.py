@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from studio.application.inputs.fields import ABSENT, DEEPEST, KINDS, FieldSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 
 def schema_fields(schema: JsonObject) -> tuple[FieldSpec, ...]:
@@ -28,11 +28,11 @@ class _SchemaReader:
                 return FieldSpec(name, "json", type_name="object", required=required)
             self.open_references.append(reference)
             try:
-                found = {**_mapping(self._resolve(reference)), **_without(schema, "$ref")}
+                found = {**object_of(self._resolve(reference)), **_without(schema, "$ref")}
                 return self._plain(name, found, required=required)
             finally:
                 self.open_references.pop()
-        return self._plain(name, _mapping(schema), required=required)
+        return self._plain(name, object_of(schema), required=required)
 
     def _resolve(self, reference: str) -> Json:
         value: Json = self.root
@@ -78,7 +78,7 @@ class _SchemaReader:
         names = required if isinstance(required, Sequence) else ()
         return tuple(
             self.field(key, part, required=key in names)
-            for key, part in _mapping(schema.get("properties")).items()
+            for key, part in object_of(schema.get("properties")).items()
         )
 
 
@@ -90,10 +90,10 @@ def _without_null(schema: JsonObject) -> tuple[JsonObject, bool]:
         return {**schema, "type": rest[0] if len(rest) == 1 else rest}, True
     options = schema.get("anyOf") or schema.get("oneOf")
     if isinstance(options, list | tuple):
-        rest = [item for item in options if _mapping(item).get("type") != "null"]
+        rest = [item for item in options if object_of(item).get("type") != "null"]
         if len(rest) == 1:
             outer = {key: item for key, item in schema.items() if key not in ("anyOf", "oneOf")}
-            return {**_mapping(rest[0]), **outer}, len(rest) < len(options)
+            return {**object_of(rest[0]), **outer}, len(rest) < len(options)
     return schema, False
 
 
@@ -104,12 +104,8 @@ def _choices(schema: JsonObject) -> tuple[Json, ...]:
     return tuple(listed) if isinstance(listed, list | tuple) else ()
 
 
-def _mapping(value: Json) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _without(schema: Json, key: str) -> JsonObject:
-    return {name: part for name, part in _mapping(schema).items() if name != key}
+    return {name: part for name, part in object_of(schema).items() if name != key}
 
 
 def _string(schema: JsonObject, key: str) -> str:

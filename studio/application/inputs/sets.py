@@ -26,6 +26,7 @@ from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.amounts import size
 from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import TextEdit, apply_edits
+from studio.core.text.shortened import shortened
 from studio.core.text.source import SourceText
 from studio.core.text.values import Json, JsonObject
 
@@ -258,7 +259,7 @@ def _rows(data: object) -> tuple[InputRow, ...]:
 
 def _summary(values: Mapping[str, Json]) -> str:
     text = ", ".join(f"{key} = {show_value(item)}" for key, item in values.items())
-    return text if len(text) <= 80 else f"{text[:79]}…"
+    return shortened(text, 80)
 
 
 def _json(text: str, path: Path) -> Json:

@@ -12,8 +12,9 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import LimitName, PauseReason, RunState
 from studio.core.agent.values.step import Call, Step, StepError
 from studio.core.models.base import ProtocolName
-from studio.core.runs.step_summary import arguments_text, one_line
+from studio.core.runs.step_summary import arguments_text
 from studio.core.text.amounts import duration, money
+from studio.core.text.shortened import one_line
 from studio.core.text.values import JsonObject
 
 _tr = partial(translate, "RunWords")

@@ -15,9 +15,11 @@ from typing import Literal, TypeAlias, get_args
 
 from studio.application.words import translate
 from studio.core.export.write import write_atomically
+from studio.core.text.diff import ABSENT, json_difference
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.naming import unique_names
 from studio.core.text.reason import reason_of
+from studio.core.text.shortened import shortened
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.mock import RecordedAnswer
 from studio.core.tools.source import ToolOutcome
@@ -231,53 +233,21 @@ def difference(call: SavedCall, outcome: ToolOutcome) -> str:
         before, now = parse_json(call.text), parse_json(text)
     except ValueError:
         return "" if call.compare == "shape" else _tr("the text is another one")
-    return _different(before, now, "$", by_shape=call.compare == "shape")
-
-
-def _different(before: Json, now: Json, place: str, *, by_shape: bool) -> str:
-    """The first place at which two values differ, and how."""
-    if isinstance(before, Mapping) and isinstance(now, Mapping):
-        for name in {**before, **now}:
-            inner = f"{place}.{name}"
-            if name not in now:
-                return _tr("{place} is gone").format(place=inner)
-            if name not in before:
-                return _tr("{place} is new").format(place=inner)
-            found = _different(before[name], now[name], inner, by_shape=by_shape)
-            if found:
-                return found
+    found = json_difference(before, now, "$", by_shape=call.compare == "shape")
+    if found is None:
         return ""
-    if isinstance(before, list) and isinstance(now, list):
-        if len(before) != len(now) and not by_shape:
-            words = _tr("{place} has {now} items, not {before}")
-            if len(now) == 1:
-                words = _tr("{place} has 1 item, not {before}")
-            return words.format(place=place, now=len(now), before=len(before))
-        pairs = enumerate(zip(before, now, strict=False))
-        inner_ones = (
-            _different(old, new, f"{place}[{number}]", by_shape=by_shape)
-            for number, (old, new) in pairs
-        )
-        return next(filter(None, inner_ones), "")
-    is_same = _kind(before) == _kind(now) and (by_shape or before == now)
-    if is_same:
-        return ""
+    if found.new is ABSENT:
+        return _tr("{place} is gone").format(place=found.path)
+    if found.old is ABSENT:
+        return _tr("{place} is new").format(place=found.path)
     return _tr("{place} is {now}, not {before}").format(
-        place=place, now=_shown(now), before=_shown(before)
+        place=found.path, now=_shown(found.new), before=_shown(found.old)
     )
 
 
-def _kind(value: Json) -> str:
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, int | float):
-        return "number"
-    return type(value).__name__
-
-
-def _shown(value: Json) -> str:
+def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    return shortened(text, _LONGEST_SHOWN)
 
 
 def _read_line(line: str, where: str) -> SavedCall:

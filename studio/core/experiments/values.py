@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from studio.core.text.problem import Problem
+from studio.core.text.shortened import one_line
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
@@ -68,8 +69,7 @@ class AssertionSpec:
         if self.metric:
             return f"{self.metric} ({name})"
         if isinstance(self.value, str) and self.value:
-            text = " ".join(self.value.split())
-            return f'{name} "{text[:60]}{"…" if len(text) > 60 else ""}"'
+            return f'{name} "{one_line(self.value, 60)}"'
         if isinstance(self.value, int | float) and not isinstance(self.value, bool):
             return f"{name} {self.value:g}"
         return name

@@ -21,7 +21,7 @@ from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.prompty.templates.nunjucks import nunjucks_losses
 from studio.core.prompty.yaml.reader import write_yaml
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, texts_in
 
 _PROVIDERS = {"foundry": "azureopenai", "azure": "azureopenai", "": "openai"}
 _APIS = {"chat": "chat", "responses": "responses", "embedding": "embedding"}
@@ -61,7 +61,7 @@ class PromptfooConfig:
         if template.format == "mustache" and not template.is_plain:
             losses.append("The template is Mustache, and promptfoo renders with Nunjucks.")
         if template.format == "jinja2" and not template.is_plain:
-            losses += nunjucks_losses(_texts(items))
+            losses += nunjucks_losses(texts_in(items))
         if template.format == "fstring":
             items = [_as_jinja(item) for item in items]
         items = [_with_name(item) for item in items]
@@ -83,14 +83,6 @@ class PromptfooConfig:
             return result(text, (*document.problems, fault))
         rounds = tuple(_rounds(source, items))
         return result(text, document.problems, losses, rounds)
-
-
-def _texts(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
 
 
 def _as_jinja(value: Json) -> Json:

@@ -24,7 +24,7 @@ from studio.core.prompty.threads import read_thread
 from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, list_of
 
 _FORMATS: dict[str, TemplateFormat] = {
     "f-string": "fstring", "jinja2": "jinja2", "mustache": "mustache",
@@ -73,7 +73,7 @@ def import_langchain(data: Json, read: Callable[[str], str] | None = None) -> Im
     name, kwargs = prompt
     formats: list[str] = []
     if name in ("ChatPromptTemplate", "StructuredPrompt"):
-        for item in _list(kwargs.get("messages")):
+        for item in list_of(kwargs.get("messages")):
             _add(item, work, formats)
         if name == "StructuredPrompt":
             work.notes.append("The schema of the answer is not carried; declare outputs.")
@@ -119,7 +119,7 @@ def _find_prompt(data: Json, work: Composition) -> tuple[str, JsonObject] | None
         )
     if name == "RunnableSequence":
         found = _find_prompt(kwargs.get("first"), work)
-        for step in (*_list(kwargs.get("middle")), kwargs.get("last")):
+        for step in (*list_of(kwargs.get("middle")), kwargs.get("last")):
             _model(step, work)
         return found
     return (name, kwargs) if name.endswith(("PromptTemplate", "Prompt")) else None
@@ -131,7 +131,7 @@ def _model(step: Json, work: Composition) -> None:
     if name == "RunnableBinding":
         bound = kwargs.get("kwargs")
         tools = bound.get("tools") if isinstance(bound, Mapping) else None
-        work.tools += [function_tool(item) for item in _list(tools) if isinstance(item, Mapping)]
+        work.tools += [function_tool(item) for item in list_of(tools) if isinstance(item, Mapping)]
         _model(kwargs.get("bound"), work)
     elif name.startswith("Chat"):
         model_id = kwargs.get("model", kwargs.get("model_name"))
@@ -212,7 +212,7 @@ def _static(role: Role, kwargs: JsonObject, work: Composition) -> None:
         item["tool_call_id"] = kwargs["tool_call_id"]
     calls = [
         {"id": call.get("id", ""), "name": call.get("name", ""), "arguments": call.get("args", {})}
-        for call in _list(kwargs.get("tool_calls"))
+        for call in list_of(kwargs.get("tool_calls"))
         if isinstance(call, Mapping)
     ]
     if calls:
@@ -269,7 +269,7 @@ def _few_shot(kwargs: JsonObject, work: Composition, formats: list[str]) -> None
     _, example = _constructor(kwargs.get("example_prompt"))
     form = _FORMATS.get(_format_of(example), "fstring")
     texts = [str(kwargs.get("prefix") or "")]
-    for values in _list(kwargs.get("examples")):
+    for values in list_of(kwargs.get("examples")):
         if isinstance(values, Mapping):
             rendering = render_template(str(example.get("template", "")), values, format=form)
             text = "".join(segment.text for segment in rendering.segments)
@@ -337,7 +337,3 @@ def _constructor(data: Json) -> tuple[str, JsonObject]:
 def _format_of(kwargs: JsonObject) -> str:
     word = kwargs.get("template_format")
     return word if isinstance(word, str) and word else "f-string"
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from studio.core.prompty.messages import Message, TextPart, ToolResultPart
 from studio.core.prompty.threads import read_thread
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, list_of
 
 _SHAREGPT = {"human": "user", "gpt": "assistant", "system": "system", "tool": "tool"}
 
@@ -48,7 +48,7 @@ def messages_of(data: JsonObject, form: str) -> Iterator[Message]:
     if form == "anthropic":
         yield from _anthropic_messages(data)
         return
-    for item in _older_calls(_list(data.get("messages"))):
+    for item in _older_calls(list_of(data.get("messages"))):
         if not isinstance(item, Mapping):
             continue
         if "from" in item and "role" not in item:
@@ -120,7 +120,7 @@ def _responses_messages(data: JsonObject) -> Iterator[Message]:
         return
     calls: list[Json] = []
     held: JsonObject | None = None
-    for item in _list(given):
+    for item in list_of(given):
         if not isinstance(item, Mapping):
             continue
         kind = item.get("type", "message")
@@ -155,7 +155,7 @@ def _anthropic_messages(data: JsonObject) -> Iterator[Message]:
     system = data.get("system")
     if system:
         yield Message("system", (TextPart(_as_text(system)),))
-    for item in _list(data.get("messages")):
+    for item in list_of(data.get("messages")):
         if not isinstance(item, Mapping):
             continue
         content = item.get("content")
@@ -211,7 +211,7 @@ def _anthropic_media(block: JsonObject) -> JsonObject:
 
 def tools_of(data: JsonObject) -> Iterator[JsonObject]:
     """Tools as `{name, description, parameters, strict}`, whichever way a provider writes them."""
-    for item in (*_list(data.get("tools")), *_list(data.get("functions"))):
+    for item in (*list_of(data.get("tools")), *list_of(data.get("functions"))):
         if not isinstance(item, Mapping):
             continue
         inner = item.get("function")
@@ -229,7 +229,3 @@ def _as_text(value: Json) -> str:
         ]
         return "\n\n".join(texts)
     return "" if value is None else json.dumps(value, ensure_ascii=False)
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []

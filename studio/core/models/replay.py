@@ -24,6 +24,7 @@ from studio.core.models.base import (
     WrappingModel,
 )
 from studio.core.models.bodies import request_body
+from studio.core.text.diff import json_difference
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import JsonObject
 from studio.core.wire.masked_reply import ReplyMask
@@ -191,7 +192,8 @@ class ReplayModel:
             return ModelError("no-recording", f"{self._path.name!r} holds no calls.", hint)
         ratios = [_likeness(request, call.request) for call in calls]
         nearest = max(range(len(calls)), key=ratios.__getitem__)
-        where = first_difference(request, calls[nearest].request)
+        found = json_difference(request, calls[nearest].request)
+        where = found.path if found is not None and found.path else "the whole"
         return ModelError(
             "no-recording",
             f"This request is not in {self._path.name!r}. The nearest is number {nearest + 1} of "
@@ -232,28 +234,6 @@ def read_recording(path: Path) -> tuple[RecordedRequest, ...]:
                 "no-recording", f"Line {number} of {path.name!r} is not a recorded call.", hint
             ) from problem
     return tuple(calls)
-
-
-def first_difference(ours: object, theirs: object, path: str = "") -> str:
-    """Where two JSON values differ first ("messages[2].content"); empty where they do not."""
-    if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
-        for key in dict.fromkeys([*ours, *theirs]):
-            where = f"{path}.{key}" if path else str(key)
-            if key not in ours or key not in theirs:
-                return where
-            found = first_difference(ours[key], theirs[key], where)
-            if found:
-                return found
-        return ""
-    if isinstance(ours, list | tuple) and isinstance(theirs, list | tuple):
-        for index, (one, other) in enumerate(zip(ours, theirs, strict=False)):
-            found = first_difference(one, other, f"{path}[{index}]")
-            if found:
-                return found
-        if len(ours) != len(theirs):
-            return f"{path}[{min(len(ours), len(theirs))}]"
-        return ""
-    return "" if ours == theirs else path or "the whole"
 
 
 def _key(request: JsonObject) -> str:

@@ -16,8 +16,8 @@ from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, Step, Touch
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
-from studio.core.runs.step_summary import one_line
 from studio.core.text.amounts import counted
+from studio.core.text.shortened import one_line
 from studio.core.text.values import Json
 
 Station: TypeAlias = Literal["Prompt", "Reply", "Action", "Observation", "Answer"]

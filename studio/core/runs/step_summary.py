@@ -76,12 +76,6 @@ def summarized_step(text: str) -> Step | None:
     return replace(step_summary.step, messages=last)
 
 
-def one_line(text: str, limit: int = LINE) -> str:
-    """The start of a text in one line."""
-    line = " ".join(text[: limit * 2].split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
-
-
 def _start(text: str, limit: int = LINE) -> str:
     """The start of a text, from which `one_line` makes the same line as from the whole.
 

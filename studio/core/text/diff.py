@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import NamedTuple, TypeAlias
 
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
@@ -81,3 +82,51 @@ def unified_diff(old: str, new: str, name: str = "", context: int = 3) -> str:
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
     ]
     return "".join(written if name else written[2:])
+
+
+class JsonDifference(NamedTuple):
+    """The first place at which two JSON values differ."""
+
+    path: str
+    """Keys and indexes from the root ("messages[2].content"); empty for the root itself."""
+
+    old: object
+    """The value there in the first, or `ABSENT`."""
+
+    new: object
+    """The value there in the second, or `ABSENT`."""
+
+
+ABSENT = object()
+"""Stands for the value of a key or an index that one of two values does not have."""
+
+
+def json_difference(
+    old: object, new: object, path: str = "", *, by_shape: bool = False
+) -> JsonDifference | None:
+    """Return where two JSON values differ first; None where they are equal.
+
+    Args:
+        old: One value.
+        new: The other one.
+        path: Name of the root.
+        by_shape: Whether only keys and types count, not the values and the lengths of lists.
+    """
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        pairs = [
+            (f"{path}.{key}" if path else str(key), old.get(key, ABSENT), new.get(key, ABSENT))
+            for key in {**old, **new}
+        ]
+    elif isinstance(old, list | tuple) and isinstance(new, list | tuple):
+        items = zip(old, new) if by_shape else zip_longest(old, new, fillvalue=ABSENT)  # noqa: B905
+        pairs = [(f"{path}[{index}]", one, other) for index, (one, other) in enumerate(items)]
+    else:
+        is_same = _kind(old) == _kind(new) and (by_shape or old == new)
+        return None if is_same else JsonDifference(path, old, new)
+    found = (json_difference(one, other, at, by_shape=by_shape) for at, one, other in pairs)
+    return next(filter(None, found), None)
+
+
+def _kind(value: object) -> object:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return "number" if is_number else type(value)

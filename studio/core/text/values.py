@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -17,3 +17,27 @@ def objects_of(value: object) -> list[JsonObject]:
     if not isinstance(value, list | tuple):
         return []
     return [item for item in value if isinstance(item, Mapping)]
+
+
+def object_of(value: object) -> JsonObject:
+    """Return an object as it is, and an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def list_of(value: Json) -> list[Json]:
+    """Return a list as it is, and an empty one for anything else."""
+    return value if isinstance(value, list) else []
+
+
+def text_of(value: object) -> str:
+    """Return a text as it is, and an empty one for anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text of a value, however deep; keys are none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_in(item)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.schema_patterns import with_bounded_patterns
+from studio.core.text.shortened import shortened
 from studio.core.text.values import Json, JsonObject
 
 if TYPE_CHECKING:
@@ -81,7 +82,5 @@ def _validator(schema: str) -> Validator:
 
 def _sentence(error: ValidationError) -> str:
     path = ".".join(str(step) for step in error.path)
-    message = error.message
-    if len(message) > 300:
-        message = f"{message[:300]}…"
+    message = shortened(error.message, 300)
     return f"{path}: {message}" if path else message

@@ -26,6 +26,7 @@ from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import declare_input
 from studio.core.prompty.fmt import tidy_edits
 from studio.core.text.problem import Fix, Problem, Severity
+from studio.core.text.shortened import one_line
 from studio.core.text.span import Span
 from studio.servers.lsp.open_text import OpenText
 
@@ -236,8 +237,7 @@ def inlay_hints(reading: OpenText, range_: types.Range) -> list[types.InlayHint]
 def _shown_value(item: InputDeclaration) -> str:
     value = item.default if item.has_default else item.sample if item.has_sample else ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_VALUE else f"{line[: _LONGEST_VALUE - 1]}…"
+    return one_line(text, _LONGEST_VALUE)
 
 
 def document_links(reading: OpenText) -> list[types.DocumentLink]:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QLineEdit, QPushButton, QWidget
 
 from studio.application.experiments.facets import FailureGroup, RowFacets
 from studio.application.experiments.grid import RowFilter
+from studio.core.text.shortened import shortened
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.flow_layout import FlowLayout
@@ -84,7 +85,7 @@ class RowFilters(QWidget):
             )
         value = " ".join(group.value.split())
         return self.tr("{variant}: {input} = {value}, {count} of {of} fail").format(
-            variant=name, input=inputs, value=value if len(value) <= 30 else f"{value[:29]}…",
+            variant=name, input=inputs, value=shortened(value, 30),
             count=len(group.rows), of=group.of,
         )  # fmt: skip
 

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.experiments.generate import ROW_KINDS, GeneratedRow, GeneratedRows
 from studio.core.text.amounts import money
+from studio.core.text.shortened import shortened
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox, SpinBox
 from studio.ui.parts.flow_layout import FlowLayout
@@ -159,7 +160,7 @@ class InventedRowsDialog(QDialog):
             kind.setFlags(Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsUserCheckable)
             kind.setCheckState(Qt.CheckState.Checked)
             values = json.dumps(dict(row.values), ensure_ascii=False)
-            shown = QTableWidgetItem(values if len(values) <= 600 else f"{values[:600]}…")
+            shown = QTableWidgetItem(shortened(values, 600))
             self.table.setItem(at, 0, kind)
             self.table.setItem(at, 1, shown)
         self.table.resizeRowsToContents()

@@ -21,6 +21,7 @@ from studio.application.inputs.check import (
     read_number,
 )
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue, show_value
+from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
 from studio.ui.inputs.growing_text import GrowingText
 from studio.ui.parts.boxes import ComboBox
@@ -190,7 +191,7 @@ class JsonField(FollowsTheme, FieldEditor):
         self.text = GrowingText()
         self.text.setAccessibleName(self.tr("{name}, as JSON").format(name=spec.name))
         self.text.setFont(fixed_font(self.font()))
-        self.text.setPlaceholderText(_short(self._placeholder("JSON")))
+        self.text.setPlaceholderText(shortened(self._placeholder("JSON"), _PLACEHOLDER))
         self._highlighter = JsonHighlighter(self.text.document())
         self._quiet = False
         self.text.textChanged.connect(self._typed)
@@ -221,11 +222,6 @@ class JsonField(FollowsTheme, FieldEditor):
     def _typed(self) -> None:
         if not self._quiet:
             self.changed.emit()
-
-
-def _short(text: str) -> str:
-    """Short enough for one line of a narrow field."""
-    return text if len(text) <= _PLACEHOLDER else f"{text[: _PLACEHOLDER - 1]}…"
 
 
 def fill(field: QWidget, editor: QWidget) -> None:

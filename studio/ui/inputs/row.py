@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.inputs.fields import ABSENT, FieldSpec, FieldValue
+from studio.core.text.shortened import shortened
 from studio.core.text.span import Span
 from studio.ui.base.menus import ON_INPUT, add_actions, add_own, own_menu
 from studio.ui.inputs.fields import FieldEditor
@@ -232,7 +233,7 @@ class FieldGroup(FollowsTheme, QWidget):
         """Say which inputs are in the group, and how many of them the user filled."""
         self.setHidden(not names)
         shown = ", ".join(names)
-        shown = shown if len(shown) <= 40 else f"{shown[:39]}…"
+        shown = shortened(shown, 40)
         filled = self.tr(" · {given} given").format(given=given) if given else ""
         self.heading.setText(self._words.heading.format(shown=shown) + filled)
         self.heading.setAccessibleName(self._words.name.format(names=", ".join(names)) + filled)

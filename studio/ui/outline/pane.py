@@ -12,6 +12,7 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QColor
 from PySide6.QtWidgets import QLabel, QMenu, QStackedWidget, QTreeWidget, QTreeWidgetItem
 
+from studio.core.text.shortened import shortened
 from studio.core.text.span import Span
 from studio.ui.base.menus import ON_OUTLINE, add_actions, add_own, own_menu
 from studio.ui.style.icons import icon
@@ -260,4 +261,4 @@ def _color(item: QTreeWidgetItem, role: str) -> None:
 def _summary(document: PromptDocument, content: Span) -> str:
     text = document.source.text[content.start : min(content.end, content.start + 200)].strip()
     line = text.split("\n", 1)[0]
-    return line if len(line) <= _PREVIEW else line[: _PREVIEW - 1] + "…"
+    return shortened(line, _PREVIEW)

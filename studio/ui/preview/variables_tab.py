@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.fields import given_words
 from studio.application.preview.value import Preview, VariableRow
 from studio.core.text.plain_tip import plain_tip
+from studio.core.text.shortened import shortened
 from studio.core.text.source import SourceText
 from studio.core.text.span import Span
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
@@ -169,7 +170,7 @@ def value_text(row: VariableRow, limit: int = _SHORT) -> str:
     text = " ".join(text.split()) if limit <= _SHORT else text
     if text == "":
         return QCoreApplication.translate("VariablesTab", "(empty)")
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return shortened(text, limit)
 
 
 def _undeclared(row: VariableRow) -> str:

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from studio.core.text.shortened import shortened
 from studio.ui.base.actions import ActionSet
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.base.menus import MENUS, PANES, RECENT, SEPARATOR
@@ -74,7 +75,7 @@ def name_step(action: QAction, window: QWidget, verb: str) -> None:
         verb: "Send the request"; empty for what a step is called otherwise.
     """
     usual = QCoreApplication.translate("Toolbar", " Step")
-    words = verb if len(verb) <= _LONGEST else f"{verb[: _LONGEST - 1]}…"
+    words = shortened(verb, _LONGEST)
     has_room = bool(verb) and window.width() >= _ROOM
     action.setIconText(f" {words}".replace("&", "&&") if has_room else usual)
 

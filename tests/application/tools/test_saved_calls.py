@@ -84,7 +84,7 @@ def test_a_file_in_another_encoding_is_said_without_python_s_words(tmp_path: Pat
         ('{"t": 4, "wind": [1, 2]}', "shape", ""),
         ('{"t": "4", "wind": [1, 2]}', "shape", '$.t is "4", not 3'),
         ('{"t": true, "wind": [1, 2]}', "shape", "$.t is true, not 3"),
-        ('{"t": 3, "wind": [1]}', "answer", "$.wind has 1 item, not 2"),
+        ('{"t": 3, "wind": [1]}', "answer", "$.wind[1] is gone"),
         ('{"t": 3, "wind": []}', "shape", ""),
         ('{"t": 3}', "shape", "$.wind is gone"),
         ('{"t": 3, "wind": [1, 2], "rain": 0}', "answer", "$.rain is new"),

@@ -11,7 +11,6 @@ from studio.core.models.base import ChatModel, ModelError, ModelRequest
 from studio.core.models.replay import (
     RecordingModel,
     ReplayModel,
-    first_difference,
     read_recording,
 )
 from studio.core.models.scripted import ScriptedModel, ScriptedTurn
@@ -98,11 +97,3 @@ async def test_an_empty_recording(tmp_path: Path) -> None:
     (tmp_path / "r").write_text("\n")
     with pytest.raises(ModelError, match="holds no calls"):
         await deltas_of(ReplayModel(tmp_path / "r"), asking("one"))
-
-
-def test_the_first_difference() -> None:
-    assert first_difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == "a[1].b"
-    assert first_difference({"a": [1]}, {"a": [1, 2]}) == "a[1]"
-    assert first_difference({"a": 1}, {"a": 1, "c": 2}) == "c"
-    assert first_difference({"a": 1}, {"a": 1}) == ""
-    assert first_difference(1, 2) == "the whole"

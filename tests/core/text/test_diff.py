@@ -4,9 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.core.text.diff import (
+    ABSENT,
+    JsonDifference,
     changes,
     common_ends,
     common_start,
+    json_difference,
     line_edits,
     smallest_edit,
     unified_diff,
@@ -59,3 +62,13 @@ def test_the_edits_of_long_files_touch_only_what_differs() -> None:
     edits = line_edits(old, new)
     assert apply_edits(old, edits) == new
     assert sum(len(edit.text) + len(edit.span) for edit in edits) < 200
+
+
+def test_the_first_difference_of_two_json_values() -> None:
+    assert json_difference({"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}) == ("a[1].b", 2, 3)
+    assert json_difference({"a": [1]}, {"a": [1, 2]}) == ("a[1]", ABSENT, 2)
+    assert json_difference({"a": 1, "c": 2}, {"a": 1.0}) == ("c", 2, ABSENT)
+    assert json_difference({"a": 1}, {"a": 1}) is None
+    assert json_difference(1, True) == JsonDifference("", 1, True)
+    assert json_difference([1, "a"], [2], by_shape=True) is None
+    assert json_difference([1], ["1"], "$", by_shape=True) == ("$[0]", 1, "1")

@@ -10,6 +10,7 @@ from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.cells import CellKey, CellOutcome
 from studio.core.experiments.results.ledger import ExperimentLedger
 from studio.core.experiments.results.result import ResultRow
+from studio.core.text.shortened import shortened
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def row_title(row: ResultRow) -> str:
         if name not in ("id", "tags", "expected") and value not in (None, "")
     ]
     text = " ".join(" ".join(texts[:2]).split()) if texts else row.key
-    return text if len(text) <= 100 else f"{text[:99]}…"
+    return shortened(text, 100)
 
 
 def cells_of(ledger: ExperimentLedger, report: ExperimentReport) -> Iterator[ExportedCell]:

@@ -16,7 +16,7 @@ from studio.application.experiments.experiment_report import ExperimentReport, V
 from studio.application.experiments.exports.cells import ExportedCell, cells_of
 from studio.core.experiments.assertions.result import AssertionResult
 from studio.core.experiments.results.ledger import ExperimentLedger
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, list_of
 
 _STATES = {"done": "success", "running": "started", "paused": "cancelled", "cancelled": "cancelled"}
 _ANSWERED = "cell"
@@ -29,7 +29,7 @@ def as_inspect(ledger: ExperimentLedger, report: ExperimentReport) -> str:
     models = [
         str(model or connection)
         for model, connection in zip(
-            _listed(head.spec.get("models")), _listed(head.spec.get("connections")), strict=False
+            list_of(head.spec.get("models")), list_of(head.spec.get("connections")), strict=False
         )
     ]
     name = _hash(f"{head.file}#{head.id}")
@@ -128,10 +128,6 @@ def _score(found: AssertionResult) -> JsonObject:
         "explanation": found.reason,
         "metadata": {"score": found.score, "state": found.state},
     }
-
-
-def _listed(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else ()
 
 
 def _time(seconds: float) -> str:

@@ -19,6 +19,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.resource_files import resource
+from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
 
 _tr = partial(translate, "ImproveProposals")
@@ -166,7 +167,7 @@ class SectionProposer:
 
     def _cut(self, text: str) -> str:
         masked = self._mask(text)
-        return masked if len(masked) <= _MOST_TEXT else f"{masked[:_MOST_TEXT]}…"
+        return shortened(masked, _MOST_TEXT)
 
 
 def _between(reply: str) -> str | None:

@@ -18,8 +18,9 @@ from studio.core.agent.values.persistent_list import PersistentList
 from studio.core.agent.values.reading import Action, Final, FormatError, Refused
 from studio.core.agent.values.state import Checkpoint, RunState
 from studio.core.agent.values.step import Call, Step, StepError, Touch, TouchKind
-from studio.core.runs.step_summary import LAST, last_line, one_line
+from studio.core.runs.step_summary import LAST, last_line
 from studio.core.text.amounts import duration, money
+from studio.core.text.shortened import one_line
 from studio.core.wire.reply import Reply
 
 _tr = partial(translate, "RunCards")

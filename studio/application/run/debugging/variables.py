@@ -25,6 +25,7 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Call, Step
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.shortened import shortened
 from studio.core.text.values import Json
 
 _tr = partial(translate, "RunVariables")
@@ -202,5 +203,5 @@ def _left(state: RunState, step: Step) -> str:
 
 def _row(name: str, value: Json, edit: VariableEdit = "") -> RunVariable:
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else json_text(value)
-    short = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    short = shortened(text, _LONGEST)
     return RunVariable(name, short, edit, value)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from studio.core.agent.values.breakpoints import environment_of
 from studio.core.agent.values.expressions import NAMES, ExpressionError, parse_expression
 from studio.core.agent.values.state import RunState
+from studio.core.text.shortened import shortened
 
 HINT = "Names: " + ", ".join(name for name in NAMES if name != "prompt")
 """What expressions can see."""
@@ -45,5 +46,5 @@ def watch_rows(state: RunState | None, expressions: Iterable[str]) -> tuple[Watc
             rows.append(WatchRow(source, "no run yet"))
             continue
         text = json.dumps(value, ensure_ascii=False)
-        rows.append(WatchRow(source, text if len(text) <= _LONGEST else text[:_LONGEST] + "…"))
+        rows.append(WatchRow(source, shortened(text, _LONGEST)))
     return tuple(rows)

@@ -8,7 +8,7 @@ from functools import partial
 
 from studio.application.run.past.compare import RunSide, compare, figures_of
 from studio.application.words import translate
-from studio.core.runs.step_summary import one_line
+from studio.core.text.shortened import one_line
 
 _tr = partial(translate, "RunOverview")
 

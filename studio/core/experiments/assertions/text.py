@@ -14,6 +14,7 @@ from studio.core.experiments.values import AssertionSpec
 from studio.core.patterns import PatternError, schema_pattern
 from studio.core.text.amounts import counted
 from studio.core.text.foreign_json import parse_json
+from studio.core.text.shortened import one_line
 from studio.core.text.span import Span
 from studio.core.text.values import Json
 
@@ -250,8 +251,7 @@ def _find(text: str, wanted: str, *, ignores_case: bool) -> Span | None:
 
 
 def _quoted(text: str) -> str:
-    short = " ".join(text.split())
-    return f'"{short[:60]}…"' if len(short) > 60 else f'"{short}"'
+    return f'"{one_line(text, 60)}"'
 
 
 def _tail(text: str) -> str:

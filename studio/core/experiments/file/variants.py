@@ -11,6 +11,7 @@ from studio.core.experiments.file.nodes import YamlNode
 from studio.core.experiments.values import PromptEntry, ProviderEntry, VariantEntry
 from studio.core.models.base import ProtocolName
 from studio.core.text.naming import unique_names
+from studio.core.text.shortened import shortened
 from studio.core.text.values import Json, JsonObject
 
 PROMPT_SUFFIXES = (".prompty", ".txt", ".md", ".json", ".yaml", ".yml", ".j2", ".prompt")
@@ -156,7 +157,7 @@ def _prompt_of(node: YamlNode, written: str, label: str) -> PromptEntry:
     )
     if not is_file:
         short = " ".join(written.split())
-        title = label or (short if len(short) <= 40 else f"{short[:39]}…")
+        title = label or (shortened(short, 40))
         return PromptEntry(written, title, text=written, span=node.span)
     usual = path.rpartition("/")[2] + (f"@{revision}" if revision else "")
     return PromptEntry(path, label or usual, revision=revision, span=node.span)

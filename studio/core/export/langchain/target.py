@@ -29,7 +29,7 @@ from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates import find_variables
 from studio.core.prompty.threads import read_thread
 from studio.core.text.foreign_json import parse_json
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, texts_in
 from studio.core.wire.chat import function_definition
 from studio.core.wire.draft import is_sendable
 
@@ -235,7 +235,7 @@ class _LangChain:
         }
 
     def _variables(self) -> set[str]:
-        texts = "\n".join(_strings(self.items)) if not self.is_plain else ""
+        texts = "\n".join(texts_in(self.items)) if not self.is_plain else ""
         return {variable.name for variable in find_variables(texts, self.format)[0]}
 
     def _is_required(self, name: str) -> bool:
@@ -296,7 +296,7 @@ class _LangChain:
         """A message object: LangChain renders nothing in it."""
         name = CLASSES.get(role, "HumanMessage")
         if not self.is_plain and any(
-            find_variables(text, self.format)[0] for text in _strings([item])
+            find_variables(text, self.format)[0] for text in texts_in([item])
         ):
             self.losses.append(
                 f"A {role} message with attributes, calls or results is no LangChain template: "
@@ -363,17 +363,6 @@ def _local_files(block: Json) -> Iterator[str]:
 def _local_file(kind: str, url: Json) -> Iterator[str]:
     if isinstance(url, str) and url and "{" not in url and _ADDRESS.match(url) is None:
         yield f"The {kind} {url!r} is only named: LangChain does not read files."
-
-
-def _strings(value: Json | list[JsonObject]) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _strings(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _strings(item)
 
 
 def _safe(text: str) -> str:

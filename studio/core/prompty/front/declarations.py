@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from studio.core.prompty.document import InputDeclaration
 from studio.core.prompty.yaml.places import KeyPath, Places
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, list_of
 
 INPUT_KINDS = (
     "string", "integer", "float", "boolean", "array", "object", "union", "thread", "image", "file",
@@ -244,10 +244,6 @@ def _allow_null(schema: dict[str, Json]) -> None:
     if isinstance(schema.get("type"), str):
         schema["type"] = [schema["type"], "null"]
     elif isinstance(schema.get("anyOf"), list):
-        schema["anyOf"] = [*_list(schema["anyOf"]), {"type": "null"}]
-    if isinstance(schema.get("enum"), list) and None not in _list(schema["enum"]):
-        schema["enum"] = [*_list(schema["enum"]), None]
-
-
-def _list(value: Json) -> list[Json]:
-    return list(value) if isinstance(value, list) else []
+        schema["anyOf"] = [*list_of(schema["anyOf"]), {"type": "null"}]
+    if isinstance(schema.get("enum"), list) and None not in list_of(schema["enum"]):
+        schema["enum"] = [*list_of(schema["enum"]), None]

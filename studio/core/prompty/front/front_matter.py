@@ -15,7 +15,7 @@ from studio.core.prompty.document import (
 from studio.core.prompty.front.declarations import kind_of_value, object_schema, read_declarations
 from studio.core.prompty.tool_spec import ToolKind, ToolSpec
 from studio.core.prompty.yaml.places import KeyPath, Places
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 LEGACY_OPTIONS = {
     "max_tokens": "maxOutputTokens",
@@ -158,15 +158,15 @@ def _read_model(value: Json, places: Places, dialect: Dialect) -> ModelDeclarati
         _text(value.get("id")),
         _text(value.get("provider")),
         _text(value.get("apiType")) or "chat",
-        _mapping(value.get("connection")),
-        _mapping(value.get("options")),
+        object_of(value.get("connection")),
+        object_of(value.get("options")),
         span,
     )
 
 
 def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
     """Prompty 1's block in Prompty 2's words; a v2 key that is there as well wins."""
-    old = _mapping(value.get("connection")) or _mapping(value.get("configuration"))
+    old = object_of(value.get("connection")) or object_of(value.get("configuration"))
     model_id = (
         _text(value.get("id"))
         or _text(old.get("azure_deployment"))
@@ -187,7 +187,7 @@ def _read_legacy_model(value: JsonObject, places: Places) -> ModelDeclaration:
         }
         if key not in ("type", "azure_deployment", "name", "model"):
             connection[new.get(key, key)] = item
-    options = _mapping(value.get("parameters")) or _mapping(value.get("options"))
+    options = object_of(value.get("parameters")) or object_of(value.get("options"))
     return ModelDeclaration(
         model_id,
         provider,
@@ -263,7 +263,7 @@ def read_tool(item: Json, key: str | int, places: Places, path: KeyPath) -> Tool
         return None
     kind = _text(item.get("kind")) or _text(item.get("type"))
     bindings = read_bindings(item.get("bindings"))
-    options = _mapping(item.get("options"))
+    options = object_of(item.get("options"))
     parameters = item["parameters"] if "parameters" in item else options.get("parameters")
     return ToolSpec(
         name,
@@ -298,7 +298,7 @@ def parameter_schema(value: Json, bound: frozenset[str] = frozenset()) -> JsonOb
     `value` is a list or mapping of properties (Prompty 2), or a JSON schema already.
     """
     if isinstance(value, Mapping) and value.get("type") == "object":
-        properties = _mapping(value.get("properties"))
+        properties = object_of(value.get("properties"))
         schema: dict[str, Json] = {**value}
         schema["properties"] = {
             name: item for name, item in properties.items() if name not in bound
@@ -324,13 +324,9 @@ def _legacy_tools(model: Json, places: Places) -> tuple[ToolSpec, ...]:
     """Tools that Prompty 1 kept among the model's options."""
     found: list[ToolSpec] = []
     for block in ("parameters", "options"):
-        options = _mapping(_mapping(model).get(block))
+        options = object_of(object_of(model).get(block))
         found += _read_tools(options.get("tools"), places, ("model", block, "tools"))
     return tuple(found)
-
-
-def _mapping(value: Json) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _text(value: Json) -> str:

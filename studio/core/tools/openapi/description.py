@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of, text_of
 from studio.core.tools.openapi.operation import (
     BEARER,
     Credential,
@@ -93,7 +93,7 @@ def read_description(
         operations,
         reader.server(data),
         _usual_credential(schemes, security),
-        _text(_mapping(data.get("info")).get("title")),
+        text_of(object_of(data.get("info")).get("title")),
         schemes,
         security,
         tuple(reader.problems | reader.schemas.problems),
@@ -114,19 +114,19 @@ class _Reader:
 
     def count(self) -> int:
         """How many operations stand in the paths themselves."""
-        items = _mapping(self.data.get("paths")).values()
+        items = object_of(self.data.get("paths")).values()
         return sum(method in item for item in items if isinstance(item, Mapping)
                    for method in METHODS)  # fmt: skip
 
     def operations(self) -> Iterator[Operation]:
-        for path, item in _mapping(self.data.get("paths")).items():
+        for path, item in object_of(self.data.get("paths")).items():
             shared = self.schemas.resolved(item)
             for method in METHODS:
                 if isinstance(shared.get(method), Mapping):
                     yield self._operation(path, method, shared)
 
     def schemes(self) -> dict[str, Credential]:
-        listed = _mapping(_mapping(self.data.get("components")).get("securitySchemes"))
+        listed = object_of(object_of(self.data.get("components")).get("securitySchemes"))
         found = {}
         for name, each in listed.items():
             credential = _credential(self.schemas.resolved(each))
@@ -136,11 +136,11 @@ class _Reader:
 
     def token_urls(self) -> dict[str, str]:
         """Where programs log in, by the schemes that let them."""
-        listed = _mapping(_mapping(self.data.get("components")).get("securitySchemes"))
+        listed = object_of(object_of(self.data.get("components")).get("securitySchemes"))
         found = {}
         for name, each in listed.items():
-            flows = _mapping(self.schemas.resolved(each).get("flows"))
-            url = _text(_mapping(flows.get("clientCredentials")).get("tokenUrl"))
+            flows = object_of(self.schemas.resolved(each).get("flows"))
+            url = text_of(object_of(flows.get("clientCredentials")).get("tokenUrl"))
             if url:
                 found[name] = url
         return found
@@ -148,16 +148,16 @@ class _Reader:
     def server(self, holder: JsonObject) -> str:
         """The first server's address with its variables put in."""
         listed = holder.get("servers")
-        first = _mapping(listed[0]) if isinstance(listed, list) and listed else {}
-        url = _text(first.get("url"))
-        for name, each in _mapping(first.get("variables")).items():
-            value = self._variables.get(name, _mapping(each).get("default"))
+        first = object_of(listed[0]) if isinstance(listed, list) and listed else {}
+        url = text_of(first.get("url"))
+        for name, each in object_of(first.get("variables")).items():
+            value = self._variables.get(name, object_of(each).get("default"))
             if value is not None:
                 url = url.replace(f"{{{name}}}", str(value))
         return url
 
     def _operation(self, path: str, method: str, shared: JsonObject) -> Operation:
-        operation = _mapping(shared[method])
+        operation = object_of(shared[method])
         body = self.schemas.resolved(operation.get("requestBody"))
         found = self._parameters(shared, operation, has_body=bool(body))
         properties: dict[str, Json] = {}
@@ -178,7 +178,7 @@ class _Reader:
             parameters["required"] = required
         if whole.definitions:
             parameters["$defs"] = whole.definitions
-        identifier = _text(operation.get("operationId"))
+        identifier = text_of(operation.get("operationId"))
         spec = ToolSpec(
             self._name(identifier or f"{method}{path}"),
             _told(operation),
@@ -211,7 +211,7 @@ class _Reader:
     ) -> list[tuple[OpenApiParameter, JsonObject]]:
         listed: dict[tuple[str, str], JsonObject] = {}
         for item in (*self._listed(shared), *self._listed(operation)):
-            name, place = _text(item.get("name")), _text(item.get("in"))
+            name, place = text_of(item.get("name")), text_of(item.get("in"))
             if not name or place not in _PLACES:
                 continue
             if place != "header" or name.casefold() not in _NOT_ARGUMENTS:
@@ -234,8 +234,8 @@ class _Reader:
     def _parameter(
         self, name: str, place: str, argument: str, item: JsonObject
     ) -> OpenApiParameter:
-        content = next(iter(_mapping(item.get("content"))), "")
-        style = _text(item.get("style")) or _STYLES[place]
+        content = next(iter(object_of(item.get("content"))), "")
+        style = text_of(item.get("style")) or _STYLES[place]
         if style not in _KNOWN_STYLES[place]:
             self.problems[f"the style {style!r} of the {place} parameter {name!r} is unknown"] = (
                 None
@@ -243,7 +243,7 @@ class _Reader:
             style = _STYLES[place]
         explode = item.get("explode")
         schema = self.schemas.resolved(_schema_of(item))
-        kind = _text(schema.get("type"))
+        kind = text_of(schema.get("type"))
         if not kind and isinstance(schema.get("properties"), Mapping):
             kind = "object"
         return OpenApiParameter(
@@ -259,24 +259,24 @@ class _Reader:
 
     def _body(self, body: JsonObject) -> tuple[str, JsonObject, dict[str, FieldEncoding]]:
         """Media type, schema and encoding of a body: JSON where that is among its forms."""
-        content = _mapping(body.get("content"))
+        content = object_of(body.get("content"))
         ranked = sorted(content, key=_rank)
         chosen = ranked[0] if ranked else ""
-        media = _mapping(content.get(chosen))
+        media = object_of(content.get(chosen))
         schema = _schema_of(media)
         if _XML_TYPE.match(chosen):
             text: JsonObject = {"type": "string", "description": "The body, as XML text."}
             return chosen, text, {}
         encoding: dict[str, FieldEncoding] = {}
-        own = _mapping(media.get("encoding"))
-        properties = _mapping(self.schemas.resolved(schema).get("properties"))
+        own = object_of(media.get("encoding"))
+        properties = object_of(self.schemas.resolved(schema).get("properties"))
         for name in {**properties, **own}:
-            each, about = _mapping(own.get(name)), self.schemas.resolved(properties.get(name))
+            each, about = object_of(own.get(name)), self.schemas.resolved(properties.get(name))
             explode = each.get("explode")
             encoding[name] = FieldEncoding(
-                _text(each.get("style")),
+                text_of(each.get("style")),
                 explode if isinstance(explode, bool) else True,
-                _text(each.get("contentType")),
+                text_of(each.get("contentType")),
                 about.get("format") == "binary" or about.get("type") == "file",
             )
         return _sent_as(chosen), schema, encoding
@@ -302,13 +302,13 @@ def _schema_of(holder: JsonObject) -> JsonObject:
     """The schema in a parameter or media type, as written."""
     schema = holder.get("schema")
     if not isinstance(schema, Mapping):
-        media = _mapping(holder.get("content"))
-        schema = next((_mapping(item).get("schema") for item in media.values()), None)
-    return _mapping(schema)
+        media = object_of(holder.get("content"))
+        schema = next((object_of(item).get("schema") for item in media.values()), None)
+    return object_of(schema)
 
 
 def _described(schema: JsonObject, holder: JsonObject) -> JsonObject:
-    description = _text(holder.get("description"))
+    description = text_of(holder.get("description"))
     if description and "description" not in schema:
         return {**schema, "description": description}
     return schema
@@ -316,7 +316,7 @@ def _described(schema: JsonObject, holder: JsonObject) -> JsonObject:
 
 def _told(operation: JsonObject) -> str:
     """Summary and description; not one twice."""
-    summary, description = (_text(operation.get(key)) for key in ("summary", "description"))
+    summary, description = (text_of(operation.get(key)) for key in ("summary", "description"))
     if description.startswith(summary.rstrip(".")):
         return description
     return "\n".join(text for text in (summary, description) if text)
@@ -330,9 +330,9 @@ def _alternatives(security: Json) -> tuple[tuple[str, ...], ...] | None:
 
 def _credential(scheme: JsonObject) -> Credential | None:
     """How a scheme's key travels; None for one that is none (mutual TLS)."""
-    kind, word = scheme.get("type"), _text(scheme.get("scheme")).lower()
+    kind, word = scheme.get("type"), text_of(scheme.get("scheme")).lower()
     if kind == "apiKey" and scheme.get("in") in ("header", "query", "cookie"):
-        return Credential(_text(scheme.get("in")), _text(scheme.get("name")))
+        return Credential(text_of(scheme.get("in")), text_of(scheme.get("name")))
     if kind == "http" and word == "basic":
         return Credential("header", "Authorization", "Basic ")
     if kind in ("http", "oauth2", "openIdConnect"):
@@ -346,11 +346,3 @@ def _usual_credential(
     """The first scheme that the whole API asks for, otherwise the first that is described."""
     names = [name for each in security or () for name in each]
     return next((schemes[name] for name in (*names, *schemes) if name in schemes), BEARER)
-
-
-def _mapping(value: Json) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else ""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from studio.core.text.naming import free_name
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, object_of
 
 _DROPPED = frozenset(("example", "examples", "xml", "externalDocs", "discriminator", "readOnly"))
 _LITERAL = frozenset(("enum", "const", "default", "required", "type"))
@@ -84,8 +84,8 @@ class Schemas:
         reference = schema.get("$ref") if isinstance(schema, Mapping) else None
         if not isinstance(reference, str) or not self._is_circular(reference):
             return self._made(schema, needed, put_in=True)
-        beside = {key: value for key, value in _mapping(schema).items() if key != "$ref"}
-        return self._made({**_mapping(self._target(reference)), **beside}, needed, put_in=True)
+        beside = {key: value for key, value in object_of(schema).items() if key != "$ref"}
+        return self._made({**object_of(self._target(reference)), **beside}, needed, put_in=True)
 
     def _referring(self, properties: JsonObject) -> WholeSchema:
         needed: set[str] = set()
@@ -263,7 +263,3 @@ def _as_json_schema(made: dict[str, Json], written: JsonObject) -> Json:
             made["enum"] = [*made["enum"], None]  # type: ignore[misc]
         return made
     return {"anyOf": [made, {"type": "null"}]} if made else made
-
-
-def _mapping(value: Json) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import Json, JsonObject, list_of, object_of
 
 _SCHEMA_KEYS = (
     "type", "format", "items", "enum", "default", "pattern", "minimum", "maximum", "minLength",
@@ -24,18 +24,18 @@ _OAUTH_FLOWS = {"application": "clientCredentials"}
 
 def as_openapi3(data: JsonObject) -> JsonObject:
     """The same API, as OpenAPI 3 describes it; references to `definitions` stay as they are."""
-    consumes = _list(data.get("consumes")) or ["application/json"]
+    consumes = list_of(data.get("consumes")) or ["application/json"]
     paths: dict[str, Json] = {}
-    for path, item in _mapping(data.get("paths")).items():
-        paths[path] = _item(_mapping(item), data, consumes)
-    schemes = _mapping(data.get("securityDefinitions"))
+    for path, item in object_of(data.get("paths")).items():
+        paths[path] = _item(object_of(item), data, consumes)
+    schemes = object_of(data.get("securityDefinitions"))
     return {
         **data,
         "openapi": "3.0.0",
         "servers": _servers(data),
         "paths": paths,
         "components": {
-            "securitySchemes": {name: _scheme(_mapping(each)) for name, each in schemes.items()}
+            "securitySchemes": {name: _scheme(object_of(each)) for name, each in schemes.items()}
         },
     }
 
@@ -45,14 +45,14 @@ def _servers(data: JsonObject) -> list[Json]:
     base = data.get("basePath") if isinstance(data.get("basePath"), str) else ""
     if not isinstance(host, str) or not host:
         return [{"url": base or "/"}]
-    schemes = [each for each in _list(data.get("schemes")) if each in ("https", "http")]
+    schemes = [each for each in list_of(data.get("schemes")) if each in ("https", "http")]
     ordered = sorted(schemes, key=lambda each: each != "https") or ["https"]
     return [{"url": f"{scheme}://{host}{base}"} for scheme in ordered]
 
 
 def _item(item: JsonObject, data: JsonObject, consumes: list[Any]) -> JsonObject:
     made: dict[str, Json] = dict(item)
-    shared = [_resolved(each, data) for each in _list(item.get("parameters"))]
+    shared = [_resolved(each, data) for each in list_of(item.get("parameters"))]
     made["parameters"] = [_parameter(each) for each in shared if _is_outside(each)]
     for method in _METHODS:
         operation = item.get(method)
@@ -64,7 +64,7 @@ def _item(item: JsonObject, data: JsonObject, consumes: list[Any]) -> JsonObject
 def _operation(
     operation: JsonObject, shared: list[JsonObject], data: JsonObject, consumes: list[Any]
 ) -> JsonObject:
-    own = [_resolved(each, data) for each in _list(operation.get("parameters"))]
+    own = [_resolved(each, data) for each in list_of(operation.get("parameters"))]
     names = {(each.get("name"), each.get("in")) for each in own}
     inside = [each for each in shared if (each.get("name"), each.get("in")) not in names]
     inside = [each for each in (*inside, *own) if not _is_outside(each)]
@@ -72,7 +72,7 @@ def _operation(
         **operation,
         "parameters": [_parameter(each) for each in own if _is_outside(each)],
     }
-    kinds = [str(each) for each in _list(operation.get("consumes")) or consumes]
+    kinds = [str(each) for each in list_of(operation.get("consumes")) or consumes]
     if inside:
         made["requestBody"] = _body(inside, kinds)
     return made
@@ -138,14 +138,6 @@ def _is_outside(parameter: JsonObject) -> bool:
 def _resolved(item: Json, data: JsonObject) -> JsonObject:
     reference = item.get("$ref") if isinstance(item, Mapping) else None
     if isinstance(reference, str) and reference.startswith("#/parameters/"):
-        shared = _mapping(data.get("parameters"))
-        return _mapping(shared.get(reference.removeprefix("#/parameters/")))
-    return _mapping(item)
-
-
-def _mapping(value: Json) -> JsonObject:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Json) -> list[Any]:
-    return value if isinstance(value, list) else []
+        shared = object_of(data.get("parameters"))
+        return object_of(shared.get(reference.removeprefix("#/parameters/")))
+    return object_of(item)

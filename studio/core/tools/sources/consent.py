@@ -13,7 +13,7 @@ from typing import assert_never
 
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import find_references
-from studio.core.text.values import Json, JsonObject
+from studio.core.text.values import JsonObject, texts_in
 from studio.core.tools.document import (
     McpServer,
     OpenApi,
@@ -160,7 +160,7 @@ def _of_connection(connection: JsonObject, label: str) -> Iterator[Want]:
     for place in (endpoint, connection.get("tokenUrl")):
         if isinstance(place, str) and place:
             yield Want("address", place, label)
-    for text in _texts(connection):
+    for text in texts_in(connection):
         for reference in find_references(text):
             yield Want("variable", reference.argument, label)
 
@@ -175,12 +175,3 @@ def _of_the_prompt(document: PromptDocument) -> Iterator[Want]:
         for reference in find_references(text):
             if reference.protocol in kinds:
                 yield Want(kinds[reference.protocol], reference.argument, "")
-
-
-def _texts(value: Json) -> Iterator[str]:
-    """Every text in a value, however deep."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for item in value.values():
-            yield from _texts(item)

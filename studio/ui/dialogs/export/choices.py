@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from studio.core.export.target import ExportTarget
 from studio.core.text.problem import Problem
+from studio.core.text.shortened import one_line
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.style.icons import icon
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -124,18 +125,15 @@ class ErrorConsents(QWidget):
             box.deleteLater()
         self._boxes = {}
         for code, problem in errors.items():
-            words = self.tr("Write it although: {message}").format(message=_short(problem.message))
+            words = self.tr("Write it although: {message}").format(
+                message=one_line(problem.message, 90)
+            )
             box = QCheckBox(words.replace("&", "&&"))
             box.setToolTip(code)
             box.toggled.connect(lambda _: self.changed.emit())
             self._column.addWidget(box)
             self._boxes[code] = box
         self.setVisible(bool(errors))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 90 else f"{line[:89]}…"
 
 
 class ExportFooter(QWidget):

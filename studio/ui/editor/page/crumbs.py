@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from studio.core.prompty.document import FrontMatterEntry, PromptDocument
 from studio.core.prompty.yaml.places import KeyPath
+from studio.core.text.shortened import shortened
 from studio.core.text.span import Span
 
 _LEAD = re.compile(r" *(?:- +)*")
@@ -82,10 +83,10 @@ def key_label(document: PromptDocument, path: KeyPath) -> str:
     """A key as people call it; an item of a list goes by its name."""
     key = path[-1]
     if isinstance(key, str):
-        return _short(key)
+        return shortened(key, _LONGEST)
     named = document.entry(*path, "name") or document.entry(*path, "id")
     words = document.source.slice(named.value).strip("\"' ") if named is not None else ""
-    return _short(words) if words else f"[{key}]"
+    return shortened(words, _LONGEST) if words else f"[{key}]"
 
 
 def _section(document: PromptDocument, index: int) -> Crumb:
@@ -94,8 +95,4 @@ def _section(document: PromptDocument, index: int) -> Crumb:
     content = section.content
     summary = text[content.start : min(content.end, content.start + 200)].strip()
     place = section.marker or section.content
-    return Crumb(section.role, place, None, _short(summary.split("\n", 1)[0]))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return Crumb(section.role, place, None, shortened(summary.split("\n", 1)[0], _LONGEST))

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from studio.core.prompty.messages import MediaPart
 from studio.core.text import amounts
 from studio.core.text.plain_tip import plain_tip
+from studio.core.text.shortened import shortened
 from studio.ui.style.colors import paint_text
 from studio.viewmodels.app.jobs import LatestJob
 
@@ -115,13 +116,13 @@ class MediaView(QWidget):
         self._picture = QLabel()
         self._picture.hide()
         self._title = QLabel(f"<b>{part.kind}</b>")
-        self._source = QLabel(_shorten(part.source))
+        self._source = QLabel(shortened(part.source, 60))
         self._source.setTextFormat(Qt.TextFormat.PlainText)
         self._source.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._source.setToolTip(plain_tip(_shorten(part.source, 200)))
+        self._source.setToolTip(plain_tip(shortened(part.source, 200)))
         self._note = QLabel()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleName(f"{part.kind}: {_shorten(part.source)}")
+        self.setAccessibleName(f"{part.kind}: {shortened(part.source, 60)}")
         words = QVBoxLayout()
         words.setSpacing(2)
         for label in (self._title, self._source, self._note):
@@ -164,7 +165,3 @@ class MediaView(QWidget):
         pixmap.setDevicePixelRatio(scale)
         self._picture.setPixmap(pixmap)
         self._picture.show()
-
-
-def _shorten(source: str, limit: int = 60) -> str:
-    return source if len(source) <= limit else f"{source[: limit - 1]}…"

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from studio.application.run.edits.in_place import new_message, with_role, with_text, without
 from studio.core.prompty.messages import MediaPart, Message, Role, ToolCallPart
-from studio.core.runs.step_summary import one_line
+from studio.core.text.shortened import one_line
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.style.colors import paint_page, paint_text, role_color
 from studio.ui.style.icons import icon
