@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from studio.application.exchange.export import ExportJob, make_export
+from studio.application.exchange.export import make_export
 from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.run.performer import check_answer
 from studio.core.agent.values.options import RunOptions
 from studio.core.export.request_script import body_of
+from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.models.base import Capabilities, ModelRequest
 from studio.core.models.bodies import request_body
@@ -92,7 +93,7 @@ def run_body(provider: Provider) -> Mapping[str, Any]:
 def exported(name: str) -> str:
     target = find_target(name)
     assert target is not None
-    return make_export(ExportJob(DOCUMENT, target)).text
+    return make_export(target, ExportSource(DOCUMENT)).text
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

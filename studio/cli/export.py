@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from studio.application.exchange.export import difference, experiment_beside
+from studio.application.exchange.export import difference
 from studio.application.exchange.judge import JUDGES, NoJudgeError, judge_names, run_in
 from studio.application.inputs.sets import InputFileError, read_sets, sets_path
 from studio.application.trust import references_of
@@ -17,7 +17,6 @@ from studio.cli.findings import report
 from studio.cli.numbers import whole
 from studio.cli.prepared import offered_tools
 from studio.cli.terminal import tell
-from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportSource
 from studio.core.export.targets import TARGETS, all_targets, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
@@ -86,12 +85,13 @@ def _export(options: argparse.Namespace) -> int:
     document = load(options.file)
     trust = trust_of(options, options.file)
     allow_named(options, document, trust)
-    values = ExportValues(
-        given_inputs(options, document), _sets(options.file), offered_tools(document, trust),
-        experiment=experiment_beside(document.source.path),
-    )  # fmt: skip
-    context = references_of(document.source.path, trust, masked=True)
-    source = make_source(document, target, values, context)
+    source = ExportSource(
+        document,
+        given_inputs(options, document),
+        _sets(options.file),
+        offered_tools(document, trust),
+        references=references_of(document.source.path, trust, masked=True),
+    ).for_target(target)
     made = make_checked(target, source)
     report(document, made.problems)
     for each in made.round_trips:

@@ -10,11 +10,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.comparison import ComparedPart, compare_texts
-from studio.application.exchange.export import ExportJob, difference, make_export
+from studio.application.exchange.export import difference, make_export
 from studio.application.exchange.judge import Judgment, NoJudgeError, judge_export
 from studio.application.exchange.runs import kept_words, read_files, write_run
 from studio.core.agent.values.events import Event
-from studio.core.export.target import ExportResult
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm
@@ -43,14 +43,14 @@ class ExportController(QObject):
         self._judgment.finished.connect(self.judged)
         self._judgment.failed.connect(self._on_failed)
 
-    def order(self, order: ExportJob) -> None:
+    def order(self, target: ExportTarget, source: ExportSource) -> None:
         """Make an export; the newest order wins."""
         self._judgment.drop()
-        self._job.submit(lambda: make_export(order))
+        self._job.submit(lambda: make_export(target, source))
 
-    def judge(self, order: ExportJob, result: ExportResult) -> None:
+    def judge(self, target: ExportTarget, source: ExportSource, result: ExportResult) -> None:
         """Let the program that the form is for read what was made."""
-        self._judgment.submit(lambda: judge_export(order, result))
+        self._judgment.submit(lambda: judge_export(target, source, result))
 
     def compare(self, result: ExportResult, path: Path | None) -> None:
         """Compare with what writing it would replace."""

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.exchange.export import ExportJob, make_export, targets
+from studio.application.exchange.export import make_export, targets
+from studio.core.export.target import ExportSource
 from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.secrets import KEYRING
 from studio.core.runs.exchange import FORMS
@@ -109,7 +110,7 @@ def write_everything(qtbot: QtBot, workbench: Workbench, folder: Path) -> None:
     document = workbench.window.tabs.document
     assert document is not None
     for target in targets():
-        result = make_export(ExportJob(document, target, base_url="http://127.0.0.1:1/v1"))
+        result = make_export(target, ExportSource(document, base_url="http://127.0.0.1:1/v1"))
         data = result.data if result.data is not None else result.text.encode()
         (folder / f"prompt-{target.name}").write_bytes(data)
     state = workbench.run.state

@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from studio.core.export.source import ExportValues, make_source
+from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.export.written_keys import make_checked
 from studio.core.prompty.parse import parse
@@ -31,7 +31,7 @@ def read_one(path: Path, target: str, python: Path, reader: Reader) -> tuple[str
     assert form is not None
     document = parse(path.read_text(encoding="utf-8"), path)
     references = references_beside(path, trusted=True, masked=True)
-    source = make_source(document, form, ExportValues(), references)
+    source = ExportSource(document, references=references).for_target(form)
     made = make_checked(form, source)
     if made.blocked:
         return "blocked", made.problems[0].message

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from studio.application.exchange.judge import NoJudgeError, run_in
-from studio.core.export.source import ExportValues, make_source
+from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
@@ -77,7 +77,7 @@ def test_a_python_without_the_package_is_named(tmp_path: Path) -> None:
     form = find_target("prompty")
     assert form is not None
     references = references_beside(path, trusted=True)
-    source = make_source(parse("system:\nHi\n", path), form, ExportValues(), references)
+    source = ExportSource(parse("system:\nHi\n", path), references=references).for_target(form)
     made = form.make(source)
     with pytest.raises(NoJudgeError, match="gave no answer"):
         run_in("prompty", source, made, tmp_path / "no-python")

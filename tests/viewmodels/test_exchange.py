@@ -71,7 +71,7 @@ def test_files_are_named_after_prompt_and_time() -> None:
 def test_the_controller_makes_and_writes(qtbot: QtBot, tmp_path: Path) -> None:
     controller = ExportController()
     with qtbot.waitSignal(controller.made) as caught:
-        controller.order(order("prompty", city="Oslo"))
+        controller.order(*order("prompty", city="Oslo"))
     assert caught.args is not None
     path = tmp_path / "out.prompty"
     assert controller.write(path, caught.args[0]) == ""

@@ -3,60 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from studio.application.words import translate
-from studio.core.export.source import ExportValues, make_source
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.export.targets import all_targets
 from studio.core.export.written_keys import make_checked
-from studio.core.imports.imported import experiment_path
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import set_value
 from studio.core.prompty.edit.keep_dialect import keeping_dialect
 from studio.core.prompty.reference_values import references_beside
-from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.prompty.yaml.reader import read_yaml
 from studio.core.text.diff import unified_diff
 from studio.core.text.problem import Fix, Problem, TextEdit
-from studio.core.text.values import Json, JsonObject
 
 _tr = partial(translate, "Export")
 
 _MOST_LINES = 4000
-
-
-@dataclass(frozen=True, slots=True)
-class ExportJob:
-    """What an export is made from."""
-
-    document: PromptDocument
-    """The text as it is in the editor, parsed."""
-
-    target: ExportTarget
-    """The form wanted."""
-
-    inputs: Mapping[str, Json] = field(default_factory=dict)
-    """The values given, by name."""
-
-    tools: tuple[ToolSpec, ...] | None = None
-    """The tools that a run would have; None for those of the document."""
-
-    sets: Mapping[str, JsonObject] = field(default_factory=dict)
-    """The saved input sets, by name; the proof goes through each."""
-
-    base_url: str = ""
-    """Address of the connection, for commands and scripts."""
-
-    model: str = ""
-    """Model id of the connection, where the prompt names none."""
-
-    trusted: bool = True
-    """Whether the prompt's folder is trusted; of another no variable and no file is looked at."""
 
 
 def targets() -> Sequence[ExportTarget]:
@@ -64,31 +30,17 @@ def targets() -> Sequence[ExportTarget]:
     return all_targets()
 
 
-def make_export(order: ExportJob) -> ExportResult:
+def make_export(target: ExportTarget, source: ExportSource) -> ExportResult:
     """Make the text. Never raises for any document, and never reads a secret."""
-    made = make_checked(order.target, source_of(order))
-    return replace(made, problems=with_fixes(made.problems, order.document))
+    made = make_checked(target, source_for(target, source))
+    return replace(made, problems=with_fixes(made.problems, source.document))
 
 
-def source_of(order: ExportJob) -> ExportSource:
-    """The prompt with the values of the job: what its target makes the text of."""
-    document = order.document
-    # The connection speaks OpenAI's forms: its address and model say nothing of Anthropic's.
-    is_other = order.target.name.endswith("anthropic")
-    values = ExportValues(
-        order.inputs, order.sets, order.tools,
-        "" if is_other else order.base_url, "" if is_other else order.model,
-        experiment_beside(document.source.path),
-    )  # fmt: skip
-    references = references_beside(document.source.path, trusted=order.trusted, masked=True)
-    return make_source(document, order.target, values, references)
-
-
-def experiment_beside(prompt: Path | None) -> JsonObject:
-    """The experiment file of a prompt's own name as it is written; empty where there is none."""
-    content = _bytes(experiment_path(prompt)) if prompt is not None else None
-    value = read_yaml(content.decode("utf-8", "replace")).value if content is not None else None
-    return value if isinstance(value, Mapping) else {}
+def source_for(target: ExportTarget, source: ExportSource) -> ExportSource:
+    """Return what a target gets, with the references of the prompt's folder if it is trusted."""
+    trusted = source.references is None or source.references.trusted
+    references = references_beside(source.document.source.path, trusted=trusted, masked=True)
+    return replace(source, references=references).for_target(target)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from studio.application.exchange.export import ExportJob, source_of
-from studio.core.export.target import ExportResult, ExportSource, RoundTrip
+from studio.application.exchange.export import source_for
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget, RoundTrip
 from studio.core.prompty.convert.compare import comparable
 from studio.core.prompty.meaning import first_difference
 from studio.core.prompty.messages import MediaPart, Message, Part, TextPart
@@ -110,7 +110,7 @@ def run_in(
         {
             key: value
             for key, value in prepared.inputs.items()
-            if key in declared or key in source.set_values.get(each, {})
+            if key in declared or key in source.sets.get(each, {})
         }
         for each, prepared in rounds.items()
     ]
@@ -144,16 +144,16 @@ def judge_of(form: str) -> JudgeName | None:
     return next((name for name in judge_names() if JUDGES[name] == form), None)
 
 
-def judge_export(order: ExportJob, made: ExportResult) -> Judgment:
+def judge_export(target: ExportTarget, source: ExportSource, made: ExportResult) -> Judgment:
     """Let the program that a form is for read what was made of a job.
 
     Raises:
         NoJudgeError: there is no such program, or it gave no answer.
     """
-    name = judge_of(order.target.name)
+    name = judge_of(target.name)
     if name is None:
-        raise NoJudgeError(f"No program can be asked about {order.target.label}.")
-    return run_in(name, source_of(order), made)
+        raise NoJudgeError(f"No program can be asked about {target.label}.")
+    return run_in(name, source_for(target, source), made)
 
 
 def find_python(name: JudgeName) -> Path:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import assert_never
 
-from studio.core.export.round_trip import Meaning, check_round_trips, verify
+from studio.core.export.round_trip import check_round_trips, verify
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
 from studio.core.prompty.media_files import is_local
 from studio.core.prompty.messages import MediaPart
@@ -35,7 +35,6 @@ from studio.core.tools.document import (
     OpenApi,
     PluginTool,
     PythonFile,
-    declared_tools,
     named_sources,
 )
 
@@ -108,8 +107,8 @@ def _collect(source: ExportSource) -> _Packed:
     for written, role in _named(source):
         _add_file(packed, written, role, context, folder)
     _sources(packed, source, folder)
-    if source.set_values:
-        values = {name: dict(item) for name, item in source.set_values.items()}
+    if source.sets:
+        values = {name: dict(item) for name, item in source.sets.items()}
         sets = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
         _put(packed, f"{Path(name).stem}.inputs.json", sets.encode("utf-8"), "input sets")
     for reference in find_references(document.source.text):
@@ -128,8 +127,7 @@ def _named(source: ExportSource) -> Iterator[tuple[str, str]]:
     for reference in find_references(source.document.source.text):
         if reference.protocol == "file":
             yield reference.argument, "referenced file"
-    seen = [source.prepared, *source.sets.values()]
-    for prepared in seen:
+    for prepared in source.round_trips.values():
         for message in prepared.messages.messages:
             for part in message.parts:
                 if isinstance(part, MediaPart) and is_local(part):
@@ -320,12 +318,10 @@ def _round_trips(source: ExportSource, data: bytes) -> tuple[RoundTrip, ...]:
         if references is not None:
             references = replace(references, folder=Path(folder), roots=())
 
-        def read(prepared: Prepared) -> Meaning:
-            again = prepare(
+        def read(prepared: Prepared) -> Prepared:
+            return prepare(
                 parse(text, path), prepared.inputs,
                 references=references, preview=references is not None,
             )  # fmt: skip
-            tools = declared_tools(again.document, again.messages.tools)
-            return Meaning(again.messages.messages, tools)
 
-        return check_round_trips(replace(source, tools=None), read)
+        return check_round_trips(source, read)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, product
+from pathlib import Path
 
 from studio.core.export.chat_items import as_sent, chat_items, fill_items
 from studio.core.export.chat_template import chat_template
@@ -16,12 +17,13 @@ from studio.core.export.consumers import check_bounds, nunjucks_renderer
 from studio.core.export.requests import lost, request_of
 from studio.core.export.round_trip import Meaning, compare, utf8_problem
 from studio.core.export.target import ExportResult, ExportSource, RoundTrip, TargetGroup, result
+from studio.core.imports.imported import experiment_path
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.runtimes.render import CannotRender
 from studio.core.prompty.templates.fstring import fstring_as_jinja
 from studio.core.prompty.templates.nunjucks import nunjucks_losses
-from studio.core.prompty.yaml.reader import write_yaml
-from studio.core.text.values import Json, JsonObject, texts_in
+from studio.core.prompty.yaml.reader import read_yaml, write_yaml
+from studio.core.text.values import Json, JsonObject, object_of, texts_in
 
 _PROVIDERS = {"foundry": "azureopenai", "azure": "azureopenai", "": "openai"}
 _APIS = {"chat": "chat", "responses": "responses", "embedding": "embedding"}
@@ -107,7 +109,7 @@ def _with_name(item: Json) -> Json:
 def _provider(source: ExportSource) -> Json:
     """`provider:api:model`, with the options that a request would send."""
     model = source.document.model
-    body = request_of(replace(source, prepared=source.prepared), "openai-chat").body
+    body = request_of(source, "openai-chat").body
     config = {
         key: value
         for key, value in body.items()
@@ -135,30 +137,38 @@ def asserted_tests(source: ExportSource, losses: list[str]) -> dict[str, Json]:
     """The keys of a configuration that say what is asked, and what must hold of the answers.
 
     Args:
-        source: The prompt with its sets and its experiment.
+        source: The prompt with its sets; the experiment file of its own name is beside it.
         losses: Takes what promptfoo has no place for, a sentence each.
     """
-    written = source.experiment.get("tests")
+    experiment = _experiment_beside(source.document.source.path)
+    written = experiment.get("tests")
     entries = written if isinstance(written, list) else [written] if written else []
     asked = [row for item in entries for row in _rows(item)]
     tests: list[Json] = [
         {
             "description": name,
-            **_vars({**_values(source, prepared), **source.set_values.get(name, {})}),
+            **_vars({**_values(source, each.prepared), **each.inputs}),
         }
-        for name, prepared in source.sets.items()
-        if source.set_values.get(name, {}) not in asked
+        for name, each in source.set_rounds.items()
+        if each.inputs not in asked
     ]
     for item in entries:
         tests += _entry(item, source, losses)
     if not tests:
         tests.append(_vars(_values(source, source.prepared)))
-    shared = {
-        key: _without_own(source.experiment[key], losses)
-        for key in _SHARED
-        if key in source.experiment
-    }
+    shared = {key: _without_own(experiment[key], losses) for key in _SHARED if key in experiment}
     return {**shared, "tests": tests}
+
+
+def _experiment_beside(prompt: Path | None) -> JsonObject:
+    """The experiment file of a prompt's own name as it is written; empty where there is none."""
+    if prompt is None:
+        return {}
+    try:
+        text = experiment_path(prompt).read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return {}
+    return object_of(read_yaml(text).value)
 
 
 def _rows(item: Json) -> Iterator[JsonObject]:

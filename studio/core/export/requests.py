@@ -89,12 +89,12 @@ class MessagesJsonl:
 
     def make(self, source: ExportSource) -> ExportResult:
         """A line in the form of chat completions for each set."""
-        chosen = source.sets or {"": source.prepared}
+        chosen = source.set_rounds or source.rounds
         problems: list[Problem] = [*source.document.problems]
         lines: list[str] = []
-        for prepared in chosen.values():
-            problems += prepared.problems
-            request = request_of(replace(source, prepared=prepared), "openai-chat")
+        for each in chosen.values():
+            problems += each.prepared.problems
+            request = request_of(each, "openai-chat")
             problems += request.problems
             lines.append(_line(request.body))
         round_trips = request_round_trips(source, "openai-chat", _line)
@@ -165,11 +165,10 @@ def request_round_trips(
     if source.prepared.document.model.api_type in ("embedding", "image"):
         return ()
     made = []
-    for name, prepared in source.round_trips.items():
-        each = replace(source, prepared=prepared)
+    for name, each in source.rounds.items():
         text = write(request_of(each, provider).body)
         again = read_request(body_of(text))
-        expected = _normal(prepared, provider)
+        expected = _normal(each.prepared, provider)
         names = [tool.name for tool in each.sent_tools if _is_described(tool)]
         found = [str(tool.get("name", "")) for tool in again[1]]
         made.append(compare(name, Meaning(expected), Meaning(_plain(again[0], provider))))

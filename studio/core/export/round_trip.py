@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 from studio.core.export.target import ExportSource, RoundTrip
@@ -34,22 +35,20 @@ class Meaning:
     """The tools that a run would have."""
 
 
-ReadBack: TypeAlias = Callable[[Prepared], Meaning]
+ReadBack: TypeAlias = Callable[[Prepared], Prepared]
 """Reads what was written with the values of one set."""
 
 
-def intended_meaning(source: ExportSource, prepared: Prepared) -> Meaning:
-    """What the prompt in the editor means with one set of values."""
-    tools = source.tools
-    if tools is None:
-        tools = declared_tools(prepared.document, prepared.messages.tools)
+def meaning_of(prepared: Prepared) -> Meaning:
+    """Return what a prompt says itself with one set of values, not what its sources offer."""
+    tools = declared_tools(prepared.document, prepared.messages.tools)
     return Meaning(prepared.messages.messages, tools)
 
 
 def check_round_trips(source: ExportSource, read: ReadBack) -> tuple[RoundTrip, ...]:
     """Compare messages and tools for the values of now and for every saved set."""
     return tuple(
-        compare(name, intended_meaning(source, prepared), read(prepared))
+        compare(name, meaning_of(prepared), meaning_of(read(prepared)))
         for name, prepared in source.round_trips.items()
     )
 
@@ -69,16 +68,8 @@ def verify(text: str, source: ExportSource) -> tuple[Problem, ...]:
     fault = utf8_problem(text)
     if fault is not None:
         return (fault,)
-    expected = source.prepared
-    if source.references is None:
-        # What is resolved in the editor's messages cannot be compared with what is not.
-        expected = read_prompt(expected.document.source.text, source, expected)
-    again = read_prompt(text, source, expected)
-    found = compare(
-        "",
-        intended_meaning(replace(source, tools=None), expected),
-        intended_meaning(replace(source, tools=None), again),
-    )
+    again = read_prompt(text, source, source.prepared)
+    found = compare("", meaning_of(source.prepared), meaning_of(again))
     if found.is_same:
         return ()
     message = f"Read again, the file gives something else than the preview: {found.difference}"
@@ -111,15 +102,7 @@ def read_prompt(text: str, source: ExportSource, prepared: Prepared) -> Prepared
 
 def prompt_round_trips(text: str, source: ExportSource) -> tuple[RoundTrip, ...]:
     """The rounds of a prompt file: parsed again and prepared with every set."""
-
-    def read(prepared: Prepared) -> Meaning:
-        again = read_prompt(text, source, prepared)
-        return Meaning(
-            again.messages.messages, declared_tools(again.document, again.messages.tools)
-        )
-
-    own = replace(source, tools=None)  # what the file says, not what its sources offer
-    return check_round_trips(own, read)
+    return check_round_trips(source, partial(read_prompt, text, source))
 
 
 def runtime_rounds(
@@ -136,7 +119,7 @@ def runtime_rounds(
         prepared = source.round_trips[each.name]
         again = read_prompt(text, source, prepared)
         known = {item.name for item in again.document.inputs}
-        known |= source.set_values.get(each.name, {}).keys()
+        known |= source.sets.get(each.name, {}).keys()
         values = {key: value for key, value in again.inputs.items() if key in known}
         try:
             got = prepare_as_runtime(replace(again, inputs=values))

@@ -1,12 +1,11 @@
-"""From a document and values to what an export is made from, the same for window and scripts."""
+"""A document prepared for an export, the same for window and scripts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from studio.core.agent.loop.first_step import first_step_values
-from studio.core.export.target import ExportSource, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import resolve_inputs
 from studio.core.prompty.parameters import missing_parameters
@@ -15,72 +14,40 @@ from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.prompty.references import resolve_document
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import Json, JsonObject
-from studio.core.wire.media import MediaReader
 
 
-@dataclass(frozen=True, slots=True)
-class ExportValues:
-    """What a user gives to an export beside the document."""
-
-    inputs: JsonObject = field(default_factory=dict)
-    """The values of now, by name."""
-
-    sets: Mapping[str, JsonObject] = field(default_factory=dict)
-    """The saved input sets, by name."""
-
-    tools: tuple[ToolSpec, ...] | None = None
-    """The tools that a run would have; None for those of the document."""
-
-    base_url: str = ""
-    """Address of the connection; empty means the provider's own."""
-
-    model: str = ""
-    """Model id of the connection, where the prompt names none."""
-
-    experiment: JsonObject = field(default_factory=dict)
-    """The experiment file beside the prompt as it is written; empty where there is none."""
-
-
-def make_source(
+def prepare_export(
     document: PromptDocument,
-    target: ExportTarget,
-    values: ExportValues,
-    references: ReferenceContext,
-) -> ExportSource:
-    """Prepare a document with the values of now and with every saved set.
+    inputs: JsonObject,
+    tools: Sequence[ToolSpec] | None,
+    references: ReferenceContext | None,
+    *,
+    samples: bool,
+) -> Prepared:
+    """Prepare a document with the values of a run's first request. Never reads a secret.
 
-    Never reads a secret. Values are those of a run's first request: given ones and defaults,
-    samples never (Prompty 2 §2.9); what a run supplies (history, scratchpad) is empty at its
-    start. A target whose file holds no values takes samples too, since they only serve the proof.
+    Those are the given values and defaults, samples never (Prompty 2 §2.9); what a run supplies
+    (history, scratchpad) is empty at its start.
+
+    Args:
+        document: The prompt.
+        inputs: The user's values.
+        tools: What the model may call; None for the tools of the document.
+        references: Where references find their values; None leaves them as they are written.
+        samples: Whether samples take the place of missing values.
     """
-    folder = document.source.path.parent if document.source.path else None
-    tools = document.tools if values.tools is None else values.tools
-
-    samples = not target.needs_values
     # Inputs, or their samples, may be declared in another file.
-    settled = resolve_document(document, references, preview=True)[0]
-
-    def with_values(inputs: JsonObject) -> Prepared:
-        given = {**values_at_start(settled, tools, inputs, samples=samples), **inputs}
-        if samples:
-            return _with_stand_ins(document, given, references)
-        resolution = resolve_inputs(document, inputs)
-        missing = (*resolution.problems, *missing_parameters(document, resolution.sent))
-        prepared = _without_samples(document, given, references)
-        return replace(prepared, problems=(*missing, *prepared.problems))
-
-    return ExportSource(
-        with_values(values.inputs),
-        values.tools,
-        MediaReader(folder),
-        values.base_url,
-        values.model,
-        references,
-        {name: with_values(inputs) for name, inputs in values.sets.items()},
-        values.sets,
-        document,
-        values.experiment,
-    )
+    settled = document
+    if references is not None:
+        settled = resolve_document(document, references, preview=True)[0]
+    tools = document.tools if tools is None else tools
+    given = {**values_at_start(settled, tools, inputs, samples=samples), **inputs}
+    if samples:
+        return _with_stand_ins(document, given, references)
+    resolution = resolve_inputs(document, inputs)
+    missing = (*resolution.problems, *missing_parameters(document, resolution.sent))
+    prepared = _without_samples(document, given, references)
+    return replace(prepared, problems=(*missing, *prepared.problems))
 
 
 _STAND_INS: Mapping[str, Json] = {
@@ -89,7 +56,7 @@ _STAND_INS: Mapping[str, Json] = {
 
 
 def _with_stand_ins(
-    document: PromptDocument, given: Mapping[str, Json], references: ReferenceContext
+    document: PromptDocument, given: Mapping[str, Json], references: ReferenceContext | None
 ) -> Prepared:
     """A preview with something for each parameter, so that a proof sees where it goes."""
     names = {item.name for item in document.parameters} - given.keys()
@@ -98,19 +65,21 @@ def _with_stand_ins(
         for item in document.parameters
         if item.name in names and document.input(item.name) is None
     }
-    prepared = prepare(document, {**values, **given}, references=references, preview=True)
+    prepared = prepare(
+        document, {**values, **given}, references=references, preview=references is not None
+    )
     return replace(prepared, samples=prepared.samples | values.keys())
 
 
 def _without_samples(
-    document: PromptDocument, inputs: Mapping[str, Json], references: ReferenceContext
+    document: PromptDocument, inputs: Mapping[str, Json], references: ReferenceContext | None
 ) -> Prepared:
     """As a run prepares it: a preview would put samples where values are missing."""
     plain = replace(
         document,
         inputs=tuple(replace(each, sample=None, has_sample=False) for each in document.inputs),
     )
-    prepared = prepare(plain, inputs, references=references, preview=True)
+    prepared = prepare(plain, inputs, references=references, preview=references is not None)
     return replace(prepared, document=replace(prepared.document, inputs=document.inputs))
 
 

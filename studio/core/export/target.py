@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, Protocol, TypeAlias
 
 from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.export.source import prepare_export
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.reference_values import ReferenceContext
@@ -14,24 +16,27 @@ from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem, Severity
 from studio.core.text.values import JsonObject
 from studio.core.tools.document import declared_tools
-from studio.core.wire.media import MediaSource
+from studio.core.wire.media import MediaReader
 
 TargetGroup: TypeAlias = Literal["Prompt files", "Requests", "Code", "Documents"]
 """Heading under which a list shows a form."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExportSource:
-    """A prompt as it stands in the editor, with the values it was prepared with."""
+    """What an export is made from: a prompt, and what the user gives beside it."""
 
-    prepared: Prepared
-    """Document, inputs and messages."""
+    document: PromptDocument
+    """The document as it was parsed, references as written."""
+
+    inputs: JsonObject = field(default_factory=dict)
+    """The values of now, by name."""
+
+    sets: Mapping[str, JsonObject] = field(default_factory=dict)
+    """The saved input sets, by name; the proof goes through each."""
 
     tools: tuple[ToolSpec, ...] | None = None
     """Tools that a run would have; None means those of the document and its `tools:` section."""
-
-    media: MediaSource | None = None
-    """Reads local files for request bodies; without it paths stay as they are written."""
 
     base_url: str = ""
     """Address of the connection, for commands; empty means the provider's own."""
@@ -40,25 +45,49 @@ class ExportSource:
     """Model id of the connection, where the prompt names none."""
 
     references: ReferenceContext | None = None
-    """Where the references were read that are resolved in `prepared`; the proof reads them again.
-    None: the proof leaves references as they are written."""
+    """Where references find their values, never a secret; None leaves them as they are written."""
 
-    sets: Mapping[str, Prepared] = field(default_factory=dict)
-    """The same prompt with each of its saved input sets, by the set's name."""
+    has_samples: bool = False
+    """Whether samples take the place of missing values (`for_target`)."""
 
-    set_values: Mapping[str, JsonObject] = field(default_factory=dict)
-    """The values of the saved sets as they were kept."""
+    def for_target(self, target: ExportTarget) -> ExportSource:
+        """Return what a target gets.
 
-    original: PromptDocument | None = None
-    """The document as it was parsed, references as written; None: that of `prepared`."""
+        A target whose file holds no values takes samples too, since they only serve the proof. The
+        connection speaks OpenAI's forms: its address and model do not apply to Anthropic's.
+        """
+        source = replace(self, has_samples=not target.needs_values)
+        is_other = target.name.endswith("anthropic")
+        return replace(source, base_url="", model="") if is_other else source
 
-    experiment: JsonObject = field(default_factory=dict)
-    """The experiment file beside the prompt as it is written; empty where there is none."""
+    @cached_property
+    def prepared(self) -> Prepared:
+        """Document, inputs and messages, with the values of now."""
+        return prepare_export(
+            self.document, self.inputs, self.tools, self.references, samples=self.has_samples
+        )
+
+    @cached_property
+    def rounds(self) -> Mapping[str, ExportSource]:
+        """What a proof compares: the values of now, and each saved set, by name."""
+        sets = {name: replace(self, inputs=inputs, sets={}) for name, inputs in self.sets.items()}
+        return {VALUES_OF_NOW: self, **sets}
 
     @property
-    def document(self) -> PromptDocument:
-        """The document as it was parsed: what prompt files and scripts are made from."""
-        return self.original if self.original is not None else self.prepared.document
+    def set_rounds(self) -> Mapping[str, ExportSource]:
+        """The rounds of the saved sets alone."""
+        return {name: each for name, each in self.rounds.items() if name in self.sets}
+
+    @property
+    def round_trips(self) -> Mapping[str, Prepared]:
+        """The rounds, prepared."""
+        return {name: each.prepared for name, each in self.rounds.items()}
+
+    @property
+    def media(self) -> MediaReader:
+        """Reads local files for request bodies."""
+        path = self.document.source.path
+        return MediaReader(path.parent if path is not None else None)
 
     @property
     def sent_tools(self) -> tuple[ToolSpec, ...]:
@@ -73,11 +102,6 @@ class ExportSource:
         if self.tools is not None:
             return self.tools
         return declared_tools(self.prepared.document, self.prepared.messages.tools)
-
-    @property
-    def round_trips(self) -> Mapping[str, Prepared]:
-        """What a proof compares: each saved set, and the values of now, by name."""
-        return {VALUES_OF_NOW: self.prepared, **self.sets}
 
     @property
     def problems(self) -> tuple[Problem, ...]:

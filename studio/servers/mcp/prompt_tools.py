@@ -17,7 +17,7 @@ from studio.application.document.checked_file import (
     fix_all,
 )
 from studio.application.trust import references_of
-from studio.core.export.source import ExportValues, make_source
+from studio.core.export.target import ExportSource
 from studio.core.export.targets import all_targets, find_target
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.export.written_keys import make_checked
@@ -152,11 +152,13 @@ def _add_export(server: MCPServer, folder: ServedFolder) -> None:
         if form is None:
             raise ToolError(f"There is no target {target!r}.")
         document = folder.document(file)
-        values = ExportValues(
-            checked_inputs(document, inputs), {}, await folder.offered_tools(document)
+        source = ExportSource(
+            document,
+            checked_inputs(document, inputs),
+            tools=await folder.offered_tools(document),
+            references=references_of(document.source.path, folder.trust, masked=True),
         )
-        context = references_of(document.source.path, folder.trust, masked=True)
-        made = make_checked(form, make_source(document, form, values, context))
+        made = make_checked(form, source.for_target(form))
         if out:
             needs(consent)
             if not made.may_write(losses=accept_losses):

@@ -214,8 +214,9 @@ class ExchangeCommands(QObject):
 
     def export(self) -> None:
         """Open the export dialog."""
+        from studio.core.export.target import ExportSource
+        from studio.core.prompty.reference_values import ReferenceContext
         from studio.ui.dialogs.export.dialog import ExportDialog
-        from studio.ui.dialogs.export.subject import ExportSubject
 
         window = self._window
         page, document = window.tabs.current, window.tabs.document
@@ -226,17 +227,17 @@ class ExchangeCommands(QObject):
 
             document = parse(page.editor.text(), page.controller.path)
         inputs = self._panes().inputs
-        subject = ExportSubject(
+        source = ExportSource(
             document,
-            page.controller.title,
             inputs.values() if inputs is not None else {},
             inputs.library.sets if inputs is not None else {},
             self._tools(),
             self.address,
             self.model,
-            trusted=self.trusted,
+            ReferenceContext(trusted=self.trusted),
         )
-        dialog = ExportDialog(subject, window.services.messages, window.widget)
+        title = page.controller.title
+        dialog = ExportDialog(source, title, window.services.messages, window.widget)
         dialog.request_fix.connect(partial(self._apply_fix, page, dialog))
         dialog.open()
 

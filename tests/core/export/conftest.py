@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from studio.core.export.source import ExportValues, make_source
-from studio.core.export.target import ExportResult
+from studio.core.export.target import ExportResult, ExportSource
 from studio.core.export.targets import find_target
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import references_beside
@@ -120,8 +120,8 @@ def make(tmp_path: Path) -> Make:
         path.write_text(text, encoding="utf-8")
         form = find_target(target)
         assert form is not None
-        values = ExportValues(inputs or {}, sets or {}, **more)
         references = references_beside(tmp_path / "shop.prompty", trusted=True, masked=True)
-        return form.make(make_source(parse(text, path), form, values, references))
+        source = ExportSource(parse(text, path), inputs or {}, sets or {}, **more)
+        return form.make(replace(source, references=references).for_target(form))
 
     return made

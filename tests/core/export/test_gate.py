@@ -8,7 +8,7 @@ import pytest
 
 from studio.application.exchange.export import with_fixes
 from studio.core.export.round_trip import Meaning, compare
-from studio.core.export.target import VALUES_OF_NOW
+from studio.core.export.target import VALUES_OF_NOW, ExportSource
 from studio.core.export.targets import TARGETS
 from studio.core.imports.agentschema import import_agent_schema
 from studio.core.prompty.messages import Message, TextPart, ToolResultPart
@@ -137,7 +137,7 @@ def test_a_set_that_a_file_does_not_hold_is_found_by_the_proof(make: Make) -> No
 
 
 def test_a_missing_value_is_mended_with_one_click() -> None:
-    from studio.application.exchange.export import ExportJob, make_export
+    from studio.application.exchange.export import make_export
     from studio.core.export.targets import find_target
 
     for inputs in (
@@ -148,12 +148,12 @@ def test_a_missing_value_is_mended_with_one_click() -> None:
         text = f"---\nmodel: {{id: m}}\n{inputs}---\nuser:\nHi {{{{ city }}}}\n"
         target = find_target("openai-chat")
         assert target is not None
-        blocked = make_export(ExportJob(parse(text), target))
+        blocked = make_export(target, ExportSource(parse(text)))
         assert blocked.blocked
         (problem,) = [item for item in blocked.problems if item.code == "missing-input"]
         (fix,) = problem.fixes
         repaired = apply_edits(text, fix.edits)
-        result = make_export(ExportJob(parse(repaired), target))
+        result = make_export(target, ExportSource(parse(repaired)))
         assert not result.blocked, repaired
         assert json.loads(result.text)["messages"][0]["content"] == "Hi Oslo"
 
@@ -229,13 +229,13 @@ def test_the_connection_names_the_model_where_the_prompt_does_not(make: Make) ->
 
 
 def test_a_connection_of_openai_says_nothing_of_anthropic() -> None:
-    from studio.application.exchange.export import ExportJob, make_export
+    from studio.application.exchange.export import make_export
     from studio.core.export.targets import find_target
 
     target = find_target("curl-anthropic")
     assert target is not None
     document = parse("user:\nHi\n")
-    made = make_export(ExportJob(document, target, base_url="http://mine/v1", model="gpt-x"))
+    made = make_export(target, ExportSource(document, base_url="http://mine/v1", model="gpt-x"))
     assert "api.anthropic.com" in made.text
     assert "gpt-x" not in made.text
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from studio.core.export.source import ExportValues, make_source
-from studio.core.export.target import ExportResult, ExportTarget
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.export.targets import TARGETS, find_target
 from studio.core.prompty.parse import parse
 from studio.core.prompty.reference_values import ReferenceContext
@@ -43,7 +42,7 @@ def export(
     path.write_text(text, encoding="utf-8")
     document = parse(path.read_text("utf-8"), path)
     references = ReferenceContext(folder=folder, environment={}, trusted=False)
-    return target.make(make_source(document, target, ExportValues(values), references))
+    return target.make(ExportSource(document, values, references=references).for_target(target))
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from studio.application.exchange.export import ExportJob, make_export
+from studio.application.exchange.export import make_export
 from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
 from studio.core.experiments.file.read import read_experiment
 from studio.core.export.promptfoo import PromptfooConfig
+from studio.core.export.target import ExportSource
 from studio.core.imports.imported import experiment_path
 from studio.core.imports.promptfoo import import_promptfoo
 from studio.core.prompty.parse import parse
@@ -102,7 +103,8 @@ def test_assertions_of_the_studio_alone_are_named(tmp_path: Path) -> None:
         "'{{ expected }}'}]\n- {path: 'file://rows.csv', take: 3}\n- samples\n",
         encoding="utf-8",
     )
-    made = make_export(ExportJob(parse(path.read_text(encoding="utf-8"), path), PromptfooConfig()))
+    source = ExportSource(parse(path.read_text(encoding="utf-8"), path))
+    made = make_export(PromptfooConfig(), source)
     tests = yaml.safe_load(made.text)["tests"]
     assert tests[0] == {
         "vars": {"expected": "x"}, "assert": [{"type": "equals", "value": "{{ expected }}"}],

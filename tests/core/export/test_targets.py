@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -19,7 +20,6 @@ from studio.core.prompty.meaning import meaning
 from studio.core.prompty.parse import parse
 from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import references_beside
-from studio.core.wire.media import MediaReader
 from tests.support import patience
 
 _TEXT = """---
@@ -55,7 +55,7 @@ What is it?
 
 
 def _source(text: str = _TEXT, **inputs: object) -> ExportSource:
-    return ExportSource(prepare(parse(text), inputs))  # type: ignore[arg-type]
+    return ExportSource(parse(text), inputs)  # type: ignore[arg-type]
 
 
 def test_every_form_has_its_own_name_and_is_found_by_it() -> None:
@@ -124,13 +124,12 @@ def test_the_proof_reads_references_as_the_editor_did(tmp_path: Path) -> None:
     text = _TEXT.replace("default: Ada", "default: ${file:rules.txt}")
     context = references_beside(tmp_path / "p.prompty", trusted=True, masked=True)
     document = parse(text, tmp_path / "p.prompty")
-    prepared = prepare(document, {}, references=context, preview=True)
     target = find_target("file")
     assert target is not None
-    assert "Be kind." in prepared.messages.messages[0].text
+    known = ExportSource(document, references=context)
+    assert "Be kind." in known.prepared.messages.messages[0].text
 
-    assert not target.make(ExportSource(prepared)).blocked
-    known = ExportSource(prepared, references=context)
+    assert not target.make(ExportSource(document)).blocked
     assert list(verify(text, known)) == []
     (tmp_path / "rules.txt").write_text("Be rude.", encoding="utf-8")
     assert [item.code for item in verify(text.replace("who }}", "other }}"), known)] == [
@@ -162,9 +161,7 @@ def test_a_missing_input_blocks_a_request_and_not_the_file() -> None:
 def test_a_request_body_holds_media_of_the_folder(tmp_path: Path) -> None:
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
     text = "---\ntemplate:\n  parser:\n    kind: section\n---\nuser:\n![image](a.png)\n"
-    source = ExportSource(
-        prepare(parse(text, tmp_path / "p.prompty"), {}), media=MediaReader(tmp_path)
-    )
+    source = ExportSource(parse(text, tmp_path / "p.prompty"))
     target = find_target("openai-chat")
     assert target is not None
 
@@ -219,10 +216,8 @@ def test_a_curl_command_sends_the_body_and_takes_the_key_from_the_environment(
     server = _Server(("127.0.0.1", 0), _Handler)
     thread = threading.Thread(target=server.handle_request)
     thread.start()
-    source = _source()
-    source = ExportSource(
-        source.prepared, base_url=f"http://127.0.0.1:{server.server_address[1]}/v1"
-    )
+    address = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    source = replace(_source(), base_url=address)
     target, body = find_target(f"curl-{provider}"), find_target(provider)
     assert target is not None
     assert body is not None

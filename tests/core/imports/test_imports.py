@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from studio.core.export.source import ExportValues, make_source
+from studio.core.export.target import ExportSource
 from studio.core.export.targets import find_target
 from studio.core.imports.imported import Imported, ImportFailure
 from studio.core.imports.recognize import import_file, import_text, is_importable
@@ -72,13 +72,9 @@ def test_a_request_becomes_a_prompt_that_makes_the_same_request(
     assert target is not None
 
     def body(text: str) -> dict[str, Any]:
-        source = make_source(
-            parse(text, tmp_path / "a.prompty"),
-            target,  # type: ignore[arg-type]
-            ExportValues(),
-            ReferenceContext(folder=tmp_path, trusted=False),
-        )
-        made = target.make(source)  # type: ignore[union-attr]
+        context = ReferenceContext(folder=tmp_path, trusted=False)
+        source = ExportSource(parse(text, tmp_path / "a.prompty"), references=context)
+        made = target.make(source.for_target(target))  # type: ignore[union-attr, arg-type]
         assert not made.blocked, made.problems
         value: dict[str, Any] = json.loads(made.text)
         return value
@@ -437,7 +433,7 @@ def test_stop_sequences_that_are_no_texts_break_no_request(tmp_path: Path) -> No
     assert target is not None
     path = tmp_path / "a.prompty"
     context = ReferenceContext(folder=tmp_path, trusted=False)
-    source = make_source(parse(made.text, path), target, ExportValues(), context)
+    source = ExportSource(parse(made.text, path), references=context).for_target(target)
     assert json.loads(target.make(source).text)["stop"] == [{}, "END"]
 
 
@@ -457,7 +453,8 @@ def test_what_the_studio_exports_it_imports_again(tmp_path: Path) -> None:
         target = find_target(name)
         assert target is not None
         out = tmp_path / f"{name}{target.suffix}"
-        out.write_bytes(target.make(make_source(document, target, ExportValues(), context)).content)
+        source = ExportSource(document, references=context).for_target(target)
+        out.write_bytes(target.make(source).content)
         assert told(import_file(out)) == wanted, name
 
 

@@ -30,7 +30,6 @@ from studio.core.models.connection_file import Connections, connections_text, re
 from studio.core.models.secrets import KEYRING, environment_name, secret_store
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.parse import parse
-from studio.core.prompty.prepare import prepare
 from studio.core.prompty.reference_values import find_references
 from studio.core.text.amounts import size
 from studio.core.text.foreign_json import parse_json
@@ -193,8 +192,7 @@ def _files_of(
         variant.document.source.path, services.trust, masker=services.secrets.masker
     )
     values = plan.first_values(at)
-    prepared = prepare(variant.document, values, references=references)
-    source = ExportSource(prepared, references=references, original=variant.document)
+    source = ExportSource(variant.document, values, references=references)
     files, losses = bundle_files(source)
     left_out += losses
     path = variant.document.source.path

@@ -10,14 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QDialog, QFrame, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from studio.application.comparison import ComparedPart
-from studio.application.exchange.export import ExportJob, targets
+from studio.application.exchange.export import targets
 from studio.application.exchange.judge import Judgment, judge_of
-from studio.core.export.target import ExportResult, ExportTarget
+from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Fix
 from studio.ui.dialogs.export.choices import ErrorConsents, ExportFooter, FormList
 from studio.ui.dialogs.export.result import CheckList, ResultTabs
-from studio.ui.dialogs.export.subject import ExportSubject
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.screen_room import resize_within_screen
 from studio.viewmodels.app.notifications import Notification, Notifications
@@ -32,14 +31,23 @@ class ExportDialog(QDialog):
 
     request_fix = Signal(Fix)  # edits to the prompt in the editor
 
-    def __init__(self, subject: ExportSubject, messages: Notifications, parent: QWidget) -> None:
+    def __init__(
+        self, source: ExportSource, title: str, messages: Notifications, parent: QWidget
+    ) -> None:
+        """Open it.
+
+        Args:
+            source: what is exported.
+            title: name of its tab.
+            messages: reports what was written.
+            parent: the window.
+        """
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Export {title}").format(title=subject.title))
+        self.setWindowTitle(self.tr("Export {title}").format(title=title))
         resize_within_screen(self, 1080, 700)
-        self._subject = subject
+        self._source, self._title = source, title
         self._messages = messages
         self._result: ExportResult | None = None
-        self._job: ExportJob | None = None
         self._controller = ExportController(self)
         self._waiting = QTimer(self)
         self._waiting.setSingleShot(True)
@@ -72,7 +80,7 @@ class ExportDialog(QDialog):
 
     def set_document(self, document: PromptDocument) -> None:
         """Take the prompt as it is after a fix, and check it again."""
-        self._subject = replace(self._subject, document=document)
+        self._source = replace(self._source, document=document)
         self._order()
 
     def write(self, path: Path) -> bool:
@@ -107,7 +115,7 @@ class ExportDialog(QDialog):
         )
         self.consent = QCheckBox()
         self.errors = ErrorConsents()
-        self.footer = ExportFooter(self._subject.folder)
+        self.footer = ExportFooter(self._folder)
         self.place, self.copy, self.save = self.footer.place, self.footer.copy, self.footer.save
 
     def _lay_out(self) -> None:
@@ -157,6 +165,21 @@ class ExportDialog(QDialog):
         self.finished.connect(self._controller.close)
         self.finished.connect(self.deleteLater)
 
+    @property
+    def _folder(self) -> Path:
+        """The folder of the prompt; the user's own where it has no file yet."""
+        path = self._source.document.source.path
+        return path.parent if path is not None else Path.home()
+
+    def _path_for(self, target: ExportTarget) -> Path:
+        """A file beside the prompt that is not the prompt's own."""
+        own = self._source.document.source.path
+        stem = Path(self._title).stem or "prompt"
+        path = self._folder / f"{stem}{target.suffix}"
+        if path == own or (target.suffix == ".prompty" and own is None):
+            return self._folder / f"{stem}.export{target.suffix}"
+        return path
+
     # -- what happens ---------------------------------------------------------------------------
 
     def _on_target(self) -> None:
@@ -165,35 +188,32 @@ class ExportDialog(QDialog):
             return
         self.heading.setText(target.label)
         self.about.setText(target.about)
-        self.footer.propose(self._subject.path_for(target))
+        self.footer.propose(self._path_for(target))
         self._order()
 
     def _order(self) -> None:
         target = self.target
         if target is None:
             return
-        subject = self._subject
         self._result = None
         self.consent.setChecked(False)
         self.errors.show_errors({})
         self._offer()
         self._waiting.start()
-        self._job = ExportJob(
-            subject.document, target, subject.inputs, subject.tools, subject.sets,
-            subject.base_url, subject.model, subject.trusted,
-        )  # fmt: skip
-        self._controller.order(self._job)
+        self._controller.order(target, self._source)
 
     def _show(self, result: ExportResult) -> None:
         self._waiting.stop()
         self._result = result
         self.tabs.show_text(result.text)
-        self.checks.show_result(result, self._subject.document.source)
+        self.checks.show_result(result, self._source.document.source)
         self.tabs.show_round_trips(result.round_trips, is_judged=bool(result.judge))
         self._show_state(result)
         target = self.target
         may_ask = target is not None and judge_of(target.name) is not None
-        self.tabs.ask.setVisible(may_ask and result.content_is_there and self._subject.trusted)
+        references = self._source.references
+        is_trusted = references is None or references.trusted
+        self.tabs.ask.setVisible(may_ask and result.content_is_there and is_trusted)
         self.tabs.ask.setEnabled(True)
         count = len(result.losses)
         self.errors.show_errors({} if result.is_impossible else result.errors)
@@ -255,10 +275,10 @@ class ExportDialog(QDialog):
         self.state.say("loader", "muted", self.tr("Checking…"))
 
     def _ask(self) -> None:
-        if self._job is not None and self._result is not None:
+        if self.target is not None and self._result is not None:
             self.tabs.ask.setEnabled(False)
             self.state.say("loader", "muted", self.tr("The program reads the file…"))
-            self._controller.judge(self._job, self._result)
+            self._controller.judge(self.target, self._source, self._result)
 
     def _on_judged(self, found: Judgment) -> None:
         """Show what the program itself made of the file."""

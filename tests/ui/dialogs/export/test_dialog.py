@@ -12,6 +12,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
+from studio.core.export.target import ExportSource
 from studio.core.export.targets import TARGETS
 from studio.core.prompty.parse import parse
 from studio.ui.app.main_window import MainWindow
@@ -164,11 +165,9 @@ def test_a_file_that_is_there_is_compared_and_replaced_whole(
 
 
 def test_the_proof_names_each_saved_set(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    from studio.ui.dialogs.export.subject import ExportSubject
-
     sets = {"north": {"city": "Tromsø"}, "south": {"city": "Bari"}}
-    subject = ExportSubject(parse(PROMPT, tmp_path / "trip.prompty"), "trip.prompty", {}, sets)
-    dialog = ExportDialog(subject, window.services.messages, window)
+    source = ExportSource(parse(PROMPT, tmp_path / "trip.prompty"), sets=sets)
+    dialog = ExportDialog(source, "trip.prompty", window.services.messages, window)
     dialog.open()
     choose(dialog, "langchain", qtbot)
     rows = [dialog.round_trips.item(row).text() for row in range(dialog.round_trips.count())]
