@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +18,6 @@ from studio.core.models.connection_file import Connections
 from studio.core.models.embedded.model import EmbeddedModel, Speed
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import open_model
-from studio.core.models.manual import ManualQuestion
 from studio.core.models.secrets import SecretStore
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
 from studio.core.text.values import JsonObject
@@ -98,9 +97,6 @@ class Answerers:
     embedded: EmbeddedServer | None = None
     """The one embedded model; None lets each run start its own."""
 
-    ask: Callable[[ManualQuestion], None] | None = None
-    """How the user is asked, for "I am the model"; None where nobody can be."""
-
     def open(
         self,
         choice: ModelChoice,
@@ -136,7 +132,6 @@ class Answerers:
             embedded=self.embedded,
             connections=self.connections,
             media=media_of(prompt, trusted=trusted),
-            ask=self.ask,
             listed=listed,
         )
 

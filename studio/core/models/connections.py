@@ -185,12 +185,6 @@ PRESETS: tuple[Preset, ...] = (
         "Needs the base address of its API, which usually ends in /v1.",
     ),
     Preset(
-        "manual",
-        "I am the model",
-        Connection("I am the model", "manual"),
-        "You type or paste each reply yourself.",
-    ),
-    Preset(
         "scripted",
         "Scripted replies",
         Connection("Script", "scripted"),

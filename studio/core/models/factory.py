@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,6 @@ from studio.core.models.connections import EMBEDDED, Connection
 from studio.core.models.embedded.model import DEFAULT_LEVEL, EmbeddedModel
 from studio.core.models.embedded.policy import LEVELS, GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer, EmbeddedSettings
-from studio.core.models.manual import ManualModel, ManualQuestion
 from studio.core.models.remote.model import RemoteModel
 from studio.core.models.replay import RecordingModel, ReplayModel
 from studio.core.models.script_file import read_script
@@ -35,7 +33,6 @@ def open_model(
     embedded: EmbeddedServer | None = None,
     connections: Connections | None = None,
     media: MediaSource | None = None,
-    ask: Callable[[ManualQuestion], None] | None = None,
     listed: JsonObject | None = None,
 ) -> ChatModel:
     """Make the model that a document will be answered by; nothing is sent or started yet.
@@ -47,7 +44,6 @@ def open_model(
             starts its own and `close` stops it.
         connections: needed only where a recording is made through another connection.
         media: reads the prompt's local files.
-        ask: how a user is asked, for "I am the model".
         listed: what the server was found to say of the model, from its list.
 
     Raises:
@@ -61,19 +57,17 @@ def open_model(
             path = _path(connection, "script", "no-script", "Choose a script in the connection.")
             return ScriptedModel(read_script(path), label=f"Script {path.name}", repeat=True)
         case "manual":
-            if ask is None:
-                raise ModelError(
-                    "no-person",
-                    "Nobody can be asked here.",
-                    "Use this connection in the studio's window.",
-                )
-            return ManualModel(ask)
+            raise ModelError(
+                "no-person",
+                "Connections of the kind 'I am the model' were removed.",
+                "Choose another one; at a pause, 'Answer in its place' takes your own reply.",
+            )
         case "replay":
             path = _path(connection, "recording", "no-recording", "Choose its file.")
             through = _through(connection, choice.declaration, connections)
             if through is None:
                 return ReplayModel(path)
-            inner = open_model(through, secrets=secrets, embedded=embedded, media=media, ask=ask)
+            inner = open_model(through, secrets=secrets, embedded=embedded, media=media)
             return RecordingModel(inner, path, secrets.masker if secrets is not None else None)
         case "openai" | "azure" | "compatible" | "anthropic" | "gemini" | "ollama":
             return _remote(choice, secrets or SecretStore(), media, listed)

@@ -16,9 +16,7 @@ from studio.core.models.base import ModelError
 from studio.core.models.choice import ModelChoice
 from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import LEVELS
-from studio.core.models.manual import ManualQuestion
 from studio.core.prompty.loop_format import agent_settings
-from studio.core.wire.reply import Reply
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.connections.kinds import ICONS, help_words
 from studio.ui.window.parts import WindowParts
@@ -29,7 +27,6 @@ from studio.viewmodels.connections.trials import ConnectionTrial
 
 if TYPE_CHECKING:
     from studio.ui.connections.dialog import ConnectionsDialog
-    from studio.ui.connections.manual_dialog import ManualDialog
     from studio.ui.connections.provider_dialog import ProviderDialog
 
 _TOY = QT_TRANSLATE_NOOP(
@@ -53,7 +50,6 @@ class ConnectionCoordinator(QObject):
         self._dialog: ConnectionsDialog | None = None
         self._provider: ProviderDialog | None = None
         self._speed: Speed | None = None
-        self._questions: dict[ManualQuestion, ManualDialog] = {}
         choices = window.run_choices
         choices.connection_chosen.connect(controller.choose)
         choices.model_chosen.connect(self._on_model)
@@ -67,8 +63,6 @@ class ConnectionCoordinator(QObject):
         controller.changed.connect(self.show_choice)
         controller.trials.changed.connect(self._on_trial)
         controller.refused.connect(messages.error)
-        controller.request_reply.connect(self._ask)
-        controller.settled.connect(self._settle)
         if controller.connections.problems:
             messages.error(
                 " ".join(controller.connections.problems), self.tr("Open Connections to fix it.")
@@ -181,9 +175,7 @@ class ConnectionCoordinator(QObject):
         self._messages.error(words.format(reason=error.strerror or error))
 
     def close(self) -> None:
-        """Close what stands open; questions are left without a reply."""
-        for dialog in tuple(self._questions.values()):
-            dialog.end()
+        """Close the dialogs that are open."""
         for each in (self._provider, self._dialog):
             if each is not None:
                 each.close()
@@ -288,33 +280,8 @@ class ConnectionCoordinator(QObject):
                 )
         then()
 
-    def _ask(self, question: ManualQuestion) -> None:
-        from studio.ui.connections.manual_dialog import ManualDialog
-
-        if not question.is_open:
-            return
-        dialog = ManualDialog(question, self._window.widget)
-        dialog.replied.connect(_answer)
-        dialog.declined.connect(_decline)
-        dialog.finished.connect(lambda: self._questions.pop(question, None))
-        self._questions[question] = dialog
-        dialog.show()
-
-    def _settle(self, question: ManualQuestion) -> None:
-        dialog = self._questions.get(question)
-        if dialog is not None:
-            dialog.end()
-
     def _on_dialog_closed(self) -> None:
         self._dialog = None
 
     def _on_provider_closed(self) -> None:
         self._provider = None
-
-
-def _answer(question: ManualQuestion, reply: Reply) -> None:
-    question.answer(reply)
-
-
-def _decline(question: ManualQuestion) -> None:
-    question.decline()

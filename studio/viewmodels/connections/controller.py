@@ -28,7 +28,6 @@ from studio.core.models.embedded.model import Speed
 from studio.core.models.embedded.policy import GrammarLevel
 from studio.core.models.embedded.server import EmbeddedServer
 from studio.core.models.factory import grammar_level
-from studio.core.models.manual import ManualQuestion
 from studio.core.models.price_table import is_loaded
 from studio.core.models.secrets import KEYRING, secret_store
 from studio.core.prompty.document import ModelDeclaration, PromptDocument
@@ -50,10 +49,6 @@ class ConnectionsController(QObject):
     saved = Signal(Connections)  # Connections, whenever the list was changed
     picked = Signal()  # the user picked a connection, a model or a grammar level
     refused = Signal(str, str)  # what cannot be done, and what to do about it
-    request_reply = Signal(ManualQuestion)  # the user is the model and is to reply
-    settled = Signal(
-        ManualQuestion
-    )  # ManualQuestion that is over: answered, declined, or its run stopped
 
     def __init__(self, background: Background, path: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -359,7 +354,7 @@ class ConnectionsController(QObject):
 
     @property
     def _answerers(self) -> Answerers:
-        return Answerers(self._connections, self.secrets, self._server, self._ask)
+        return Answerers(self._connections, self.secrets, self._server)
 
     def _open(self, prompt: Path | None, asked: RequestedModel, *, allowed: str = "") -> ChatModel:
         choice = self.choice_of(asked)
@@ -395,11 +390,6 @@ class ConnectionsController(QObject):
             return
         if run_model_of(picked).is_same(run_model_of(self._running)):
             self._running.switch(picked)
-
-    def _ask(self, question: ManualQuestion) -> None:
-        """Bring a question to the GUI thread; called in the loop's."""
-        question.when_over(lambda: self._background.post(lambda: self.settled.emit(question)))
-        self._background.post(lambda: self.request_reply.emit(question))
 
     def _close_model(self) -> None:
         if self._running is not None:

@@ -137,7 +137,6 @@ class ConnectionTrials(QObject):
                 secrets=self._secrets,
                 embedded=self._embedded,
                 connections=self._connections(),
-                ask=lambda question: question.decline(),
             )
             await model.close()
         except ModelError as error:

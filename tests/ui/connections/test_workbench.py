@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from studio.core.agent.values.user_events import ModelChosen
@@ -19,7 +19,6 @@ from studio.core.resource_files import resource
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.workbench import Workbench
 from studio.ui.connections.dialog import ConnectionsDialog
-from studio.ui.connections.manual_dialog import ManualDialog
 from studio.ui.connections.provider_dialog import ProviderDialog
 from studio.ui.connections.trust_dialog import TrustDialog
 from tests.support.chat_server import ChatServer, cut_body, streamed, text_chunks
@@ -187,93 +186,6 @@ def test_the_toolbar_lists_models_and_takes_typed_ones(
         "Unaided", "Readable", "Careful", "Guided",
     ]  # fmt: skip
     assert "Guided: Replies can be read" in box.toolTip()
-
-
-def test_a_person_is_the_model(qtbot: QtBot, example: Path, open_workbench: Open) -> None:
-    workbench = open_workbench(example)
-    connections = workbench.connections
-    made = Connection("Me", "manual")
-    connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
-    choose(workbench, "Me")
-    workbench.run_pane.commands.run_or_continue()
-    qtbot.waitUntil(lambda: is_open(ManualDialog))
-    dialog = the(ManualDialog)
-    assert isinstance(dialog, ManualDialog)
-    assert "128" in dialog.request.toPlainText()
-    assert not dialog.send.isEnabled()
-    qtbot.keyClicks(dialog.text, ANSWER.replace("\n", " "))
-    dialog.text.setPlainText(ANSWER)
-    qtbot.keyClick(dialog.text, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: not workbench.run.is_live)
-    state = workbench.run.state
-    assert state is not None
-    assert state.answer == "128 times 46 is 5888."
-
-    # Stopping the run takes the question away.
-    workbench.run_pane.commands.run_or_continue()
-    qtbot.waitUntil(lambda: is_open(ManualDialog))
-    qtbot.waitUntil(lambda: workbench.run_pane.view.is_busy)
-    workbench.run_pane.commands.stop()
-    qtbot.waitUntil(lambda: not is_open(ManualDialog))
-    qtbot.waitUntil(lambda: not workbench.run.is_live)
-
-    # Declining is a failure that says so.
-    workbench.run_pane.commands.run_or_continue()
-    qtbot.waitUntil(lambda: is_open(ManualDialog))
-    dialog = the(ManualDialog)
-    assert isinstance(dialog, ManualDialog)
-    dialog.text.setPlainText("Half a rep")
-    qtbot.keyClick(dialog.text, Qt.Key.Key_Escape)
-    box = dialog.findChild(QMessageBox)  # what was typed is not thrown away unasked
-    assert box is not None
-    leave = next(each for each in box.findChildren(QPushButton) if each.text() == "Leave")
-    qtbot.mouseClick(leave, Qt.MouseButton.LeftButton)
-
-    def declined() -> bool:
-        now = workbench.run.state
-        return now is not None and now.error is not None and "without a reply" in now.error.message
-
-    qtbot.waitUntil(declined)
-    assert not is_open(ManualDialog)
-
-
-def test_a_person_calls_a_tool(qtbot: QtBot, user_home: Path, open_workbench: Open) -> None:
-    path = user_home / "agent.prompty"
-    path.write_text(
-        "---\nname: agent\ntools:\n  - name: look\n    kind: function\n    description: Look.\n"
-        "    parameters:\n      - {name: place, kind: string, required: true}\n---\n"
-        "user:\nWhat is there?\n",
-        encoding="utf-8",
-    )
-    workbench = open_workbench(path)
-    connections = workbench.connections
-    made = Connection("Me", "manual")
-    connections.save(replace(connections.connections, connections=(EMBEDDED, made)))
-    choose(workbench, "Me")
-    workbench.run_pane.commands.run_or_continue()
-    qtbot.waitUntil(lambda: is_open(ManualDialog))
-    dialog = the(ManualDialog)
-    assert isinstance(dialog, ManualDialog)
-    dialog.tool.setCurrentText("A call of look")
-    dialog.tool.activated.emit(1)
-    assert json.loads(dialog.arguments.toPlainText()) == {"place": ""}
-    dialog.arguments.setPlainText('{"place": ')
-    assert "not JSON" in dialog.problem.text()
-    assert not dialog.send.isEnabled()
-    dialog.arguments.setPlainText('{"place": "Rome"}')
-    qtbot.mouseClick(dialog.send, Qt.MouseButton.LeftButton)
-
-    def called() -> bool:
-        now = workbench.run.state
-        return now is not None and bool(now.steps)
-
-    qtbot.waitUntil(called)
-    state = workbench.run.state
-    assert state is not None
-    call = state.steps[0].calls[0]
-    assert (call.tool, call.arguments) == ("look", {"place": "Rome"})
-    workbench.run.stop()
-    qtbot.waitUntil(lambda: not workbench.run.is_live)
 
 
 ENDPOINT = "https://models.example.org"

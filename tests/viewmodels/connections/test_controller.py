@@ -171,7 +171,7 @@ def test_a_changed_connection_is_untried(
 @pytest.mark.parametrize(
     ("made", "works"),
     [
-        (Connection("x", "manual"), True),
+        (Connection("x", "manual"), False),
         (Connection("x", "scripted"), False),
         (Connection("x", "scripted", settings={"script": "/nowhere/script.json"}), False),
         (Connection("x", "replay"), False),
