@@ -140,6 +140,14 @@ def _tell(widgets: Iterable[QWidget]) -> None:
             widget.hear_of_theme()
 
 
+def _depth(widget: QWidget) -> int:
+    """Return how many widgets are around one."""
+    depth, around = 0, widget.parentWidget()
+    while around is not None:
+        depth, around = depth + 1, around.parentWidget()
+    return depth
+
+
 class _Rest(QObject):
     """The hidden widgets that still have the colors of the theme before."""
 
@@ -150,8 +158,11 @@ class _Rest(QObject):
         self._timer.timeout.connect(self._on_turn)
 
     def begin(self, widgets: list[QWidget]) -> None:
-        """Style these, in the place of any that were left over."""
-        self._widgets = widgets
+        """Style these, in the place of any that were left over, the innermost first.
+
+        A widget that colors others has to come after them: to style one takes its palette back.
+        """
+        self._widgets = sorted(widgets, key=_depth)
         self._timer.start()
 
     def finish(self) -> None:
@@ -163,7 +174,7 @@ class _Rest(QObject):
 
     def _work_until(self, end: float | None) -> None:
         done = []
-        while self._widgets and (end is None or time.monotonic() < end):
+        while self._widgets and not (done and end is not None and time.monotonic() >= end):
             widget = self._widgets.pop()
             # To color may have ended some of them, and made others.
             if shiboken6.isValid(widget):

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
-from PySide6.QtWidgets import QTextBrowser
+from PySide6.QtWidgets import QApplication, QLabel, QStackedWidget, QTextBrowser, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.text import Block, Piece
 from studio.ui.run.inspector.answer_view import AnswerView
 from studio.ui.run.styled_text import StyledText
+from studio.ui.style.application import _Rest, apply_theme
+from studio.ui.style.theme import DARK, LIGHT
+from tests.support.themes import wear
 
 
 def test_a_long_answer_comes_part_by_part_and_whole(qtbot: QtBot) -> None:
@@ -50,3 +53,28 @@ def test_a_note_takes_the_height_of_its_lines_and_leaves_the_rest_to_the_answer(
     assert notes.height() <= 100
     view.show_answer("Short.", (Block("body", (Piece("{}\n" * 5000),)),))
     qtbot.waitUntil(lambda: notes.height() == 100)
+
+
+def test_an_answer_that_is_hidden_takes_another_theme(qtbot: QtBot, qapp: QApplication) -> None:
+    pages = QStackedWidget()
+    qtbot.addWidget(pages)
+    view, other = AnswerView(), QLabel("Another tab")
+    for page in (view, other):
+        pages.addWidget(page)
+    pages.resize(400, 300)
+    wear(LIGHT)
+    with qtbot.waitExposed(pages):
+        pages.show()
+    view.show_answer('{"queue": "safety"}', (Block("body", (Piece("{}"),)),))
+    pages.setCurrentWidget(other)
+    apply_theme(qapp, DARK)
+    rest = qapp.findChild(_Rest)
+    assert rest is not None
+    rest.begin([view, *view.findChildren(QWidget)][::-1])
+    while rest._widgets:
+        rest._work_until(0.0)  # one by one, as on a busy machine
+    pages.setCurrentWidget(view)
+    for page in view.findChildren(QTextEdit):
+        picture = page.viewport().grab().toImage()
+        ground = picture.pixelColor(picture.width() - 2, picture.height() - 2)
+        assert ground.name() == DARK.surface, page.accessibleName()
