@@ -169,9 +169,9 @@ class EditorCommands(QObject):
             before.close()
         dialog = FrontMatterDialog(now(), self._window.widget)
 
-        def take(edits: tuple[TextEdit, ...]) -> None:
+        def take(edits: tuple[TextEdit, ...], goes_on: bool) -> None:
             if dialog.document.source.text == page.editor.text():
-                page.editor.apply_edits(edits)
+                page.editor.apply_edits(edits, joins=goes_on)
             dialog.follow(now())
 
         dialog.edited.connect(take)

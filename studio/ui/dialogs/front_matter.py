@@ -50,7 +50,7 @@ _LABEL, _FIELD = 160, 28
 class FrontMatterDialog(QDialog):
     """Stays open beside the text; what is typed in either is seen in the other."""
 
-    edited = Signal(tuple)  # of TextEdit: to be made in the text that it was shown last
+    edited = Signal(tuple, bool)  # of TextEdit, for the text shown last; if it goes on with before
 
     def __init__(self, document: PromptDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,6 +60,8 @@ class FrontMatterDialog(QDialog):
         self._document = document
         self._fields: dict[tuple[str | int, ...], QLineEdit | ComboBox] = {}
         self._groups: tuple[FrontGroup, ...] = ()
+        self._changed: tuple[str | int, ...] = ()
+        """The field that made the last change; the next one of it is the same step to undo."""
         self._said = QLabel()
         self._said.setWordWrap(True)
         self._said.setProperty("tone", "error")
@@ -218,7 +220,10 @@ class FrontMatterDialog(QDialog):
         field = next((e for group in self._groups for e in group.fields if e.path == path), None)
         if field is None or typed == shown_value(field):
             return
-        self._try(lambda: set_front(self._document, field, typed))
+        if self._try(
+            lambda: set_front(self._document, field, typed), goes_on=path == self._changed
+        ):
+            self._changed = path
 
     def _rename(self, old: str, name: QLineEdit) -> None:
         new = name.text().strip()
@@ -238,7 +243,7 @@ class FrontMatterDialog(QDialog):
         if name and self._try(lambda: add_tool(self._document, name, kind)):
             self.new_tool.clear()
 
-    def _try(self, make: Callable[[], tuple[TextEdit, ...]]) -> bool:
+    def _try(self, make: Callable[[], tuple[TextEdit, ...]], *, goes_on: bool = False) -> bool:
         try:
             edits = make()
         except FrontFormError as error:
@@ -247,7 +252,8 @@ class FrontMatterDialog(QDialog):
             return False
         self._said.hide()
         if edits:
-            self.edited.emit(edits)
+            self.edited.emit(edits, goes_on)
+            self._changed = ()
         return True
 
 

@@ -63,6 +63,21 @@ def test_what_is_typed_stands_in_the_text_and_back(
     qtbot.waitUntil(lambda: form.field("name").text() == "Trip")  # type: ignore[union-attr]
 
 
+def test_changes_of_one_field_are_one_step_to_undo(
+    window: MainWindow, form: FrontMatterDialog, qtbot: QtBot
+) -> None:
+    page = window.tabs.current
+    assert page is not None
+    for value in ("Rome", "Oslo"):
+        write(form, value, "inputs", "city", "default")
+        qtbot.waitUntil(lambda: form.document.source.text == page.editor.text())
+    write(form, "Long trip", "name")
+    page.editor.undo()
+    assert "default: Oslo" in page.editor.text()
+    page.editor.undo()
+    assert page.editor.text() == PROMPT
+
+
 def test_a_new_input_has_fields_of_its_own(
     window: MainWindow, form: FrontMatterDialog, qtbot: QtBot
 ) -> None:

@@ -198,6 +198,8 @@ class PromptText(QObject):
         self.document.setDocumentLayout(self.lines)
         self.document.setDefaultFont(mono_font())
         self._views: list[BlockView] = []
+        self._edited = -1
+        """Revision of the document after the last edits that were made by `apply_edits`."""
         self.mirror = TextMirror(self.document, self)
         self.highlighter = Highlighter(self.document)
         self.highlighter.recounted.connect(self.mirror.recount)
@@ -230,21 +232,29 @@ class PromptText(QObject):
         end = common_start(old[len(old) - shortest :][::-1], text[len(text) - shortest :][::-1])
         self.apply_edits((TextEdit(Span(start, len(old) - end), text[start : len(text) - end]),))
 
-    def apply_edits(self, edits: Iterable[TextEdit], caret: int = 0) -> None:
+    def apply_edits(
+        self, edits: Iterable[TextEdit], caret: int = 0, *, joins: bool = False
+    ) -> None:
         """Make the edits as one step that can be undone; all spans count in the text before.
 
         Args:
             edits: what to put in place of what.
             caret: where an undo puts the caret, in UTF-16 units.
+            joins: whether they belong to the step of the edits just before, if nothing else
+                changed the text since.
         """
         source = self.source()
         cursor = QTextCursor(self.document)
         cursor.setPosition(caret)  # Qt keeps for the undo where the cursor of the block stood
-        cursor.beginEditBlock()
+        if joins and self._edited == self.document.revision():
+            cursor.joinPreviousEditBlock()
+        else:
+            cursor.beginEditBlock()
         for edit in reversed(sort_edits(edits)):
             place = marks.cursor_for(self.document, source, edit.span)
             place.insertText(edit.text)
         cursor.endEditBlock()
+        self._edited = self.document.revision()
 
     # -- the editors that show it ---------------------------------------------------------------
 

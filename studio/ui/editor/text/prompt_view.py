@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -66,15 +67,41 @@ class PromptView(BlockView):
         """Put another text in place, as one step that can be undone; the caret stays near."""
         self.prompt.replace_all(text)
 
-    def apply_edits(self, edits: Iterable[TextEdit]) -> None:
+    def apply_edits(self, edits: Iterable[TextEdit], *, joins: bool = False) -> None:
         """Make the edits as one step that can be undone; all spans count in the text before.
 
         Where the caret was on the screen it stays there, though lines come in above it.
+
+        Args:
+            edits: what to put in place of what.
+            joins: whether they belong to the step of the edits just before.
         """
         was_shown = self.viewport().rect().intersects(self.cursorRect())
-        self.prompt.apply_edits(edits, self.textCursor().position())
+        self.prompt.apply_edits(edits, self.textCursor().position(), joins=joins)
         if was_shown:
             self.ensureCursorVisible()
+
+    @contextmanager
+    def showing_changes(self) -> Iterator[None]:
+        """Bring the first place that changes within into view, if none of the change is seen."""
+        changes: list[tuple[int, int]] = []
+
+        def note(position: int, _removed: int, added: int) -> None:
+            changes.append((position, position + added))
+
+        self.document().contentsChange.connect(note)
+        try:
+            yield
+        finally:
+            self.document().contentsChange.disconnect(note)
+        if not changes:
+            return
+        first, last = (self.document().findBlock(place) for place in changes[0])
+        self.folding.show_line(first.blockNumber())
+        seen = [block.blockNumber() for block, _, _ in self.visible_blocks()]
+        if seen and (seen[-1] < first.blockNumber() or last.blockNumber() < seen[0]):
+            bar = self.verticalScrollBar()
+            bar.setValue(first.firstLineNumber() - len(seen) // 2)
 
     def caret(self) -> int:
         """The caret's offset."""

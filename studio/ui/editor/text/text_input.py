@@ -297,11 +297,13 @@ class TextInput(PromptView):
 
     def undo(self) -> None:
         """Undo one step; several carets come back as they stood."""
-        self.carets.undo_by(super().undo)
+        with self.showing_changes():
+            self.carets.undo_by(super().undo)
 
     def redo(self) -> None:
         """Make again what was undone."""
-        self.carets.undo_by(super().redo)
+        with self.showing_changes():
+            self.carets.undo_by(super().redo)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The window's actions for a prompt; Qt's own menu where there are none."""

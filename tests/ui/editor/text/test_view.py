@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QInputMethodEvent, QTextCursor
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
@@ -161,6 +162,29 @@ def test_a_hint_says_that_there_is_no_fix_and_takes_no_keyboard(
     assert editor.text() == "xsystem:\nHi\n"
     QToolTip.hideText()
     qtbot.waitUntil(lambda: not QToolTip.isVisible())
+
+
+def test_undo_brings_the_changed_place_into_view(editor: PromptEditor) -> None:
+    text = "name: x\n" + "".join(f"line {number}\n" for number in range(300))
+    editor.load(text)
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    editor.apply_edits((TextEdit(Span(0, 4), "title"),))  # as a form does
+
+    def lines() -> list[int]:
+        return [block.blockNumber() for block, _, _ in editor.visible_blocks()]
+
+    assert 0 not in lines()
+    editor.undo()
+    assert 0 in lines()
+    editor.ensureCursorVisible()
+    editor.redo()
+    assert 0 in lines()
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClicks(editor, "x")
+    before = lines()
+    assert 0 not in before
+    editor.undo()
+    assert lines() == before
 
 
 def test_return_takes_the_first_fix(editor: PromptEditor, qtbot: QtBot) -> None:

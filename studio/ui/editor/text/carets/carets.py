@@ -33,6 +33,8 @@ class Carets(QObject):
         self._more: list[QTextCursor] = []
         self._steps: dict[tuple[int, int], tuple[list[Selected], list[Selected]]] = {}
         """The carets before and after a step, by the steps that could be undone then."""
+        self._written: tuple[int, list[Selected]] | None = None
+        """Revision of the text and the carets after a change that the next may go on with."""
         view.document().undoCommandAdded.connect(self._forget_undone)
 
     def __len__(self) -> int:
@@ -133,8 +135,13 @@ class Carets(QObject):
                 for each in held:
                     _let_go(*each)
 
-    def edit(self, act: Callable[[QTextCursor], object]) -> None:
+    def edit(self, act: Callable[[QTextCursor], object], *, typed: str = "") -> None:
         """Let every caret in turn, from the top, change the text.
+
+        Args:
+            act: changes the text at a caret.
+            typed: the character that was typed, if one was; one that is no blank is one step to
+                undo with those typed just before.
 
         Each has an edit block of its own, joined with the one before: in one for all, Qt takes
         everything from the first caret to the last for changed, and colors it anew at each key.
@@ -142,10 +149,11 @@ class Carets(QObject):
         if self._view.isReadOnly():
             return
         document = self._view.document()
-        with self._going_along() as places:
+        goes_on = bool(typed.strip()) and self._written == (document.revision(), self.places())
+        with self._going_along(goes_on=goes_on) as places:
             steps, held = document.availableUndoSteps(), []
             for each in sorted(places, key=QTextCursor.selectionStart):
-                if document.availableUndoSteps() == steps:
+                if document.availableUndoSteps() == steps and not goes_on:
                     each.beginEditBlock()
                 else:
                     each.joinPreviousEditBlock()
@@ -154,10 +162,11 @@ class Carets(QObject):
                 held.append(_hold(each))  # what the next writes just here comes behind it
             for one in held:
                 _let_go(*one)
+        self._written = (document.revision(), self.places()) if typed else None
         self._view.ensureCursorVisible()
 
     @contextmanager
-    def _going_along(self) -> Iterator[list[QTextCursor]]:
+    def _going_along(self, *, goes_on: bool = False) -> Iterator[list[QTextCursor]]:
         """Take the carets as they are after the edits within, and note them for undo and redo."""
         self._merge()  # an edit of somebody else may have taken away what was between them
         document, places = self._view.document(), self.all()
@@ -170,7 +179,10 @@ class Carets(QObject):
             self._more = places[1:]
             self.show()
             made = (steps, document.availableUndoSteps())
-            if made[1] != steps:
+            if goes_on and self._steps:
+                (first, _), (before, _) = self._steps.popitem()
+                made = (first, made[1])
+            if made[1] != made[0]:
                 self._steps[made] = (before, self.places())
                 if len(self._steps) > MOST_CARETS:
                     del self._steps[next(iter(self._steps))]

@@ -112,7 +112,7 @@ class CaretKeys:
             elif text:
                 cursor.insertText(text)
 
-        self._carets.edit(write)
+        self._carets.edit(write, typed="" if erases else text)
         return True
 
 

@@ -237,6 +237,40 @@ def test_undo_and_redo_bring_the_carets_along(editor: PromptEditor) -> None:
     assert len(editor.carets) == 0
 
 
+def test_undo_takes_the_last_word_at_every_caret(editor: PromptEditor) -> None:
+    load(editor, "<one> x <one>")
+    QTest.keyClicks(editor, "some case")
+    assert marked(editor) == "some case| x some case|"
+    steps = ["some case| x some case|", "some| x some|", "<one> x <one>"]
+    for step in steps[1:]:
+        editor.undo()
+        assert marked(editor) == step
+    for step in steps[-2::-1]:
+        editor.redo()
+        assert marked(editor) == step
+    editor.undo()
+    QTest.keyClicks(editor, "thing")
+    assert marked(editor) == "something| x something|"
+    editor.undo()
+    assert marked(editor) == "some| x some|"
+
+
+def test_a_word_at_other_places_is_another_step(editor: PromptEditor) -> None:
+    load(editor, "a| b|")
+    QTest.keyClicks(editor, "x")
+    QTest.keyClick(editor, Qt.Key.Key_Left)
+    QTest.keyClicks(editor, "yz")
+    assert marked(editor) == "ayz|x byz|x"
+    editor.undo()
+    assert marked(editor) == "a|x b|x"
+    editor.undo()
+    assert marked(editor) == "a| b|"
+    QTest.keyClicks(editor, "no")
+    QTest.keyClick(editor, Qt.Key.Key_Backspace)
+    editor.undo()
+    assert marked(editor) == "ano| bno|"
+
+
 def test_the_next_match_is_a_whole_word_where_a_word_was_taken(editor: PromptEditor) -> None:
     load(editor, "|one phone one_two one ones")
     for _ in range(4):
