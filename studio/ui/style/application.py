@@ -173,7 +173,7 @@ class _Rest(QObject):
         self._work_until(time.monotonic() + _SLICE_SECONDS)
 
     def _work_until(self, end: float | None) -> None:
-        done = []
+        done: list[QWidget] = []
         while self._widgets and not (done and end is not None and time.monotonic() >= end):
             widget = self._widgets.pop()
             # To color may have ended some of them, and made others.
