@@ -28,7 +28,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from studio.core.agent.past.tree import walk
-from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.events import Event, Stopped
@@ -199,11 +199,11 @@ async def _fork(store: RunStore, events: list[Event]) -> None:
     assert past.state is not None
     if not past.tree.checkpoints:
         return  # killed before the run stood anywhere
-    dependencies = RunDependencies(
+    plan = RunPlan(
         document(NATIVE), {"question": "Where?"}, ScriptedModel(["ok"] * 3), Functions(search),
-        store.journal("r1"),
+        journal=store.journal("r1"), past=past,
     )  # fmt: skip
-    run = Run(dependencies, RunOptions(), past.state.setup, events)
+    run = Run(plan, past.state.setup)
     at = random.choice(past.tree.checkpoints)
     state = await run.go(ForkFrom(at.id), Continue())
     assert state.status == "done", state.status

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past.reenactment import Reenactment
-from studio.core.agent.run.dependencies import OnEvent, RunDependencies
-from studio.core.agent.run.performer import OnStream
+from studio.core.agent.run.plan import OnEvent, OnStream, RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import ChatModel
@@ -49,7 +48,8 @@ def start_run(
     tools = toolbox if toolbox is not None else NoTools()
     chosen = options if options is not None else RunOptions()
     setup = make_setup(document, inputs, tools.specs, model, chosen, run=run)
-    dependencies = RunDependencies(
-        document, inputs, model, tools, journal, shown, stream, references, reenactment
-    )
-    return Run(dependencies, chosen, setup)
+    plan = RunPlan(
+        document, inputs, model, tools, options=chosen, references=references,
+        reenactment=reenactment, journal=journal, shown=shown, stream=stream,
+    )  # fmt: skip
+    return Run(plan, setup)

@@ -22,12 +22,10 @@ from studio.application.experiments.prompts import for_row
 from studio.application.experiments.providers import EchoModel, endpoint_of, without_retries
 from studio.application.experiments.turns import LeasedCell, LimitedTurns, Turns
 from studio.application.run.start.begin import (
-    PreparedRun,
     begin_run,
     open_tools,
     tool_scores_of,
 )
-from studio.application.run.start.plan import RunPlan
 from studio.application.trust import references_of
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.setup import limits_of, make_setup, with_inputs
@@ -35,6 +33,7 @@ from studio.core.agent.loop.steps import new_state, request_of
 from studio.core.agent.loop.tool_choice import BY_WORDS
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.run.performer import Performer
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values.events import Event, Rendered, Started
 from studio.core.agent.values.options import RunOptions
@@ -261,10 +260,9 @@ class Asker:
         setup = self._setup(at, document, values, toolbox, options)
         state, _ = advance(new_state(setup), Started(setup))
         facts: list[Event] = []
-        performer = Performer(
-            document, values, model, toolbox, options, facts.append,
-            secrets=run_secrets(references, document, None),
-        )  # fmt: skip
+        plan = RunPlan(document, values, model, toolbox)
+        secrets = run_secrets(references, document, None)
+        performer = Performer(plan, model, options, facts.append, secrets=secrets)
         performer.render(state)
         rendered = facts[0]
         if not isinstance(rendered, Rendered):
@@ -311,16 +309,15 @@ class Asker:
             if isinstance(call, WireCall):
                 calls[seq] = call
 
-        scores = await tool_scores_of(plan, toolbox)
-        prepared = PreparedRun(setup, draft.rendered) if scores is BY_WORDS else None
-        run = begin_run(
+        scores = await tool_scores_of(plan)
+        is_drafted = scores is BY_WORDS
+        plan = replace(
             plan,
-            toolbox,
-            scores=scores,
             journal=events.append,
             keep_call=keep_call,
-            prepared=prepared,
+            rendered=draft.rendered if is_drafted else None,
         )
+        run = begin_run(plan, scores=scores, setup=setup if is_drafted else None)
         state = await self._timed(run.go())
         journal = write_journal(events, calls.get).rstrip("\n").encode("utf-8", "surrogatepass")
         if isinstance(state, str):

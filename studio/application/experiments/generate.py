@@ -24,9 +24,8 @@ from studio.application.experiments.plan import ExperimentServices
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.providers import choice_for
 from studio.application.run.start.begin import begin_run
-from studio.application.run.start.plan import RunPlan
 from studio.application.words import translate
-from studio.core.agent.loop.toolbox import NoTools
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.experiments.assertions.structure import objects_in
 from studio.core.experiments.file.read import read_experiment
@@ -158,8 +157,7 @@ async def generate_rows(
                 "earlier": "\n".join(json.dumps(dict(each), ensure_ascii=False) for each in known),
             }
             options = RunOptions(protocol="native", headless=True)
-            state = await begin_run(RunPlan(generator, inputs, model, NoTools(), options=options),
-                                    NoTools()).go()  # fmt: skip
+            state = await begin_run(RunPlan(generator, inputs, model, options=options)).go()
             spent = state.usage.cost
             cost = cost + spent if cost is not None and spent is not None else None
             if state.answer is None:

@@ -21,10 +21,9 @@ from studio.application.experiments.prompts import (
 from studio.application.experiments.providers import choice_for, with_options, without_retries
 from studio.application.experiments.turns import LeasedCell, Limiters, Turns
 from studio.application.run.start.begin import begin_run
-from studio.application.run.start.plan import RunPlan
 from studio.application.trust import references_of
 from studio.application.words import translate
-from studio.core.agent.loop.toolbox import NoTools
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.experiments.assertions.result import (
     AssertionContext,
@@ -97,10 +96,10 @@ class PromptJudge:
             document.source.path, self._services.trust, masker=self._services.secrets.masker
         )
         plan = RunPlan(
-            document, inputs, model, NoTools(), references=references,
+            document, inputs, model, references=references,
             options=RunOptions(protocol="native", headless=True, attempts=1),
         )  # fmt: skip
-        state = await begin_run(plan, NoTools()).go()
+        state = await begin_run(plan).go()
         cost = state.usage.cost or 0.0
         if state.answer is None:
             words = state.error.message if state.error is not None else state.status

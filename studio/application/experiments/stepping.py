@@ -11,9 +11,9 @@ from studio.application.connections.model import RequestedModel
 from studio.application.experiments.mocks import MockedToolbox, read_mocks
 from studio.application.experiments.plan import ExperimentPlan
 from studio.application.experiments.prompts import ExperimentError, for_row
-from studio.application.run.start.plan import OpenToolbox
 from studio.application.words import translate
 from studio.core.agent.loop.toolbox import RunToolbox
+from studio.core.agent.run.plan import OpenToolbox
 from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.values import Json

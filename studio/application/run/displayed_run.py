@@ -12,7 +12,7 @@ from studio.application.run.past.branches import BranchView, branches_of
 from studio.application.run.past.compare import RunSide
 from studio.application.run.past.forks import ForkKey, ForkView, forks_of
 from studio.application.run.past.record import RunRecord
-from studio.application.run.start.plan import Arrived, Streamed
+from studio.application.run.start.arrivals import Arrived, Streamed
 from studio.application.run.view import RunView, view_of
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import RunTree, state_at

@@ -14,8 +14,7 @@ from typing import Any
 from studio.application.connections.model import Answerers
 from studio.application.connections.tools import tool_session
 from studio.application.run.past.again import PastRun, exactly
-from studio.application.run.start.begin import begin_run, tool_scores_of, tools_of
-from studio.application.run.start.plan import RunPlan
+from studio.application.run.start.begin import begin_run, tool_scores_of
 from studio.application.run.text_commands import target_of
 from studio.application.trust import references_of
 from studio.cli.ask_input import terminal_asker
@@ -26,6 +25,7 @@ from studio.cli.run.step import OpenModel, step_through
 from studio.cli.terminal import tell
 from studio.core.agent.loop.setup import limits_of
 from studio.core.agent.loop.tool_choice import choice_words
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, RaiseLimit, StopRun
@@ -169,19 +169,17 @@ async def _go(
 
     first = _first_commands(options, plan, past.checkpoint if past is not None else None, chosen)
     plan = plan if past is None else replace(plan, past=past.to_take_up)
-    toolbox = await tools_of(plan)
-    scores = await tool_scores_of(plan, toolbox)
-    run = begin_run(
-        plan,
-        toolbox,
-        scores=scores,
+    plan = replace(
+        await plan.with_tools(),
         journal=lambda event: journal[0](event) if journal else None,
         shown=shown,
         stream=None if options.json else streamed,
         kept=lambda reply: journal[0].keep_reply(reply) if journal else None,
         keep_call=lambda seq, call: journal[0].keep_call(seq, call) if journal else None,
     )
-    if past is None and (words := choice_words(run.state.setup.tools, toolbox.specs, scores)):
+    scores = await tool_scores_of(plan)
+    run = begin_run(plan, scores=scores)
+    if past is None and (words := choice_words(run.state.setup.tools, plan.toolbox.specs, scores)):
         tell(f"prompt-studio: {words}")
     if store is not None:
         journal.append(store.journal(run.state.setup.run))

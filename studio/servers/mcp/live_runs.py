@@ -18,10 +18,10 @@ from studio.application.connections.tools import tool_session
 from studio.application.history.find import find_run
 from studio.application.run.past.again import past_run
 from studio.application.run.start.begin import begin_run, tool_scores_of
-from studio.application.run.start.plan import RunPlan
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import references_of
 from studio.core.agent.loop.setup import limits_of, run_model_of
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.breakpoints import Breakpoint
@@ -274,16 +274,14 @@ class LiveRuns:
 
         await self._make_room()
         try:
-            assert plan.toolbox is not None
-            run = begin_run(
+            plan = replace(
                 plan,
-                plan.toolbox,
-                scores=await tool_scores_of(plan, plan.toolbox),
                 journal=write,
                 shown=lambda _event: changed.set(),
                 kept=keep_reply,
                 keep_call=lambda seq, call: writers[0].keep_call(seq, call) if writers else None,
             )
+            run = begin_run(plan, scores=await tool_scores_of(plan))
             writers.append(self._folder.history.journal(run.state.setup.run))
         except (ModelError, StoreError, ValueError) as error:
             raise ToolError(str(error)) from None

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from studio.application.connections.model import RequestedModel, asked_by
 from studio.application.experiments.stepping import SteppedCell
-from studio.application.run.start.plan import OpenToolbox, RunPlan
 from studio.application.run.start.readiness import Refusal, refusal_of
 from studio.application.trust import references_of
 from studio.core.agent.loop.setup import run_model_of
+from studio.core.agent.run.plan import OpenToolbox, RunPlan
 from studio.core.agent.values.commands import ChooseModel, Command, Continue
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint

@@ -15,8 +15,8 @@ from studio.application.preview.value import PreviewTarget
 from studio.application.run.debugging.memory import DebugStore
 from studio.application.run.past.record import RunRecord, StoreJournal
 from studio.application.run.start.begin import open_tools
-from studio.application.run.start.plan import OpenToolbox
 from studio.application.run.view import RunView
+from studio.core.agent.run.plan import OpenToolbox
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.reference_values import ReferenceContext
 from studio.core.runs.store import RunStore, StoreError

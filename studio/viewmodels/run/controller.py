@@ -20,10 +20,11 @@ from studio.application.run.past.branches import BranchView
 from studio.application.run.past.compare import RunComparison, RunSide, compare
 from studio.application.run.past.overview import RunOverview, overview
 from studio.application.run.past.record import RunRecord
-from studio.application.run.start.plan import Journal, RunPlan
+from studio.application.run.start.arrivals import Journal
 from studio.application.run.view import RunView
 from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.past.tree import state_at
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.breakpoints import HERE, Breakpoint
 from studio.core.agent.values.commands import Command, Continue, ForkFrom, PauseRun, StepOn, StopRun
 from studio.core.agent.values.pause_point import PausePoint

@@ -9,9 +9,10 @@ from typing import assert_never
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.application.run.start.plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
+from studio.application.run.start.arrivals import Arrival, Arrived, Ended, Journal, Streamed
 from studio.application.run.start.session import RunSession
 from studio.application.run.words import sentence_of
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.breakpoints import HERE
 from studio.core.agent.values.commands import Command, PauseRun, StopRun
 from studio.viewmodels.app.background import Background

@@ -8,8 +8,8 @@ from studio.application.connections.model import Answerers, choice_of
 from studio.application.experiments.prompts import ExperimentError
 from studio.application.experiments.stepping import cell_to_step
 from studio.application.run.start.begin import begin_run
-from studio.application.run.start.plan import RunPlan
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from tests.application.experiments.conftest import EXPERIMENT, Bench
 
@@ -30,8 +30,7 @@ async def test_the_model_that_a_column_names_is_asked(bench: Bench) -> None:
         choice, cell.document.source.path, trusted=True
     )
     options = RunOptions(protocol="native", headless=True)
-    run = RunPlan(cell.document, cell.values, model, NoTools(), options=options)
-    await begin_run(run, NoTools()).go()
+    await begin_run(RunPlan(cell.document, cell.values, model, options=options)).go()
     await model.close()
     assert bench.server.requests[-1].body["model"] == "tiny-1"
 

@@ -24,10 +24,11 @@ from studio.application.run.inspector.sources import InspectionSources
 from studio.application.run.inspector.tabs import Inspection, inspector_view
 from studio.application.run.past.again import exactly, past_run
 from studio.application.run.past.record import StoreJournal
-from studio.application.run.start.plan import Arrived, RunPlan
+from studio.application.run.start.arrivals import Arrived
 from studio.application.run.start.session import RunSession
 from studio.application.run.text import whole_text
 from studio.core.agent.loop.steps import steps_of
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Command, Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from studio.application.run.start.plan import RunPlan
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import RunSetup

@@ -11,8 +11,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.past.record import StoreJournal
-from studio.application.run.start.plan import RunPlan
 from studio.application.tools.recorded import find_recordings
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits
 from studio.core.prompty.parse import parse

@@ -10,7 +10,7 @@ import pytest
 from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
 from studio.core.agent.past.tree import branch_path, walk
-from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import (
@@ -131,11 +131,11 @@ async def test_a_request_goes_to_no_other_model_than_the_journal_names(label: st
     # taken up with one model alone, and gone back to where the run had its first one
     at_hand = ScriptedModel(["from the one at hand"], label=label)
     changed = asyncio.Event()
-    dependencies = RunDependencies(
-        document(NATIVE), {"question": "Where?"}, at_hand, Functions(search),
-        shown=lambda _: changed.set(),
+    plan = RunPlan(
+        document(NATIVE), {"question": "Where?"}, at_hand, Functions(search), options=EVERYWHERE,
+        past=walk(tuple(run.events)), shown=lambda _: changed.set(),
     )  # fmt: skip
-    again = Session(Run(dependencies, EVERYWHERE, run.state.setup, tuple(run.events)))
+    again = Session(Run(plan, run.state.setup))
     again.changed = changed
     await session.close()
     await again.send(ForkFrom(first.id))

@@ -11,7 +11,7 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import Walk, state_at, walk
-from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom, SendBack, Steer
 from studio.core.agent.values.events import Started
@@ -69,15 +69,16 @@ async def write(store: RunStore, prompt: str, steps: int = STEPS, **more: object
 
 
 def go_on(store: RunStore, past, prompt: str = NATIVE) -> Run:
-    dependencies = RunDependencies(
+    plan = RunPlan(
         document(prompt),
         {"question": "Where?"},
         ScriptedModel([TURNS[prompt][0](900), TURNS[prompt][0](901)] * 6 + [TURNS[prompt][1]]),
         Functions(search),
-        store.journal("r1"),
+        options=RunOptions(limits=Limits(None), exceptions=frozenset()),
+        past=past,
+        journal=store.journal("r1"),
     )
-    setup = fold(list(past.events)[:1]).setup
-    return Run(dependencies, RunOptions(limits=Limits(None), exceptions=frozenset()), setup, past)
+    return Run(plan, fold(list(past.events)[:1]).setup)
 
 
 def assert_same(opened: OpenedRun, events) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import walk
-from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Approve, Continue, ForkFrom
 from studio.core.agent.values.events import ModelCalled, Rendered, Started, Stopped
@@ -194,10 +194,11 @@ async def test_a_killed_run_is_there_up_to_its_last_event(tmp_path):
         past = walk(events)
         assert (past.state.status, store.summary("r1").status) == ("interrupted", "interrupted")
         model = ScriptedModel(["ok"] * 3)
-        dependencies = RunDependencies(
-            document(NATIVE), {"question": "Where?"}, model, Functions(search), store.journal("r1")
-        )
-        run = Run(dependencies, RunOptions(), past.state.setup, events)
+        plan = RunPlan(
+            document(NATIVE), {"question": "Where?"}, model, Functions(search),
+            journal=store.journal("r1"), past=past,
+        )  # fmt: skip
+        run = Run(plan, past.state.setup)
         state = await run.go(ForkFrom(past.tree.checkpoints[0].id), Continue())
         assert state.status == "done"
         assert fold_of(store) == state

@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from studio.application.run.past.record import RunRecord
-from studio.application.run.start.plan import RunPlan
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Continue
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.agent.values.pause_point import PausePoint

@@ -11,9 +11,8 @@ from studio.application.connections.model import Answerers
 from studio.application.experiments.improve.candidates import candidate_refusal, with_section
 from studio.application.experiments.plan import ExperimentServices
 from studio.application.run.start.begin import begin_run
-from studio.application.run.start.plan import RunPlan
 from studio.application.words import translate
-from studio.core.agent.loop.toolbox import NoTools
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.choice import ModelChoice
 from studio.core.prompty.document import PromptDocument
@@ -135,9 +134,9 @@ class SectionProposer:
             "wish": self._wish,
         }
         options = RunOptions(protocol="native", headless=True)
-        plan = RunPlan(self._generator, inputs, self._model, NoTools(), options=options)
+        plan = RunPlan(self._generator, inputs, self._model, options=options)
         self.requests += 1
-        state = await begin_run(plan, NoTools()).go()
+        state = await begin_run(plan).go()
         usage = state.usage
         self.tokens += usage.input_tokens + usage.output_tokens
         spent = usage.cost if self._is_remote else 0.0

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from studio.application.run.start.plan import RunPlan
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
+from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.past.reenactment import Reenactment
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
 from studio.core.agent.past.tree import Past, branch_path, walk
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.secrets import revealed_inputs
 from studio.core.agent.values.events import Event, Stopped
 from studio.core.agent.values.options import RunOptions
@@ -77,12 +77,9 @@ def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
     recording = recording_of(branch_path(past.events, past.last))
 
     async def open_toolbox() -> RunToolbox:
-        toolbox = plan.toolbox
-        if toolbox is None and plan.open_toolbox is not None:
-            toolbox = await plan.open_toolbox()
-        return RecordedTools(toolbox or NoTools(), recording)
+        return RecordedTools((await plan.with_tools()).toolbox, recording)
 
-    return replace(plan, toolbox=None, open_toolbox=open_toolbox)
+    return replace(plan, open_toolbox=open_toolbox)
 
 
 def exactly(

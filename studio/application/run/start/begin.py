@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from studio.application.run.start.plan import RunPlan
 from studio.core.agent.loop.setup import USUAL_COST, make_setup, question_of
 from studio.core.agent.loop.tool_choice import BY_WORDS, ToolScores, embedding_wish
-from studio.core.agent.loop.toolbox import NoTools, RunToolbox
-from studio.core.agent.run.dependencies import OnEvent, RunDependencies
-from studio.core.agent.run.performer import OnStream
-from studio.core.agent.run.reply_keeper import KeepReply
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
-from studio.core.agent.values.events import Rendered, Started
+from studio.core.agent.values.events import Started
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.models.base import EmbeddingModel, ModelError, WrappingModel
 from studio.core.prompty.document import PromptDocument
@@ -24,18 +19,6 @@ from studio.core.text.amounts import money
 from studio.core.text.values import Json
 from studio.core.tools.session import ToolSession
 from studio.core.tools.toolbox import AskUser, Toolbox
-from studio.core.wire.wire_call import KeepCall
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedRun:
-    """A run up to its first request, made before it is begun."""
-
-    setup: RunSetup
-    """What it is started with."""
-
-    rendered: Rendered
-    """Its first rendering."""
 
 
 async def open_tools(
@@ -63,18 +46,7 @@ async def open_tools(
     return await session.open_toolbox(document, prepared.messages.tools, prepared.inputs, ask)
 
 
-async def tools_of(plan: RunPlan) -> RunToolbox:
-    """The tools of a plan, made ready where they are not at hand.
-
-    Raises:
-        ToolSourceError: they cannot be.
-    """
-    if plan.toolbox is not None:
-        return plan.toolbox
-    return await plan.open_toolbox() if plan.open_toolbox is not None else NoTools()
-
-
-async def tool_scores_of(plan: RunPlan, toolbox: RunToolbox) -> ToolScores:
+async def tool_scores_of(plan: RunPlan) -> ToolScores:
     """How well the tools fit the question, where not all of them are told to the model.
 
     By vectors where the prompt names a model for them: it is asked at the run's own connection,
@@ -82,7 +54,7 @@ async def tool_scores_of(plan: RunPlan, toolbox: RunToolbox) -> ToolScores:
     why.
     """
     values = resolve_inputs(plan.document, plan.inputs).sent
-    wish = embedding_wish(plan.document, question_of(plan.document, values), toolbox.specs)
+    wish = embedding_wish(plan.document, question_of(plan.document, values), plan.toolbox.specs)
     if wish is None or plan.past is not None:
         return BY_WORDS
     model: object = plan.model
@@ -97,56 +69,25 @@ async def tool_scores_of(plan: RunPlan, toolbox: RunToolbox) -> ToolScores:
 
 
 def begin_run(
-    plan: RunPlan,
-    toolbox: RunToolbox,
-    *,
-    scores: ToolScores = BY_WORDS,
-    journal: OnEvent | None = None,
-    shown: OnEvent | None = None,
-    stream: OnStream | None = None,
-    kept: KeepReply | None = None,
-    keep_call: KeepCall | None = None,
-    prepared: PreparedRun | None = None,
+    plan: RunPlan, *, scores: ToolScores = BY_WORDS, setup: RunSetup | None = None
 ) -> Run:
     """A new run, or one of the past that is taken up again, ready for `await run.go(…)`.
 
     Args:
-        plan: what is run.
-        toolbox: its tools (`tools_of`).
+        plan: what is run, with its tools made ready.
         scores: which of them fit the question (`tool_scores_of`).
-        journal: writes each fact before anything else sees it.
-        shown: told of each fact once the state has moved.
-        stream: told of each delta of a reply.
-        kept: writes how far a reply has come, each second.
-        keep_call: writes what a model call sent and received.
-        prepared: of a new run, where it was made already of the same plan and tools.
+        setup: of a new run, where it was made already of the same plan.
 
     Raises:
         ValueError: the journal of the past does not begin with `Started`.
         ModelError: it has a limit of cost, and nobody knows what its model costs.
     """
-    dependencies = RunDependencies(
-        plan.document,
-        plan.inputs,
-        plan.model,
-        toolbox,
-        journal,
-        shown,
-        stream,
-        plan.references,
-        reenactment=plan.reenactment,
-        kept=kept,
-        keep_call=keep_call,
-        rendered=prepared.rendered if prepared is not None else None,
-    )
-    past = plan.past
-    if past is None:
-        setup = (
-            prepared.setup if prepared is not None
-            else make_setup(
-                plan.document, plan.inputs, toolbox.specs, plan.model, plan.options, scores=scores
-            )
-        )  # fmt: skip
+    if plan.past is None:
+        if setup is None:
+            setup = make_setup(
+                plan.document, plan.inputs, plan.toolbox.specs, plan.model, plan.options,
+                scores=scores,
+            )  # fmt: skip
         if setup.price == "unknown" and setup.limits.cost not in (None, USUAL_COST):
             raise ModelError(
                 "no-price",
@@ -154,8 +95,8 @@ def begin_run(
                 "not known, so the limit could not hold.",
                 "Enter the price in the connection, or leave the limit out.",
             )
-        return Run(dependencies, plan.options, setup)
-    first = past.events[0]
+        return Run(plan, setup)
+    first = plan.past.events[0]
     if not isinstance(first, Started):
         raise ValueError("a journal begins with Started")
-    return Run(dependencies, plan.options, first.setup, past)
+    return Run(plan, first.setup)

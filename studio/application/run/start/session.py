@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 
-from studio.application.run.start.begin import begin_run, tool_scores_of, tools_of
-from studio.application.run.start.plan import Arrival, Arrived, Ended, Journal, RunPlan, Streamed
+from studio.application.run.start.arrivals import Arrival, Arrived, Ended, Journal, Streamed
+from studio.application.run.start.begin import begin_run, tool_scores_of
 from studio.application.words import translate
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Command
@@ -127,17 +129,15 @@ class RunSession:
             self._run.gate.options = plan.options
 
     async def _begin(self) -> Run:
-        toolbox = await tools_of(self.plan)
-        run = begin_run(
-            self.plan,
-            toolbox,
-            scores=await tool_scores_of(self.plan, toolbox),
+        plan = replace(
+            await self.plan.with_tools(),
             journal=self._write,
             shown=self._show,
             stream=self._stream,
             kept=self._keep_reply,
             keep_call=self._keep_call,
         )
+        run = begin_run(plan, scores=await tool_scores_of(plan))
         if self._journal is not None:
             self._journal.begin(run.state.setup)
         self._run = run

@@ -10,10 +10,10 @@ from typing import assert_never
 
 from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.setup import run_model_of
-from studio.core.agent.run.dependencies import RunDependencies
 from studio.core.agent.run.event_log import EventLog
 from studio.core.agent.run.gate import Gate
 from studio.core.agent.run.performer import Emit, Performer
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import passing
 from studio.core.agent.run.secrets import RunSecrets
 from studio.core.agent.values.effects import (
@@ -45,7 +45,7 @@ class EffectRunner:
 
     def __init__(
         self,
-        dependencies: RunDependencies,
+        plan: RunPlan,
         secrets: RunSecrets,
         gate: Gate,
         log: EventLog,
@@ -55,20 +55,20 @@ class EffectRunner:
         """Make it idle.
 
         Args:
-            dependencies: what the run works with.
+            plan: what the run works with.
             secrets: what masks what comes, and reveals what is sent.
             gate: whose options say how the run goes.
             log: where the run is.
             emit: where facts go.
             wake: set whenever the run is told something.
         """
-        self._dependencies = dependencies
+        self._plan = plan
         self._secrets = secrets
         self._gate = gate
         self._log = log
         self._emit = emit
         self._task = EffectTask(wake)
-        self._answers = [(run_model_of(dependencies.model), dependencies.model)]
+        self._answers = [(run_model_of(plan.model), plan.model)]
         """What answers as each model that was taken, the newest last."""
         self._performer = self._new_performer()
 
@@ -121,29 +121,24 @@ class EffectRunner:
         for model, answers in reversed(self._answers):
             if model.is_same(wanted):
                 return answers
-        own = self._dependencies.model
+        own = self._plan.model
         # A run of the past is answered from its record; the oldest journals name no model.
-        if self._dependencies.reenactment is not None or not wanted.name:
+        if self._plan.reenactment is not None or not wanted.name:
             return own
         return ModelNotAtHand(own, wanted)
 
     def _new_performer(self) -> Performer:
         """A performer for one effect; the next one makes it mute, should it outlive its end."""
-        dependencies = self._dependencies
 
         def emit(event: Event) -> None:
             if self._performer is performer:
                 self._emit(event)
 
         performer = Performer(
-            dependencies.document,
-            dependencies.inputs,
+            self._plan,
             self._answerer(),
-            dependencies.toolbox,
             self._gate.options,
             emit,
-            dependencies.stream,
-            dependencies.kept,
             self._recorder,
             self._secrets,
             ran=self._log.ran,
@@ -152,7 +147,7 @@ class EffectRunner:
 
     def _recorder(self) -> WireRecorder | None:
         """What records the model call whose fact was just written."""
-        keep = self._dependencies.keep_call
+        keep = self._plan.keep_call
         if keep is None:
             return None
         return WireRecorder(partial(keep, len(self._log.events)), self._secrets.masker)
@@ -191,8 +186,8 @@ class EffectRunner:
 
     def _render(self, performer: Performer) -> None:
         """Render the prompt; the first time it may have been done before the run."""
-        if self._dependencies.rendered is not None and len(self._log.events) == 1:
-            self._emit(self._dependencies.rendered)
+        if self._plan.rendered is not None and len(self._log.events) == 1:
+            self._emit(self._plan.rendered)
             return
         performer.render(self._log.state)
         self._gate.rendered = performer.rendered
@@ -203,7 +198,7 @@ class EffectRunner:
         That is a call with effects on another branch, which died with the program or was stopped;
         it is not asked about twice where the gate did.
         """
-        effects = {tool.name for tool in self._dependencies.toolbox.specs if tool.has_effects}
+        effects = {tool.name for tool in self._plan.toolbox.specs if tool.has_effects}
         made: list[int] = []
         for index in calls:
             call = self._log.state.step.calls[index]
@@ -223,7 +218,7 @@ class EffectRunner:
                 why = f" ({call.why.splitlines()[0]})" if call.why else ""
                 self._emit(CallDecided(index, "reject", f"nobody is there to allow it{why}"))
                 return
-            self._dependencies.toolbox.approve(call.tool)
+            self._plan.toolbox.approve(call.tool)
             self._emit(CallDecided(index, "approve", by="person"))
             return
         self._emit(CallDecided(index, "approve"))

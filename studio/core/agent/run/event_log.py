@@ -6,15 +6,14 @@ A fact is written by the journal first, then it moves the state.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 from studio.core.agent.loop.calls import call_key
 from studio.core.agent.loop.flow import Effects, pending
 from studio.core.agent.loop.machine import advance
 from studio.core.agent.loop.steps import new_state
-from studio.core.agent.past.tree import Past, PastStates, RanCalls, RunTree, walk
-from studio.core.agent.run.dependencies import OnEvent, RunDependencies
+from studio.core.agent.past.tree import PastStates, RanCalls, RunTree, walk
+from studio.core.agent.run.plan import OnEvent, RunPlan
 from studio.core.agent.run.secrets import RunSecrets
 from studio.core.agent.values.events import (
     AnswerChecked,
@@ -39,20 +38,18 @@ class EventLog:
 
     def __init__(
         self,
-        dependencies: RunDependencies,
+        plan: RunPlan,
         secrets: RunSecrets,
         setup: RunSetup,
-        events: Sequence[Event] | Past,
     ) -> None:
-        """Begin, or take up again what `events` tell.
+        """Begin, or take up again the plan's run of the past.
 
         Args:
-            dependencies: what writes each fact, and who else is told of it.
+            plan: the past, and what writes each fact.
             secrets: what masks it before.
             setup: what the run is started with.
-            events: the journal so far; empty for a new run.
         """
-        past: Past = walk(events) if isinstance(events, Sequence) else events
+        past = plan.past if plan.past is not None else walk(())
         self.events: PersistentList[Event] = PersistentList.over(past.events)
         """The journal so far."""
         self.tree: RunTree = past.tree.copy()
@@ -67,8 +64,8 @@ class EventLog:
         """What is asked for and not yet performed."""
         self._past = PastStates(past)
         self._secrets = secrets
-        self._journal = _Journal(dependencies.journal)
-        self._reenactment = dependencies.reenactment
+        self._journal = _Journal(plan.journal)
+        self._reenactment = plan.reenactment
 
     def add(self, event: Event) -> bool:
         """Write a fact and go where it leads; whether that is a place."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
@@ -13,12 +13,12 @@ from studio.core.agent.loop.calls import check_calls, denied_reply, denied_reque
 from studio.core.agent.loop.composing import compose_document, tools_output
 from studio.core.agent.loop.context import trim
 from studio.core.agent.loop.steps import flaw_of, request_of
-from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.past.replay import RecordedModel
 from studio.core.agent.protocols.base import ReadRules
 from studio.core.agent.protocols.choose import reading_style
 from studio.core.agent.protocols.loops import loop_of, rules_of
-from studio.core.agent.run.reply_keeper import KeepReply, ReplyKeeper
+from studio.core.agent.run.plan import RunPlan
+from studio.core.agent.run.reply_keeper import ReplyKeeper
 from studio.core.agent.run.secrets import RunSecrets, missing_value
 from studio.core.agent.values.effects import CallModel, ReadReply
 from studio.core.agent.values.events import (
@@ -48,7 +48,6 @@ from studio.core.models.base import (
     nothing_asked,
     prepare_model,
 )
-from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import (
     Message,
     MessageOrigin,
@@ -98,9 +97,6 @@ def check_answer(schema: JsonObject | None, answer: str) -> tuple[Json, tuple[st
 Emit: TypeAlias = Callable[[Event], None]
 """Writes a fact and lets the machine move."""
 
-OnStream: TypeAlias = Callable[[ReplyDelta, Reply], None]
-"""Told of each delta and of the reply so far; never journaled."""
-
 NewRecorder: TypeAlias = Callable[[], WireRecorder | None]
 """Makes what records a model call; None where nothing is kept."""
 
@@ -115,29 +111,17 @@ _WORDLESS = (ReplyNotice, UsageDelta, Finished)
 class Performer:
     """The world of one run."""
 
-    document: PromptDocument
-    """The prompt."""
-
-    inputs: Mapping[str, Json]
-    """The user's values."""
+    plan: RunPlan
+    """What the run was started with."""
 
     model: ChatModel
-    """What answers."""
-
-    toolbox: RunToolbox
-    """What the model may call."""
+    """What answers now, which need not be the plan's."""
 
     options: RunOptions
-    """How the run goes."""
+    """How the run goes now."""
 
     emit: Emit
     """Where facts go."""
-
-    stream: OnStream | None = None
-    """Who watches a reply grow."""
-
-    kept: KeepReply | None = None
-    """What writes how far a reply has come."""
 
     recorder: NewRecorder = lambda: None
     """Makes what records the call that was just written as a fact."""
@@ -170,7 +154,7 @@ class Performer:
 
     def render(self, state: RunState) -> None:
         """Render the prompt for a step."""
-        document, looped = self.document, state.setup.reading.looped
+        document, looped = self.plan.document, state.setup.reading.looped
         if state.composing:
             document = compose_document(document)
             looped = reading_style(document).looped
@@ -179,7 +163,7 @@ class Performer:
             given["tools_output"] = tools_output(state.steps)
         supplied = {name: value for name, value in given.items() if self._supplies(name)}
         owned = {name: value for name, value in supplied.items() if name in _OWNED}
-        values: dict[str, Json] = supplied | dict(self.inputs) | owned
+        values: dict[str, Json] = supplied | dict(self.plan.inputs) | owned
         prepared = prepare(document, values, references=self.secrets.rendering(state.released))
         errors = [item.message for item in prepared.problems if item.severity is Severity.ERROR]
         if errors:
@@ -193,7 +177,7 @@ class Performer:
 
     def _supplies(self, name: str) -> bool:
         """Whether the loop gives a variable: its own ones always, others unless they are inputs."""
-        declared = self.document.input(name)
+        declared = self.plan.document.input(name)
         return name in _OWNED or declared is None or not (declared.required or declared.has_default)
 
     def trim(self, state: RunState, budget: int) -> None:
@@ -246,7 +230,7 @@ class Performer:
         if not request.messages:
             raise nothing_asked()  # also of models that would make something up
         reply, mask = Reply(), self.secrets.stream()
-        keeper = ReplyKeeper(self.kept)
+        keeper = ReplyKeeper(self.plan.kept)
         deltas = self.model.stream(request)
         try:
             async for came in deltas:
@@ -305,8 +289,8 @@ class Performer:
         )  # fmt: skip
 
     def _watch(self, delta: ReplyDelta, reply: Reply | None = None) -> None:
-        if self.stream is not None:
-            self.stream(delta, reply if reply is not None else Reply())
+        if self.plan.stream is not None:
+            self.plan.stream(delta, reply if reply is not None else Reply())
 
     def read(self, state: RunState, effect: ReadReply) -> None:
         """Read a reply by the run's protocol."""
@@ -320,7 +304,7 @@ class Performer:
 
     def check_calls(self, state: RunState) -> None:
         """Check the step's calls against tools, schemas and rules."""
-        self.emit(check_calls(state, self.toolbox, self.options, self.ran))
+        self.emit(check_calls(state, self.plan.toolbox, self.options, self.ran))
 
     async def run_tools(self, state: RunState, calls: tuple[int, ...]) -> None:
         """Run calls; several at once. One that fails stops no sibling."""
@@ -340,7 +324,7 @@ class Performer:
         try:
             self.secrets.look_up(state.released)
             work = self._calls[index] = asyncio.ensure_future(
-                self.toolbox.call(call.tool, call.arguments or {}, call.id, state.released)
+                self.plan.toolbox.call(call.tool, call.arguments or {}, call.id, state.released)
             )
             outcome = await work
         except asyncio.CancelledError:
@@ -351,7 +335,7 @@ class Performer:
             outcome = ToolOutcome(f"Error: {type(error).__name__}: {error}", "error")
         # The journal keeps what the model reads, which is told of pictures in words.
         outcome = replace(outcome, duration=_since(started), pictures=())
-        self.emit(ToolEnded(index, outcome, self.toolbox.origin(call.tool)))
+        self.emit(ToolEnded(index, outcome, self.plan.toolbox.origin(call.tool)))
 
     def stop_call(self, index: int) -> None:
         """End a call that is under way; its siblings go on."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from studio.core.agent.past.tree import Past, RunTree
-from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.past.tree import RunTree
 from studio.core.agent.run.effect_runner import EffectRunner
 from studio.core.agent.run.event_log import EventLog
 from studio.core.agent.run.gate import Gate, PauseDecision, RunTarget
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.requests import NotAllowedError, facts_of, repair_switched_on
 from studio.core.agent.run.secrets import run_secrets
 from studio.core.agent.values import commands
@@ -28,7 +28,6 @@ from studio.core.agent.values.events import (
     Started,
     Stopped,
 )
-from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunSetup
 from studio.core.agent.values.state import RunState
@@ -41,29 +40,22 @@ class Run:
 
     def __init__(
         self,
-        dependencies: RunDependencies,
-        options: RunOptions,
+        plan: RunPlan,
         setup: RunSetup,
-        events: Sequence[Event] | Past = (),
     ) -> None:
         """Make a run; nothing happens before `go`.
 
         Args:
-            dependencies: what it works with.
-            options: how it goes.
+            plan: what it works with, its tools made ready.
             setup: what it is started with.
-            events: the journal of a run that is taken up again, or that run as it was read; empty
-                for a new one.
         """
-        self.gate = Gate(options)
+        self.gate = Gate(plan.options)
         """What decides on pauses; its options may be replaced while the run goes."""
-        self._dependencies = dependencies
-        secrets = run_secrets(
-            dependencies.references, dependencies.document, dependencies.reenactment
-        )
-        if dependencies.reenactment is not None:
-            setup = replace(setup, recorded_seconds=dependencies.reenactment.seconds)
-        self._log = EventLog(dependencies, secrets, setup, events)
+        self._plan = plan
+        secrets = run_secrets(plan.references, plan.document, plan.reenactment)
+        if plan.reenactment is not None:
+            setup = replace(setup, recorded_seconds=plan.reenactment.seconds)
+        self._log = EventLog(plan, secrets, setup)
         # The gate is asked once for each place: set when it has answered, or when an edit or a
         # command leads on from there; a fact that leads to another place clears it.
         self._passed_gate = False
@@ -71,9 +63,7 @@ class Run:
         self._is_accepted = False
         # Set by each command: wakes a run that stands still, and one that waits for an effect.
         self._wake = asyncio.Event()
-        self._effects = EffectRunner(
-            dependencies, secrets, self.gate, self._log, self._emit, self._wake
-        )
+        self._effects = EffectRunner(plan, secrets, self.gate, self._log, self._emit, self._wake)
         # Asked for while an effect is under way: stop the run, or cut off the reply only.
         self._stopping = False
         self._aborting = False
@@ -105,7 +95,7 @@ class Run:
             call: its row in the step.
         """
         calls = self.state.step.calls
-        return self._dependencies.toolbox.live_output(calls[call].id) if call < len(calls) else ""
+        return self._plan.toolbox.live_output(calls[call].id) if call < len(calls) else ""
 
     async def close_models(self) -> None:
         """Let go of what answered; a run that is gone on with opens it again."""
@@ -168,7 +158,7 @@ class Run:
 
     def _reenacted(self) -> bool:
         """Make the edits that a run of the past had here; whether the run goes on from here now."""
-        past = self._dependencies.reenactment
+        past = self._plan.reenactment
         if past is None:
             return False
         while (fact := past.due(self.state)) is not None:
@@ -233,8 +223,8 @@ class Run:
     def _emit(self, event: Event) -> None:
         if self._log.add(event):
             self._passed_gate = False
-        if self._dependencies.shown is not None:
-            self._dependencies.shown(self._log.events[-1])
+        if self._plan.shown is not None:
+            self._plan.shown(self._log.events[-1])
 
     def _stops_unwritten(self) -> bool:
         """Stand still (headless: end) once where the journal cannot be written."""
@@ -307,7 +297,7 @@ class Run:
     def _decided(self, command: Command) -> None:
         """The run goes on as it was going."""
         if isinstance(command, commands.Approve):
-            self._dependencies.toolbox.approve(self.state.step.calls[command.call].tool)
+            self._plan.toolbox.approve(self.state.step.calls[command.call].tool)
             if command.how is not None:
                 self.gate.stepping = command.how
         if self.state.pause is not None:

@@ -10,7 +10,7 @@ import pytest
 
 from studio.application.run.cards.card_list import StoredCards, cards_in
 from studio.application.run.cards.timeline import cards_of_step, timeline_of
-from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, ForkFrom
 from studio.core.agent.values.options import RunOptions
@@ -84,15 +84,16 @@ async def test_a_list_of_cards_looks_at_those_in_sight(tmp_path: Path) -> None:
     await kept(path)
     with closing(RunStore(path)) as store:
         past = store.open("r1")
-        dependencies = RunDependencies(
+        plan = RunPlan(
             document(NATIVE),
             {"question": "Where?"},
             ScriptedModel(["ok"]),
             Functions(search),
-            store.journal("r1"),
+            journal=store.journal("r1"),
+            past=past,
         )
         at = next(item for item in past.tree.checkpoints if item.iteration == STEPS - 2)
-        run = Run(dependencies, RunOptions(), past.events[0].setup, past)  # type: ignore[union-attr]
+        run = Run(plan, past.events[0].setup)  # type: ignore[union-attr]
         await run.go(ForkFrom(at.id), Continue())
         past = store.open("r1")
     first, other = timeline_of(past.state_at(at.id)), timeline_of(past.state)

@@ -12,11 +12,11 @@ from studio.application.run.inspector.tabs import Inspection, InspectorView
 from studio.application.run.offers.of_run import offers_for
 from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.past.record import RunRecord
-from studio.application.run.start.plan import RunPlan
 from studio.application.run.text import plain_text
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox
 from studio.core.agent.past import tree
 from studio.core.agent.past.tree import state_at, walk
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.values.commands import Continue, EditCall, EditObservation
 from studio.core.agent.values.pause_point import PausePoint
 from studio.viewmodels.app.background import Background

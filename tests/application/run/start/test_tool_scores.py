@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from studio.application.run.start.begin import begin_run, tool_scores_of
-from studio.application.run.start.plan import RunPlan
 from studio.core.agent.loop.toolbox import NoTools
+from studio.core.agent.run.plan import RunPlan
 from studio.core.models.base import ChatModel
 from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.parse import parse
@@ -33,8 +33,7 @@ def plan_for(model: ChatModel, question: str = "Twelve times seven?") -> RunPlan
 
 async def reason(plan: RunPlan) -> tuple[list[str], str]:
     """Names of the tools that the model is told of, and why."""
-    toolbox = TwoTools()
-    run = begin_run(plan, toolbox, scores=await tool_scores_of(plan, toolbox))
+    run = begin_run(plan, scores=await tool_scores_of(plan))
     await plan.model.close()
     setup = run.state.setup
     return [tool.name for tool in setup.tools], setup.protocol_reason

@@ -11,7 +11,7 @@ from typing import Any
 from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
 from studio.core.agent.past.tree import branch_path
-from studio.core.agent.run.dependencies import RunDependencies
+from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
 from studio.core.agent.values.commands import Continue, EditMessages, ForkFrom
 from studio.core.agent.values.options import RunOptions
@@ -166,10 +166,11 @@ async def test_a_kept_run_goes_on_with_the_value_as_it_is_then(tmp_path: Path) -
     ):
         again, model, _ = world_of(environment, replies=[Reply("done", finish_reason="stop")])
         past = store.open("r1")
-        dependencies = RunDependencies(
+        plan = RunPlan(
             again["document"], {}, model, Functions(echo), references=again["references"],
+            options=RunOptions(headless=True, attempts=1), past=past,
         )  # fmt: skip
-        taken = Run(dependencies, RunOptions(headless=True, attempts=1), run.state.setup, past)
+        taken = Run(plan, run.state.setup)
         assert taken.state.released == {"${env:MY_NOTE}"}
         state = await taken.go(ForkFrom(place.id), Continue())
         assert state.status == expected
