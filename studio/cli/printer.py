@@ -43,13 +43,13 @@ def event_printer(*, as_json: bool, times: bool) -> Callable[[Event], None]:
 def _without_clock(data: dict[str, Any]) -> dict[str, Any]:
     """An event without what differs from run to run by the clock (and the run's id) alone."""
     kept = {key: value for key, value in data.items() if key not in _CLOCK}
-    for part, clock in (("setup", "run"), ("outcome", "duration")):
+    for part in ("setup", "outcome"):
         if isinstance(kept.get(part), dict):
-            kept[part] = {key: value for key, value in kept[part].items() if key != clock}
+            kept[part] = {key: value for key, value in kept[part].items() if key not in _CLOCK}
     return kept
 
 
-_CLOCK = frozenset(("at", "seconds", "first_seconds", "tokens_per_second"))
+_CLOCK = frozenset(("at", "seconds", "first_seconds", "duration", "recorded_seconds", "run"))
 
 
 def json_line(value: Json) -> str:

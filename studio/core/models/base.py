@@ -150,6 +150,9 @@ class PlacedModel(Protocol):
         ...
 
 
+TellOpening: TypeAlias = Callable[[str], None]
+"""Takes a sentence on the opening of a model, for the user."""
+
 InnerModel = TypeVar("InnerModel", bound=ChatModel)
 
 
@@ -159,9 +162,9 @@ class WrappingModel(Generic[InnerModel]):
     def __init__(self, inner: InnerModel) -> None:
         self._inner = inner
 
-    async def prepare(self) -> None:
+    async def prepare(self, tell: TellOpening) -> None:
         """Prepare the inner model."""
-        await prepare_model(self._inner)
+        await prepare_model(self._inner, tell)
 
     @property
     def inner(self) -> InnerModel:
@@ -197,8 +200,11 @@ def answering_model(model: object) -> object:
 class PreparedModel(Protocol):
     """A model with something to open before its first request."""
 
-    async def prepare(self) -> None:
-        """Open the client, so that no part of this is in the time of a call.
+    async def prepare(self, tell: TellOpening) -> None:
+        """Open the client or start the process, so that no part of this is in the time of a call.
+
+        Args:
+            tell: takes a sentence on what takes long.
 
         Raises:
             ModelError: it cannot be opened, for example because its key is missing.
@@ -206,14 +212,14 @@ class PreparedModel(Protocol):
         ...
 
 
-async def prepare_model(model: object) -> None:
+async def prepare_model(model: object, tell: TellOpening) -> None:
     """Open what a model needs before its clock starts; does nothing the second time.
 
     Raises:
         ModelError: it cannot be opened.
     """
     if isinstance(model, PreparedModel):
-        await model.prepare()
+        await model.prepare(tell)
 
 
 def place_of(model: object) -> ModelPlace:

@@ -32,7 +32,13 @@ from studio.core.agent.values.effects import (
 from studio.core.agent.values.events import Event, Failed, OutcomeLost
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.agent.values.user_events import CallDecided
-from studio.core.models.base import ChatModel, ModelError, ModelRequest, WrappingModel
+from studio.core.models.base import (
+    ChatModel,
+    ModelError,
+    ModelRequest,
+    TellOpening,
+    WrappingModel,
+)
 from studio.core.wire.reply import Reply, ReplyDelta
 from studio.core.wire.wire_call import WireRecorder
 
@@ -282,7 +288,7 @@ class ModelNotAtHand(WrappingModel[ChatModel]):
         super().__init__(inner)
         self._wanted = wanted
 
-    async def prepare(self) -> None:
+    async def prepare(self, tell: TellOpening) -> None:
         """Open nothing: the model at hand is not asked."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:

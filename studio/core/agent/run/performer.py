@@ -200,7 +200,7 @@ class Performer:
         self.partial = self.asked_at = self.first_seconds = None
         unready: Exception | None = None
         try:
-            await prepare_model(self.model)
+            await prepare_model(self.model, lambda text: self._watch(ReplyNotice(text)))
         except Exception as error:  # noqa: BLE001 - shown as the failure of the call
             unready = error
         self.emit(ModelCalled(effect.attempt))

@@ -8,7 +8,12 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from studio.core.models.base import Capabilities, ModelError, ModelRequest
+from studio.core.models.base import (
+    Capabilities,
+    ModelError,
+    ModelRequest,
+    TellOpening,
+)
 from studio.core.models.embedded.client import LlamaClient
 from studio.core.models.embedded.grammar import build_grammar, with_end
 from studio.core.models.embedded.policy import GrammarLevel
@@ -34,6 +39,7 @@ DEFAULT_LEVEL: GrammarLevel = "grounded"
 """The bundled model needs all of it."""
 
 _SEED = 1
+_WAITING = "Waiting for the embedded model to end another reply …"
 _STEP_TOKENS = 256
 _CHAT_TOKENS = 512
 _LONG_PROMPT = 250
@@ -134,6 +140,20 @@ class EmbeddedModel:
             body["grammar"] = grammar
         return body
 
+    async def prepare(self, tell: TellOpening) -> None:
+        """Start the server, which reads the weights.
+
+        Raises:
+            ModelError: "missing-model", "missing-library" or "crashed".
+        """
+        if self._server.is_busy:
+            tell(_WAITING)
+        async with self._server.turn():
+            await self._server.change(self._settings)
+            if self._server.state != "ready":
+                tell(f"Starting {self.label} …")
+            await self._server.start()
+
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyDelta, None]:
         """Answer.
 
@@ -143,7 +163,7 @@ class EmbeddedModel:
         """
         request = as_sent(request)
         if self._server.is_busy:
-            yield ReplyNotice("Waiting for the embedded model to end another reply …")
+            yield ReplyNotice(_WAITING)
         async with self._server.turn():
             has_replied = False
             for is_last in (False, True):

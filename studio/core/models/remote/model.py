@@ -13,6 +13,7 @@ from studio.core.models.base import (
     ModelError,
     ModelPlace,
     ModelRequest,
+    TellOpening,
     nothing_asked,
 )
 from studio.core.models.bodies import request_body
@@ -179,7 +180,7 @@ class RemoteModel:
                     body[instead] = value
         return body
 
-    async def prepare(self) -> None:
+    async def prepare(self, tell: TellOpening) -> None:
         """Open the client and read the price, neither of which is the server's time.
 
         Raises:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -41,7 +42,8 @@ class SlowToOpen(ScriptedModel):
         self.run = None
         self.written: list[type] = []
 
-    async def prepare(self) -> None:
+    async def prepare(self, tell: Callable[[str], None]) -> None:
+        tell("Opening the model.")
         self.written = [type(event) for event in self.run.events]
         if self.fault is not None:
             raise self.fault

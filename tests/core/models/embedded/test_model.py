@@ -267,6 +267,16 @@ async def test_a_crash_is_named_and_the_next_request_starts_it_again(
     assert server.state == "ready"
 
 
+async def test_its_process_starts_before_it_is_asked(server: EmbeddedServer) -> None:
+    model = EmbeddedModel(server)
+    told: list[str] = []
+    await model.prepare(told.append)
+    await model.prepare(told.append)
+    assert [text.partition(" ")[0] for text in told] == ["Starting"]
+    assert server.state == "ready"
+    assert not any("Starting" in notice for notice in (await answer(model, SHORT)).notices)
+
+
 async def test_a_crash_before_a_word_is_mended_unasked(server: EmbeddedServer) -> None:
     model = EmbeddedModel(server)
     await server.start()

@@ -612,8 +612,8 @@ async def test_a_model_is_opened_before_it_is_asked(server):
         return SecretLookup(Secret(KEY), "session")
 
     model = RemoteModel(connection, "scripted-1", key, price=lambda: read.append("price"))
-    await model.prepare()
-    await model.prepare()
+    await model.prepare(read.append)
+    await model.prepare(read.append)
     assert (read, server.requests) == (["key", "price"], [])
     assert (await answer(model)).text
     assert read == ["key", "price"]
