@@ -31,7 +31,7 @@ from studio.core.export.write import write_atomically
 from studio.core.masking.masker import Masker
 from studio.core.paths import user_paths
 from studio.core.runs.codec import JournalError
-from studio.core.runs.exchange import FORMS, export_run, form_named, import_run
+from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
 from studio.core.runs.listing import WAITING
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
@@ -216,9 +216,7 @@ def _show_steps(options: argparse.Namespace, store: RunStore, run: RunSummary) -
 
 
 def _export(options: argparse.Namespace, store: RunStore) -> int:
-    form = form_named(options.format)
-    if form is None:
-        raise UsageError(f"there is no format {options.format!r}")
+    form = form_of(options.format)
     if len(options.run) > 1 and not form.joins:
         joining = ", ".join(each.name for each in FORMS if each.joins)
         raise UsageError(f"several runs go into one file as {joining} only")

@@ -16,7 +16,7 @@ from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.scripted import ScriptedModel
-from studio.core.runs.exchange import export_run, form_named
+from studio.core.runs.exchange import export_run, form_of
 from tests.core.agent.runs import NATIVE, Session, call, calling
 from tests.interop.browser import Page, browser_here, opened
 from tests.interop.environments import FOLDER
@@ -64,8 +64,7 @@ async def _written() -> Path:
     await session.send(ChooseModel(RunModel("Other"), own, other))
     while not run.state.is_over:
         await session.send(StepOn("into"))
-    form = form_named("html")
-    assert form is not None
+    form = form_of("html")
     folder = FOLDER / "report"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "report.html"

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from studio.core.runs.exchange import export_run, form_named
+from studio.core.runs.exchange import export_run, form_of
 from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import NATIVE, Functions, call, calling, run_of
 from tests.interop.environments import FOLDER, build, node_of
@@ -51,8 +51,7 @@ async def _written() -> dict[str, Path]:
     folder.mkdir(parents=True, exist_ok=True)
     files = {}
     for name in ("otlp", "otlp-genai-0.1", "tracy"):
-        form = form_named(name)
-        assert form is not None
+        form = form_of(name)
         files[name] = folder / f"{name}{form.suffix}"
         files[name].write_text(export_run(run.events, form, "1.0"), encoding="utf-8")
     return files

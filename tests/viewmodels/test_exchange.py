@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from studio.application.exchange.runs import file_name, form_of
+from studio.application.exchange.runs import file_name
 from studio.core.agent.run.runner import Run
+from studio.core.runs.exchange import form_of
 from studio.core.runs.store import RunStore
 from studio.viewmodels.exchange import ExportController, RunExchange
 from tests.application.exchange.test_export import PROMPT, order

@@ -12,14 +12,9 @@ from studio.application.words import translate
 from studio.core.agent.values.events import Event
 from studio.core.export.write import write_atomically
 from studio.core.runs.codec import JournalError
-from studio.core.runs.exchange import FORMS, RunForm, export_run, import_run
+from studio.core.runs.exchange import RunForm, export_run, import_run
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.runs.traces import trace_name
-
-
-def form_of(name: str) -> RunForm:
-    """The form of a name; the report where there is none."""
-    return next((form for form in FORMS if form.name == name), FORMS[0])
 
 
 def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:

@@ -248,9 +248,9 @@ FORMS: tuple[RunForm, ...] = (
 """All forms, in the order in which they are offered."""
 
 
-def form_named(name: str) -> RunForm | None:
-    """The form of that name."""
-    return next((form for form in FORMS if form.name == name), None)
+def form_of(name: str) -> RunForm:
+    """The form of a name; the report where there is none."""
+    return next((form for form in FORMS if form.name == name), FORMS[0])
 
 
 def export_run(

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QWidget
 
 from studio.application.connections.model import asked_by
-from studio.application.exchange.runs import file_name, form_of
+from studio.application.exchange.runs import file_name
 from studio.application.run.past.again import exactly, is_other_prompt, values_of, with_results_of
 from studio.application.run.past.compare import RunComparison
 from studio.application.run.past.record import RunRecord
@@ -19,7 +19,7 @@ from studio.core.agent.loop.setup import run_model_of
 from studio.core.agent.values.commands import ChooseModel, Command
 from studio.core.agent.values.run_setup import RunModel
 from studio.core.models.base import ChatModel, ModelError
-from studio.core.runs.exchange import RunForm
+from studio.core.runs.exchange import RunForm, form_of
 from studio.core.runs.summary import RunSummary
 from studio.core.tools.trust.store import TrustStore
 from studio.ui.app.connection_coordinator import ConnectionCoordinator

@@ -15,7 +15,7 @@ from studio.core.agent.values.commands import Continue, EditAnswer, ForkFrom
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.runs.codec import JournalError
-from studio.core.runs.exchange import FORMS, export_run, form_named, import_run, write_journal
+from studio.core.runs.exchange import FORMS, export_run, form_of, import_run, write_journal
 from studio.core.runs.store import RunStore
 from studio.core.runs.timing import fold_with_times
 from studio.core.wire.reply import Reply, Usage
@@ -37,8 +37,7 @@ async def finished(prompt=NATIVE, replies=None, **more):
 
 
 def made(run, name, **more):
-    form = form_named(name)
-    assert form is not None
+    form = form_of(name)
     return export_run(run.events, form, "1.0", **more)
 
 
@@ -188,7 +187,7 @@ async def test_spans_name_the_model_its_provider_and_its_server_as_back_ends_kno
         first.setup, model="gpt-4o (mine)", model_id="gpt-4o", provider="openai",
         server="https://api.openai.com",
     )  # fmt: skip
-    text = export_run([replace(first, setup=setup), *rest], form_named("otlp"), "1.0")
+    text = export_run([replace(first, setup=setup), *rest], form_of("otlp"), "1.0")
     spans = json.loads(text)["resourceSpans"][0]["scopeSpans"][0]["spans"]
 
     chat = next(span for span in spans if span["name"] == "chat gpt-4o")

@@ -36,11 +36,6 @@ _BODY_END = 40
 """Messages that are shown at each end of a longer one."""
 
 
-def messages_of(state: RunState, step: Step) -> Sequence[Message]:
-    """The messages that a step sent; finished `native` steps share the run's conversation."""
-    return step.messages or state.conversation[: step.sent]
-
-
 def opening(messages: Sequence[Message]) -> Sequence[Message]:
     """The messages before the model's first word; all, where it has the first one."""
     for index, message in enumerate(messages[:_BODY_END]):
@@ -192,7 +187,7 @@ def inspector_view(
         case "tool":
             blocks = tool_blocks(step, state.setup, wanted.call, output)
             # The tools go along with whatever is said.
-            first, request = opening(messages_of(state, step)), sources.request(state, step)
+            first, request = opening(step.messages), sources.request(state, step)
             truth = truth_blocks(step, state.setup, first, request)
             return replace(view, blocks=blocks + truth)
         case "answer":
@@ -210,8 +205,8 @@ def inspector_view(
 
 def _messages(view: InspectorView, state: RunState, step: Step) -> InspectorView:
     before = state.steps[step.number - 2] if 1 < step.number <= len(state.steps) + 1 else None
-    sent = messages_of(state, step)
-    earlier = messages_of(state, before) if before is not None else ()
+    sent = step.messages
+    earlier = before.messages if before is not None else ()
     shown = messages_view(sent, earlier, only_changes=view.inspection.only_changes)
     edited = _tr(" · edited by you") if "edited" in step.marks and step.reply is None else ""
     return replace(

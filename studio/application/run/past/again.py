@@ -8,7 +8,7 @@ from pathlib import Path
 
 from studio.core.agent.loop.toolbox import RunToolbox
 from studio.core.agent.past.reenactment import Reenactment
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
+from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
 from studio.core.agent.past.tree import Past, branch_path, walk
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.secrets import revealed_inputs
@@ -74,7 +74,7 @@ def past_run(whole: Past, checkpoint: int | None = None) -> PastRun | None:
 
 def with_results_of(plan: RunPlan, past: PastRun) -> RunPlan:
     """The plan, with tools that answer as the past run's did wherever they were called so."""
-    recording = recording_of(branch_path(past.events, past.last))
+    recording = Reenactment(branch_path(past.events, past.last)).recording
 
     async def open_toolbox() -> RunToolbox:
         return RecordedTools((await plan.with_tools()).toolbox, recording)

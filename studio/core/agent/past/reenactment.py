@@ -45,6 +45,7 @@ from studio.core.agent.values.user_events import (
     TreatedAsFinal,
 )
 from studio.core.tools.source import ToolOutcome
+from studio.core.wire.wire_call import KeptCall
 
 _WORLD = (
     Rendered, ContextTrimmed, ModelReplied, ReplyRead, CallsChecked, ToolEnded, AnswerChecked,
@@ -98,7 +99,8 @@ class Reenactment:
                 raise ValueError("a journal begins with Started")
             match event:
                 case ModelReplied(reply=reply):
-                    calls.append(RecordedReply.at(state, reply))
+                    call = KeptCall(state.setup.run, state.step.called)
+                    calls.append(RecordedReply(tuple(state.step.messages), reply, call))
                 case ToolEnded(call=row, outcome=outcome):
                     outcomes.append((call_key(state.step.calls[row]), outcome))
                 case OutcomeTold(call=row, fate="ran" | "result" as fate, text=text):

@@ -6,19 +6,13 @@ A replay asks nobody; where the recording does not fit, it says so instead of gu
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from studio.core.agent.loop.calls import call_key
-from studio.core.agent.loop.machine import advance
-from studio.core.agent.loop.steps import new_state
 from studio.core.agent.loop.toolbox import NoTools, RunToolbox, ToolboxAround
-from studio.core.agent.values.events import Event, ModelReplied, Started, ToolEnded
 from studio.core.agent.values.json_text import json_text
-from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import ResultOrigin
-from studio.core.agent.values.user_events import ReplyEdited
 from studio.core.models.base import (
     Capabilities,
     ModelError,
@@ -55,12 +49,6 @@ class RecordedReply:
     call: KeptCall | None = None
     """Under which name what was sent is kept; None for a reply that the user gave."""
 
-    @classmethod
-    def at(cls, state: RunState, reply: Reply) -> RecordedReply:
-        """Return the reply that the model gave in a state."""
-        call = KeptCall(state.setup.run, state.step.called)
-        return cls(tuple(state.step.messages), reply, call)
-
 
 @dataclass(frozen=True, slots=True)
 class RunRecording:
@@ -71,34 +59,6 @@ class RunRecording:
 
     outcomes: tuple[tuple[tuple[str, str], ToolOutcome], ...] = ()
     """((tool, arguments), outcome) of the tool calls, in order."""
-
-
-def recording_of(path: Iterable[Event]) -> RunRecording:
-    """What one branch recorded; `path` is `tree.branch_path` of its last event.
-
-    A reply that the user edited counts as edited: that is what the run went on with.
-    """
-    calls: list[RecordedReply] = []
-    outcomes: list[tuple[tuple[str, str], ToolOutcome]] = []
-    state: RunState | None = None
-    for event in path:
-        if state is None:
-            if not isinstance(event, Started):
-                raise ValueError("a journal begins with Started")
-            state = new_state(event.setup)
-        match event:
-            case ModelReplied(reply=reply):
-                calls.append(RecordedReply.at(state, reply))
-            case ReplyEdited(reply=reply) if state.step.reply is not None and calls:
-                calls[-1] = replace(calls[-1], reply=reply)
-            case ReplyEdited(reply=reply):
-                calls.append(RecordedReply(tuple(state.step.messages), reply))
-            case ToolEnded(call=index, outcome=outcome):
-                outcomes.append((call_key(state.step.calls[index]), outcome))
-            case _:
-                pass
-        state, _ = advance(state, event)
-    return RunRecording(tuple(calls), tuple(outcomes))
 
 
 @dataclass

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from studio.core.agent.past.replay import RecordedModel, RecordedTools, recording_of
+from studio.core.agent.past.reenactment import Reenactment
+from studio.core.agent.past.replay import RecordedModel, RecordedTools
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import ModelReplied, ToolEnded
 from studio.core.agent.values.options import RunOptions
@@ -22,7 +23,7 @@ SCRIPT = [
 async def recorded():
     run, _ = run_of(NATIVE, list(SCRIPT))
     await run.go()
-    return run, recording_of(branch_path(run.events, len(run.events)))
+    return run, Reenactment(branch_path(run.events, len(run.events))).recording
 
 
 def again(model, tools, prompt=NATIVE):

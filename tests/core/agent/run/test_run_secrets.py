@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from studio.core.agent.loop.machine import fold
-from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools, recording_of
+from studio.core.agent.past.reenactment import Reenactment
+from studio.core.agent.past.replay import RecordedModel, RecordedSpecs, RecordedTools
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.run.plan import RunPlan
 from studio.core.agent.run.runner import Run
@@ -191,7 +192,7 @@ async def test_an_exact_replay_needs_no_value() -> None:
     given, _, _ = world_of({"MY_NOTE": NOTE}, replies=replies)
     run, _ = started(given)
     before = await run.go()
-    recording = recording_of(branch_path(run.events, len(run.events)))
+    recording = Reenactment(branch_path(run.events, len(run.events))).recording
     again, _, _ = world_of({"MY_NOTE": NOTE}, replies=[])
     again["model"] = RecordedModel(recording.calls)
     rest = {name: again[name] for name in ("references", "options")}
