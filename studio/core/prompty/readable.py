@@ -5,7 +5,7 @@ from __future__ import annotations
 from studio.core.prompty.document import PromptDocument
 from studio.core.text.problem import Problem, Severity
 
-_OF_READING = ("yaml-", "front-matter-", "file-too-large")
+_OF_READING = ("yaml-", "duplicate-key", "front-matter-", "file-too-large")
 """Beginnings of the codes of problems that the readers of YAML, front matter and files report."""
 
 

@@ -141,7 +141,7 @@ def _proven(
     }
     known = {problem.code for problem in before.problems}
     for problem in after.problems:
-        if problem.code not in known and (hides_text(problem) or problem.code == "duplicate-key"):
+        if problem.code not in known and hides_text(problem):
             draft.losses.append(f"the front matter would not be read: {problem.message}")
     pair = Compared(
         prepare(before, values, references=context, preview=True),

@@ -219,6 +219,7 @@ def test_a_file_too_large_to_read_is_not_converted() -> None:
         "name: Trip\ninputs:\n\tcity:\n\t\tkind: string",
         "name: a\x01b\nmodel:\n  api: chat",
         "name: [x\nmodel:\n  api: chat",
+        "name: x\nmodel:\n  api: chat\n  api: completion",
         "- a\n- b",
         "model: &a\n  api: *b",
         "? [a]\n: b\nmodel:\n  api: chat",
