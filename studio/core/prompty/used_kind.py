@@ -20,12 +20,14 @@ _NEAR = 200
 
 
 def used_kinds(document: PromptDocument) -> dict[str, UsedKind]:
-    """The kind of each variable: an object where a member of it is used, and so on."""
+    """The kind of each undeclared variable: an object where a member of it is used, and so on."""
+    declared = {item.name for item in document.inputs}
     found: dict[str, UsedKind] = {}
     for use in document.variables:
-        kind = _kind(document.source.text, use)
-        if kind == "object" or found.get(use.name, "string") == "string":
-            found[use.name] = kind
+        if use.name not in declared and found.get(use.name) != "object":
+            kind = _kind(document.source.text, use)
+            if kind == "object" or found.get(use.name, "string") == "string":
+                found[use.name] = kind
     return found
 
 

@@ -32,6 +32,8 @@ _LEAST_OF_A_RUN = 16
 """Characters; before fewer are left of it, cells go that say what seldom changes."""
 _BESIDE = 6
 """Pixels that Qt leaves beside a cell."""
+_STEP = 8
+"""Pixels by which cells get wider."""
 
 
 class StatusBar(QStatusBar):
@@ -170,8 +172,12 @@ class StatusBar(QStatusBar):
         letter = metrics.averageCharWidth()
         whole = metrics.horizontalAdvance(text)
         least = min(whole, letter * _LEAST_OF_A_RUN)
-        wanted = {cell: self._width_of(cell) for cell in self._told if cell is not self._run}
-        frame = self._width_of(self._run) - metrics.horizontalAdvance(self._run.text())
+        wanted = {}
+        for cell in self._told - {self._run}:
+            # Fixed, or Qt would arrange the whole window anew at each change of the words.
+            cell.setFixedSize(self._width_of(cell), cell.sizeHint().height())
+            wanted[cell] = cell.minimumWidth() + _BESIDE
+        frame = _BESIDE + self._width_of(self._run) - metrics.horizontalAdvance(self._run.text())
         for cell in self._yielding:
             if sum(wanted.values()) + frame + least <= self.width():
                 break
@@ -183,9 +189,9 @@ class StatusBar(QStatusBar):
             cell.setVisible(cell in wanted or (cell is self._run and bool(text)))
 
     def _width_of(self, cell: QToolButton) -> int:
-        """With what the bar leaves beside it."""
+        """The width of a cell, in steps, so that it seldom changes with a key."""
         cell.ensurePolished()
-        return cell.sizeHint().width() + _BESIDE
+        return -(-cell.sizeHint().width() // _STEP) * _STEP
 
     def _show_problems(self) -> None:
         errors, warnings, hints = self._problem_counts
@@ -210,10 +216,14 @@ class StatusBar(QStatusBar):
 
     def _say(self, cell: QToolButton, text: str, tip: str) -> None:
         # Qt leaves two pixels between a tool button's icon and its text.
-        cell.setText(f" {text}" if text and not cell.icon().isNull() else text)
+        words = f" {text}" if text and not cell.icon().isNull() else text
         cell.setToolTip(tip or text)
+        if words == cell.text() and bool(text) == (cell in self._told):
+            return
+        cell.setText(words)
         if text:
             self._told.add(cell)
         else:
             self._told.discard(cell)
-        self._fit()
+        if cell.isHidden() or cell is self._run or cell.minimumWidth() != self._width_of(cell):
+            self._fit()

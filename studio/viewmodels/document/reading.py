@@ -24,6 +24,10 @@ _WAIT_MS = 25  # keys that come in one burst are parsed once
 _COST_SHARE = 3
 """A text that takes long to read waits so many times as long for a pause in the typing."""
 
+_BURST_SECONDS = 0.2
+_BURST_COST_SHARE = 8
+"""Between the keys of a burst, at most so many seconds apart, the wait is longer."""
+
 _LONGEST_WAIT_MS = 400
 _STALE_SECONDS = 1.0
 _STALE_COST_SHARE = 8
@@ -57,6 +61,8 @@ class DocumentReading(QObject):
         self._project: ProjectFindings | None = None
         self._seconds = 0.0
         self._unread_since = 0.0
+        self._changed_at = 0.0
+        self._is_burst = False
         self._parsing: LatestJob[tuple[PromptDocument, ProjectFindings, float]] = LatestJob(self)
         self._parsing.finished.connect(self._on_parsed)
         self._parsing.failed.connect(self._on_failed)
@@ -86,6 +92,8 @@ class DocumentReading(QObject):
     def note_change(self) -> None:
         """The text changed: it is parsed when the keys rest, or after a while all the same."""
         now = monotonic()
+        self._is_burst = now - self._changed_at < _BURST_SECONDS
+        self._changed_at = now
         if not self._unread_since:
             self._unread_since = now
         stale = max(_STALE_SECONDS, self._seconds * _STALE_COST_SHARE)
@@ -109,8 +117,8 @@ class DocumentReading(QObject):
 
     def _wait(self) -> int:
         """How long the keys must rest, so that reading a long text does not slow them."""
-        cost = round(self._seconds * 1000 * _COST_SHARE)
-        return max(_WAIT_MS, min(cost, _LONGEST_WAIT_MS))
+        share = _BURST_COST_SHARE if self._is_burst else _COST_SHARE
+        return max(_WAIT_MS, min(round(self._seconds * 1000 * share), _LONGEST_WAIT_MS))
 
     def _parse(self) -> None:
         if self._held:
