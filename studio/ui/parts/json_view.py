@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from studio.ui.parts.long_text import LongText
+from studio.ui.parts.long_text import LongText, units
 from studio.ui.style.colors import fixed_font, paint_page
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
 
@@ -62,14 +62,7 @@ class JsonHighlighter(QSyntaxHighlighter):
             return
         for match in _TOKEN.finditer(text):
             kind = match.lastgroup or ""
-            # Qt counts UTF-16 units; lines with characters outside the BMP are rare.
-            start = match.start() if text.isascii() else _units(text[: match.start()])
-            length = len(match[0]) if text.isascii() else _units(match[0])
-            self.setFormat(start, length, self._formats[kind])
-
-
-def _units(text: str) -> int:
-    return len(text) + sum(1 for char in text if char > "\uffff")
+            self.setFormat(units(text[: match.start()]), units(match[0]), self._formats[kind])
 
 
 def line_height(editor: QPlainTextEdit) -> float:
@@ -90,6 +83,7 @@ class JsonView(FollowsTheme, LongText):
         super().__init__(parent)
         self._most_lines = 0
         self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFont(fixed_font(self.font()))
         self.document().setDocumentMargin(8)
@@ -159,9 +153,7 @@ class JsonView(FollowsTheme, LongText):
 
     def show_json(self, text: str) -> None:
         """Show a text, keeping the place that is looked at."""
-        if text == self.toPlainText():
-            return
         bar = self.verticalScrollBar()
         place = bar.value()
-        self.setPlainText(text)
+        self.change_text(text)
         bar.setValue(place)
