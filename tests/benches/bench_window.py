@@ -2,6 +2,9 @@
 
 Each is counted from the wish until everything that is seen has been painted, in time that the
 thread of the window works: what else runs on the machine does not count.
+
+The work per key counts every thread: what the Request tab and all other panes make of a key, as a
+multiple of a bare QPlainTextEdit with the same text, both typed into in turn.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402
 from PySide6.QtTest import QTest  # noqa: E402
-from PySide6.QtWidgets import QApplication  # noqa: E402
+from PySide6.QtWidgets import QApplication, QPlainTextEdit  # noqa: E402
 
 from studio.core.paths import user_paths  # noqa: E402
 from studio.core.resource_files import resource  # noqa: E402
@@ -32,6 +35,12 @@ from studio.ui.style.theme import DARK, LIGHT  # noqa: E402
 THEME_TARGET_MS = 150.0
 TAB_TARGET_MS = 50.0
 CARETS_TARGET_MS = 16.0
+WORK_RATIO_TARGET = 5.0
+"""Processor time per key with the Request tab open, in that of a bare editor."""
+WORK_ROUNDS = 5
+WORK_KEYS = 60
+WORK_PAUSE_MS = 40
+"""Between keys: a fast typist."""
 CARETS = 20
 ROUNDS = 9
 _BLOCK = "- What is the weather in {{ city | upper }} today?\n"
@@ -103,6 +112,55 @@ def carets(bench: Workbench) -> float:
     return statistics.median(found)
 
 
+def long_prompt() -> str:
+    """A prompt of 3,000 lines: 30 messages of rules, a value in each tenth line."""
+    head = "---\nname: bench\ninputs:\n  city: {kind: string, sample: Lisbon}\n---\n"
+    rules = [f"- Rule {n}: answer every question in **one** line." for n in range(99)]
+    rules[::10] = [f"{line[:-1]} about {{{{ city }}}}." for line in rules[::10]]
+    body = "\n".join(rules)
+    return head + "".join(f"{'user' if n else 'system'}:\n{body}\n" for n in range(30))
+
+
+def processor_seconds(editor: QPlainTextEdit, keys: str) -> float:
+    """Processor time of all threads for some keys, until everything that follows has settled."""
+    editor.activateWindow()
+    editor.setFocus()
+    start = time.process_time()
+    for key in keys:
+        QTest.keyClick(editor, key)
+        wait(WORK_PAUSE_MS)
+    wait(1_000)
+    return time.process_time() - start
+
+
+def work(bench: Workbench) -> float:
+    """Work per key in the middle of a long prompt beside the Request tab, over a bare editor's."""
+    page = bench.window.tabs.new(long_prompt())
+    bench.window.docks.show("preview")
+    bench.preview_pane.tabs.setCurrentIndex(1)
+    bare = QPlainTextEdit()
+    bare.setFont(page.editor.font())
+    bare.setPlainText(page.editor.toPlainText())
+    bare.resize(page.editor.size())
+    bare.show()
+    settle(lambda: bench.is_settled)
+    wait(2_000)
+    for editor in (bare, page.editor):
+        cursor = editor.textCursor()
+        cursor.setPosition(editor.document().findBlockByNumber(1_500).position())
+        editor.setTextCursor(cursor)
+        editor.centerCursor()
+    found = []
+    for _ in range(WORK_ROUNDS):
+        keys = "answer politely to every customer who writes to the service "[:WORK_KEYS]
+        alone = processor_seconds(bare, keys)
+        whole = processor_seconds(page.editor, keys)
+        found.append(whole / alone)
+    bare.close()
+    page.editor.document().setModified(False)
+    return statistics.median(found)
+
+
 def main() -> int:
     """Print the figures and the targets; 1 when one is missed."""
     application = QApplication(sys.argv[:1])
@@ -122,14 +180,16 @@ def main() -> int:
             ("switch of the tab", tabs(bench), TAB_TARGET_MS),
             (f"a key at {CARETS} carets, {_LINES:,} lines", carets(bench), CARETS_TARGET_MS),
         )
+        ratio = work(bench)
         for name, found, target in figures:
             print(f"{name}: {found:.1f} ms (target <= {target:g} ms)")
+        print(f"work per key, Request tab: {ratio:.1f} x (target <= {WORK_RATIO_TARGET:g} x)")
         for page in bench.window.tabs.pages():
             page.editor.document().setModified(False)
         bench.window.close()
         bench.close()
         application.processEvents()
-    return int(any(found > target for _, found, target in figures))
+    return int(ratio > WORK_RATIO_TARGET or any(found > target for _, found, target in figures))
 
 
 if __name__ == "__main__":
