@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from studio.application.exchange.export import make_export
+from studio.application.preview.build import build_preview
+from studio.application.preview.requests import request_of
+from studio.application.preview.value import PreviewJob
 from studio.cli.exit_codes import FINE
 from studio.cli.main import run_command
 from studio.core.agent.loop.setup import make_setup
@@ -26,7 +29,6 @@ from studio.core.models.scripted import ScriptedModel
 from studio.core.prompty.messages import Message, TextPart
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
-from studio.viewmodels.preview.controller import PreviewJob, build_preview
 
 PROMPT = """---
 name: x
@@ -105,7 +107,7 @@ def test_run_preview_command_and_exports_ask_for_the_same(
     assert run_command(["request", str(path), "--provider", provider]) == FINE
     schemas = {
         "run": asked(run_body(provider), provider),
-        "preview": asked(build_preview(PreviewJob(DOCUMENT)).requests[provider].body, provider),
+        "preview": asked(request_of(build_preview(PreviewJob(DOCUMENT)), provider).body, provider),
         "command": asked(json.loads(capsys.readouterr().out), provider),
         "body": asked(json.loads(exported(provider)), provider),
         "curl": asked(body_of(exported(f"curl-{provider}")), provider),

@@ -13,12 +13,10 @@ from studio.application.document.loading import loaded_parts
 from studio.application.document.reading import read_document
 from studio.application.preview.copy import request_as_json
 from studio.application.preview.requests import request_preview
-from studio.application.preview.value import PreviewTarget
 from studio.cli.arguments import add_inputs, add_trust, read_text
 from studio.cli.findings import report
 from studio.cli.prepared import prepared_prompt
 from studio.cli.terminal import printable
-from studio.core.agent.protocols.choose import choose_protocol
 from studio.core.prompty.agent_files.kinds import agent_file_kind
 from studio.core.prompty.messages import OpenThread
 from studio.core.prompty.prepare import Prepared
@@ -89,13 +87,7 @@ def _request(options: argparse.Namespace) -> int:
     prepared, tools = prepared_prompt(options)
     code = _report_all(prepared)
     document = prepared.document
-    request = request_preview(
-        options.provider or provider_of(document.model),
-        prepared,
-        tools,
-        document.model,
-        choose_protocol(document),
-        PreviewTarget(),
-    )
+    provider = options.provider or provider_of(document.model)
+    request = request_preview(provider, prepared, tools)
     print(request_as_json(request))
     return max(code, report(document, request.made.problems if request.made else ()))

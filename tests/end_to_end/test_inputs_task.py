@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage, QTextCursor
 from pytestqt.qtbot import QtBot
 
+from studio.application.preview.requests import request_of
 from studio.core.prompty.parse import parse
 from studio.ui.app.workbench import Workbench
 from studio.ui.inputs.compound import ListField, ObjectField
@@ -61,7 +62,7 @@ def workbench(tmp_path: Path, open_workbench: Open) -> Workbench:
 def sent(workbench: Workbench) -> str:
     """The body that the preview shows, as text."""
     preview = workbench.preview.preview
-    return preview.requests["openai-chat"].text if preview is not None else ""
+    return request_of(preview, "openai-chat").text if preview is not None else ""
 
 
 def test_every_kind_of_input_is_filled_by_hand_and_sent(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from studio.application.preview.cards import CardData
+from studio.application.preview.variables import variable_names
 from studio.core.prompty.body.roles import read_marker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import (
@@ -15,48 +15,43 @@ from studio.core.prompty.messages import (
     TextPart,
     ToolResultPart,
 )
+from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.rendering import Segment
 from studio.core.text.problem import Problem
 from studio.core.text.span import Span
 
-if TYPE_CHECKING:
-    from studio.application.preview.value import Preview
 
-
-def cards(preview: Preview) -> tuple[CardData, ...]:
-    """The cards of a preview, in order."""
-    colors = {row.name: index for index, row in enumerate(preview.variables)}
-    source = preview.shown.source
-    figures = preview.tokens.messages
+def cards(document: PromptDocument, prepared: Prepared) -> tuple[CardData, ...]:
+    """The cards of a prompt's messages, in order."""
+    colors = {name: index for index, name in enumerate(variable_names(document))}
+    source = document.source
     result = []
     number = 0
-    for item in preview.messages.items():
+    for item in prepared.messages.items():
         if isinstance(item, OpenThread):
-            result.append(_thread_card(item, number + 1, preview))
+            result.append(_thread_card(item, number + 1, document))
             continue
         number, message = number + 1, item
         place = message.origin.marker or message.origin.span
-        warnings = tuple(_warnings(message, preview.messages.problems))
+        inputs = _inputs(message)
         result.append(
             CardData(
                 number=number,
                 message=message,
                 line=source.line_of(place.start) + 1 if place else None,
-                tokens=figures[number - 1] if number <= len(figures) else 0,
-                is_exact=preview.tokens.is_exact,
-                colors={name: colors[name] for name in _inputs(message) if name in colors},
-                warnings=warnings,
-                samples=_samples(message, preview.samples),
-                attribute_places=_attribute_places(preview.shown, message),
+                colors={name: colors[name] for name in inputs if name in colors},
+                warnings=tuple(_warnings(message, prepared.messages.problems)),
+                samples=tuple(name for name in inputs if name in prepared.samples),
+                attribute_places=_attribute_places(document, message),
             )
         )
     return tuple(result)
 
 
-def _thread_card(thread: OpenThread, number: int, preview: Preview) -> CardData:
+def _thread_card(thread: OpenThread, number: int, document: PromptDocument) -> CardData:
     """The card of a conversation that the run fills."""
     origin = MessageOrigin("thread", thread.span, thread.span, thread.input)
-    line = preview.shown.source.line_of(thread.span.start) + 1 if thread.span else None
+    line = document.source.line_of(thread.span.start) + 1 if thread.span else None
     message = Message("user", (), thread.attributes, origin)
     return CardData(number, message, line, is_open_thread=True)
 
@@ -75,13 +70,10 @@ def _segments(message: Message) -> Iterator[Segment]:
             yield from part.segments
 
 
-def _samples(message: Message, samples: frozenset[str]) -> tuple[str, ...]:
-    named = {*_inputs(message), message.origin.input} - {""}
-    return tuple(sorted(named & samples))
-
-
 def _inputs(message: Message) -> list[str]:
-    return sorted({segment.input for segment in _segments(message) if segment.input})
+    """The inputs whose values are in a message."""
+    named = {segment.input for segment in _segments(message)} | {message.origin.input}
+    return sorted(name for name in named if name)
 
 
 def _warnings(message: Message, problems: Sequence[Problem]) -> Iterator[Problem]:

@@ -64,12 +64,6 @@ class CardData:
     line: int | None = None
     """Source line of its marker, from 1."""
 
-    tokens: int = 0
-    """Tokens."""
-
-    is_exact: bool = False
-    """Whether the model's own tokenizer counted them."""
-
     colors: Mapping[str, int] = field(default_factory=dict)
     """Input name → its number, by which the theme picks a color."""
 

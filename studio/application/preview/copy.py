@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 
-from studio.application.preview.value import Preview, RequestPreview
+from studio.application.preview.requests import RequestPreview, request_of
+from studio.application.preview.value import Preview
 from studio.core.export.request_script import ApiEndpoint, curl_command, endpoint_of, python_script
 from studio.core.prompty.messages import Message
 from studio.core.prompty.shapes import message_text, part_text
@@ -14,9 +16,7 @@ from studio.core.text.values import Json, JsonObject
 
 def messages_as_json(preview: Preview) -> str:
     """The messages as a chat completion takes them, else in the section dialect's shape."""
-    body = preview.requests.get("openai-chat")
-    whole = body.whole() if body is not None and body.whole is not None else {}
-    listed = whole.get("messages")
+    listed = _whole(request_of(preview, "openai-chat")).get("messages")
     return json.dumps(
         listed if listed is not None else [_plain(item) for item in preview.messages.messages],
         ensure_ascii=False,
@@ -24,10 +24,10 @@ def messages_as_json(preview: Preview) -> str:
     )
 
 
-def messages_as_markdown(preview: Preview) -> str:
+def messages_as_markdown(messages: Sequence[Message]) -> str:
     """A heading for each message, its text under it."""
     blocks = []
-    for message in preview.messages.messages:
+    for message in messages:
         attributes = ", ".join(f"{key}: {value}" for key, value in message.attributes.items())
         heading = f"## {message.role}" + (f" ({attributes})" if attributes else "")
         blocks.append("\n\n".join([heading, *(part_text(part) for part in message.parts)]))
@@ -41,11 +41,9 @@ def message_as_text(message: Message) -> str:
     return "\n".join([head, *(part_text(part) for part in message.parts)])
 
 
-def messages_as_chat(preview: Preview) -> str:
+def messages_as_chat(messages: Sequence[Message]) -> str:
     """`role: text`, one message after the other."""
-    return "\n\n".join(
-        f"{message.role}: " + message_text(message) for message in preview.messages.messages
-    )
+    return "\n\n".join(f"{message.role}: {message_text(message)}" for message in messages)
 
 
 def _plain(message: Message) -> dict[str, Json]:

@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 
 from studio.application.comparison import ComparedPart, compare_texts
-from studio.application.preview.build import PreviewJob, build_preview, prepare_order
+from studio.application.preview.build import build_preview, prepare_job
 from studio.application.preview.copy import message_as_text
+from studio.application.preview.requests import provider_for, request_of
+from studio.application.preview.value import PreviewJob
 from studio.application.words import translate
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
@@ -98,7 +100,7 @@ def compare(order: PreviewJob, pair: Pair) -> ConversationComparison:
         sides = [_of_side(order, side) for side in (pair.before, pair.after)]
     except _UnsavedError as error:
         return ConversationComparison(pair, problem=str(error))
-    before, after = (prepare_order(side)[0].messages.messages for side in sides)
+    before, after = (prepare_job(side)[0].messages.messages for side in sides)
     return ConversationComparison(pair, *_changes(before, after, pair))
 
 
@@ -107,10 +109,7 @@ def compare_whole(order: PreviewJob, pair: Pair) -> PromptComparison:
     sides = [_of_side(order, side) for side in (pair.before, pair.after)]
     before, after = map(build_preview, sides)
     texts = [side.document.source.text for side in sides]
-    bodies = [
-        made.requests[made.provider].text if made.provider in made.requests else ""
-        for made in (before, after)
-    ]
+    bodies = [request_of(made, provider_for(made)).text for made in (before, after)]
     messages, _ = _changes(before.messages.messages, after.messages.messages, pair)
     unlinked = tuple(replace(part, span=None) for part in messages)
     return PromptComparison(_part(*texts), unlinked, _part(*bodies))

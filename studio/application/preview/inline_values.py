@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from studio.application.preview.secrets import mask_secrets
+from studio.application.preview.value import Preview
 from studio.application.words import translate
-from studio.core.prompty.document import EACH, PromptDocument
+from studio.core.prompty.document import EACH
 from studio.core.prompty.known_fields import Known
 from studio.core.text.span import Span
 from studio.core.text.values import Json
@@ -42,22 +43,16 @@ class InlineValue:
     """The value in one line; of a loop, how many items it goes through."""
 
 
-def inline_values(
-    document: PromptDocument,
-    values: Mapping[str, Json],
-    samples: frozenset[str] = frozenset(),
-) -> tuple[InlineValue, ...]:
-    """What is put in for the expressions of a template, to be shown behind their lines.
+def inline_values(preview: Preview) -> tuple[InlineValue, ...]:
+    """Work out what is put in for the expressions of a template, to be shown behind their lines.
 
-    Args:
-        document: the parsed prompt.
-        values: what the preview shows for each input, secrets and all: they are hidden here.
-        samples: names whose value is only a sample; those that the file does not declare are what
-            a run supplies, and are left out.
+    Secrets are hidden, and what a run supplies is left out.
 
     Returns:
         One for each expression that names one value, in source order.
     """
+    document, values = preview.document, preview.newest.inputs
+    samples = preview.newest.samples
     declared = {item.name for item in document.inputs}
     shown = mask_secrets(
         {name: each for name, each in values.items() if name in declared or name not in samples}

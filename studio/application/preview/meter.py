@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
-from studio.application.preview.value import Preview
+from studio.application.preview.count import PreviewCount
 from studio.application.words import translate
+from studio.core.text.amounts import money
 
 _tr = partial(translate, "PreviewMeter")
 
@@ -34,31 +35,33 @@ class Meter:
     """Whether there is room for a reply."""
 
 
-def meter(preview: Preview) -> Meter:
+def meter(count: PreviewCount) -> Meter:
     """The meter of a preview."""
-    tokens, target = preview.tokens, preview.target
+    tokens = count.tokens
     about = "" if tokens.total_is_exact else "≈"
-    count = _tr("1 token") if tokens.total == 1 else _tr("{count:,} tokens")
-    text = about + count.format(count=tokens.total)
-    window = target.context_window
+    words = _tr("1 token") if tokens.total == 1 else _tr("{count:,} tokens")
+    text = about + words.format(count=tokens.total)
+    if cost := money(count.cost):
+        text += f" · {cost}"
+    window = count.context_window
     share = tokens.total / window if window else None
     if share is None:
         fullness: Fullness = "free"
     else:
         fullness = "over" if share > 1 else "close" if share > _CLOSE else "free"
-    return Meter(text, "\n".join(_detail(preview, share)), share, fullness)
+    return Meter(text, "\n".join(_detail(count, share)), share, fullness)
 
 
-def _detail(preview: Preview, share: float | None) -> list[str]:
-    tokens, target = preview.tokens, preview.target
-    name = target.model_id or target.name or _tr("the model")
+def _detail(count: PreviewCount, share: float | None) -> list[str]:
+    tokens = count.tokens
+    name = count.model or _tr("the model")
     if tokens.is_exact:
         lines = [
             _tr("Counted with {tokenizer} for {name}.").format(
                 tokenizer=tokens.tokenizer, name=name
             )
         ]
-    elif target.is_embedded:
+    elif count.preview.job.target.is_embedded:
         lines = [_tr("Estimated from the length: exact once the embedded model runs.")]
     else:
         why = tokens.why_estimated or _tr("there is no tokenizer for {name} here.").format(
@@ -75,10 +78,10 @@ def _detail(preview: Preview, share: float | None) -> list[str]:
         lines.append(_tr("Of these, inputs: {names}").format(names=", ".join(named)))
     if tokens.is_exact and tokens.doubts:
         lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
-    if share is not None and target.context_window:
+    if share is not None and count.context_window:
         lines.append(
             _tr("{share:.1%} of the context window of {context_window:,} tokens.").format(
-                share=share, context_window=target.context_window
+                share=share, context_window=count.context_window
             )
         )
     else:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from studio.application.preview.card_list import attribute_place
+from studio.application.preview.requests import RequestPreview
 from studio.application.preview.secrets import unmasked_place
-from studio.application.preview.value import Preview, RequestPreview
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.front.front_matter import LEGACY_OPTIONS
 from studio.core.text.span import Span
@@ -128,11 +128,11 @@ class ValueSource:
     """The input whose value it is; empty for the author's own text."""
 
 
-def source_of(preview: Preview, request: RequestPreview, offset: int) -> ValueSource | None:
+def source_of(document: PromptDocument, request: RequestPreview, offset: int) -> ValueSource | None:
     """Where the value at a place of a body comes from; `None` where nobody wrote it.
 
     Args:
-        preview: the preview that the body belongs to.
+        document: the prompt that the body was made from.
         request: the body.
         offset: place in `request.text`, in code points.
     """
@@ -144,7 +144,6 @@ def source_of(preview: Preview, request: RequestPreview, offset: int) -> ValueSo
     piece = None if location.is_key else _piece(found.origin, raw, location)
     if piece is not None:
         return ValueSource(piece[0], piece[1])
-    document = preview.shown
     if location.place == ("model",) and raw != document.model.id:
         return None  # the connection's own model
     span = _span(document, found)

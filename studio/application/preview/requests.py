@@ -1,58 +1,107 @@
-"""The request of a preview in every shape, as a run would send it."""
+"""The request of a preview in each shape, as a run would send it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from studio.application.preview.secrets import mask_secrets
-from studio.application.preview.value import PROVIDERS, PreviewTarget, RequestPreview
+from studio.application.preview.target import asked_model
+from studio.application.preview.value import Preview, PreviewTarget
 from studio.application.words import translate
 from studio.core.agent.loop.setup import stop_sequences
-from studio.core.agent.protocols.choose import ProtocolChoice
+from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.models.base import ProtocolName
 from studio.core.models.bodies import fitting
-from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.front.declarations import output_schema
 from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
 from studio.core.wire.media import MediaReader
-from studio.core.wire.request import (
-    Provider,
-    WireRequest,
-    to_request,
-)
+from studio.core.wire.request import Provider, WireRequest, provider_of, to_request
 
 _tr = partial(translate, "PreviewRequests")
 
+PROVIDERS: Mapping[Provider, str] = {
+    "openai-chat": "OpenAI chat completions",
+    "openai-responses": "OpenAI responses",
+    "anthropic": "Anthropic messages",
+    "ollama": "Ollama chat",
+    "gemini": "Gemini generateContent",
+}
+"""The shapes with their names for people, in the order of the menu."""
 
-def request_previews(
-    prepared: Prepared,
-    tools: Sequence[ToolSpec],
-    model: ModelDeclaration,
-    choice: ProtocolChoice,
-    target: PreviewTarget,
-) -> Mapping[Provider, RequestPreview]:
-    """The request body in every shape; only the native protocol sends tools beside messages."""
-    return {
-        provider: request_preview(provider, prepared, tools, model, choice, target)
-        for provider in PROVIDERS
-    }
+
+@dataclass(frozen=True, slots=True)
+class RequestPreview:
+    """The body that one provider would be sent."""
+
+    provider: Provider
+    """Whose shape it is."""
+
+    text: str
+    """The body as indented JSON, secrets masked; empty where none could be made."""
+
+    body: JsonObject = field(default_factory=dict)
+    """The same as a value, secrets masked."""
+
+    model: str = ""
+    """Id of the model, which some APIs have in the address."""
+
+    api: str = "chat"
+    """What is asked for: `chat`, `responses`, `embedding` or `image`."""
+
+    base_url: str = ""
+    """Address of the connection's API; empty for the provider's own."""
+
+    whole: Callable[[], JsonObject] | None = field(default=None, compare=False, repr=False)
+    """Makes the body with the content of files, of which `body` only tells the size."""
+
+    made: WireRequest | None = field(default=None, compare=False, repr=False)
+    """The request itself, which knows where its values were written."""
+
+    notes: tuple[str, ...] = ()
+    """What the shape cannot carry, and what was left out, one sentence each."""
+
+
+_ANY = PreviewTarget()
+"""The document's own model, wherever it answers."""
+
+
+def provider_for(preview: Preview) -> Provider:
+    """The shape in which a run would send a preview."""
+    target = preview.job.target
+    return target.provider or provider_of(asked_model(preview.prepared.document, target))
+
+
+def request_of(preview: Preview, provider: Provider) -> RequestPreview:
+    """The request of a preview in one shape; reads how large its files are, so for a worker."""
+    job = preview.job
+    return request_preview(provider, preview.prepared, preview.tools, job.target, job.protocol)
 
 
 def request_preview(
     provider: Provider,
     prepared: Prepared,
     tools: Sequence[ToolSpec],
-    model: ModelDeclaration,
-    choice: ProtocolChoice,
-    target: PreviewTarget,
+    target: PreviewTarget = _ANY,
+    protocol: ProtocolName | None = None,
 ) -> RequestPreview:
-    """A request as a run would send it; of files it tells the size and not the content."""
+    """A request as a run would send it; of files it tells the size and not the content.
+
+    Args:
+        provider: its shape.
+        prepared: the messages; only the native protocol sends tools beside them.
+        tools: what the model is told of.
+        target: the model that a run would be sent to.
+        protocol: the protocol chosen for the run; `None` for the document's own.
+    """
     document = prepared.document
+    model = asked_model(document, target)
+    choice = choose_protocol(document, protocol)
     path = document.source.path
     reader = MediaReader(path.parent if path else None, describe_only=True)
     able = target.capabilities

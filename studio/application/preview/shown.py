@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from studio.application.document.findings import merged
-from studio.application.preview.build import (
-    PreviewJob,
-    every_tool,
-    prepare_order,
-    supplied_values,
-)
+from studio.application.preview.build import prepare_job, told_tools
+from studio.application.preview.value import PreviewJob
 from studio.application.run.start.readiness import refusal_of
 from studio.application.trust import is_trusted, references_of
+from studio.core.agent.loop.first_step import previewed_values
 from studio.core.agent.loop.setup import question_of
-from studio.core.agent.loop.tool_choice import choice_before_run, chosen_tools
+from studio.core.agent.loop.tool_choice import choice_before_run
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared, prepare
 from studio.core.prompty.tool_spec import ToolSpec
@@ -55,13 +52,12 @@ def shown_prompt(
         trust: folders whose files and variables may be read.
     """
     trusted = is_trusted(document.source.path, trust)
-    order = PreviewJob(document, values, offered, trusted=trusted)
-    shown, tools = prepare_order(order)
-    every = every_tool(order, shown)
-    supplied, _ = supplied_values(order, tools)
-    samples = {name: shown.inputs[name] for name in shown.samples & shown.inputs.keys()}
+    shown, every = prepare_job(PreviewJob(document, values, offered, trusted=trusted))
+    filled = {name: shown.inputs[name] for name in shown.samples & shown.inputs.keys()}
+    told = told_tools(document, shown, every)
+    supplied, _ = previewed_values(document, values, told)
     context = references_of(document.source.path, trust, masked=True)
-    prepared = prepare(document, {**samples, **supplied, **values}, references=context)
+    prepared = prepare(document, {**filled, **supplied, **values}, references=context)
     refusal = refusal_of(document, values, context)
     refused = refusal.problems if refusal is not None and refusal.missing else ()
     problems = merged(refused, prepared.problems)
@@ -69,6 +65,6 @@ def shown_prompt(
     named = {tool.name for tool in every}
     hoisted = declared_tools(document, prepared.messages.tools)
     every = (*every, *(tool for tool in hoisted if tool.name not in named))
+    told = told_tools(document, prepared, every)
     question = question_of(document, prepared.inputs)
-    choice = choice_before_run(document, question, every)
-    return ShownPrompt(prepared, chosen_tools(document, question, every), choice)
+    return ShownPrompt(prepared, told, choice_before_run(document, question, told, every))

@@ -14,6 +14,7 @@ from studio.core.models.connections import address_of, provider_at
 from studio.core.models.embedded.server import EmbeddedSettings
 from studio.core.models.embedded.weights import bundled_weights
 from studio.core.models.factory import embedded_settings
+from studio.core.prompty.document import ModelDeclaration, PromptDocument
 
 
 def preview_target(choice: ModelChoice) -> PreviewTarget:
@@ -31,7 +32,7 @@ def _target(choice: ModelChoice) -> PreviewTarget:
         )
     if not connection.is_remote:
         return PreviewTarget(model_id, connection.name)
-    # Its window may stand in the table of prices, which is not loaded here: `target_of` looks.
+    # Its window may stand in the table of prices, which is not loaded here: the count looks.
     capabilities = facts_of(
         model_id, corrections=connection.capabilities, connection=connection, priced=False
     ).capabilities
@@ -47,15 +48,10 @@ def _target(choice: ModelChoice) -> PreviewTarget:
     )
 
 
-def target_of(target: PreviewTarget, model_id: str) -> PreviewTarget:
-    """The target with the model id that is in the request, and what is known of that model."""
-    if target.is_embedded:
-        return target
-    window = target.context_window
-    if window is None and model_id:
-        known = facts_of(model_id, connection=target.connection)
-        window = known.capabilities.context_window
-    return replace(target, model_id=model_id, context_window=window)
+def asked_model(document: PromptDocument, target: PreviewTarget) -> ModelDeclaration:
+    """The model of a document, by the id under which a target knows it."""
+    model = document.model
+    return replace(model, id=target.model_id) if target.model_id else model
 
 
 def _weights(settings: EmbeddedSettings) -> Path | None:

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from studio.application.preview.cards import CardData
-from studio.application.preview.inline_values import InlineValue
 from studio.core.models.base import Capabilities, ProtocolName
 from studio.core.models.connections import Connection
 from studio.core.prompty.document import PromptDocument
-from studio.core.prompty.inputs import GivenValue, InputOrigin
 from studio.core.prompty.messages import PromptMessages
+from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.problem import Problem
-from studio.core.text.span import Span
-from studio.core.text.values import Json, JsonObject
-from studio.core.tokens.conversation import ConversationTokens
-from studio.core.wire.request import Provider, WireRequest
-
-PROVIDERS: Mapping[Provider, str] = {
-    "openai-chat": "OpenAI chat completions",
-    "openai-responses": "OpenAI responses",
-    "anthropic": "Anthropic messages",
-    "ollama": "Ollama chat",
-    "gemini": "Gemini generateContent",
-}
-"""The shapes with their names for people, in the order of the menu."""
+from studio.core.text.values import Json
+from studio.core.tokens.tokenizers import Tokenizers
+from studio.core.wire.request import Provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,123 +58,85 @@ class PreviewTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestPreview:
-    """The body that one provider would be sent."""
+class PreviewJob:
+    """Everything that a preview is made from."""
 
-    provider: Provider
-    """Whose shape it is."""
+    document: PromptDocument
+    """The document."""
 
-    text: str
-    """The body as indented JSON, secrets masked; empty where none could be made."""
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    """The values given, by name."""
 
-    body: JsonObject = field(default_factory=dict)
-    """The same as a value, secrets masked."""
+    tools: tuple[ToolSpec, ...] | None = None
+    """The tools that a run would have; `None` while only the document's own are known."""
 
-    model: str = ""
-    """Id of the model, which some APIs have in the address."""
+    target: PreviewTarget = field(default_factory=PreviewTarget)
+    """The model that a run would be sent to."""
 
-    api: str = "chat"
-    """What is asked for: `chat`, `responses`, `embedding` or `image`."""
+    tokenizers: Tokenizers = field(default_factory=Tokenizers)
+    """Count the tokens."""
 
-    base_url: str = ""
-    """Address of the connection's API; empty for the provider's own."""
+    revision: int = 0
+    """Number of the order."""
 
-    whole: Callable[[], JsonObject] | None = field(default=None, compare=False, repr=False)
-    """Makes the body with the content of files, of which `body` only tells the size."""
+    protocol: ProtocolName | None = None
+    """The protocol chosen for runs; `None` for the document's own."""
 
-    made: WireRequest | None = field(default=None, compare=False, repr=False)
-    """The request itself, which knows where its values were written."""
+    trusted: bool = True
+    """Whether the prompt's folder is trusted; of another no variable and no file is looked at."""
 
-    notes: tuple[str, ...] = ()
-    """What the shape cannot carry, and what was left out, one sentence each."""
-
-
-@dataclass(frozen=True, slots=True)
-class VariableRow:
-    """One variable of the prompt: its value, where that comes from, and where it is used."""
-
-    name: str
-    """Root name, as the template uses it."""
-
-    value: Json
-    """The value that the preview rendered with; null where there is none."""
-
-    origin: InputOrigin
-    """Where the value comes from; `missing` renders as nothing."""
-
-    given: GivenValue | None = field(default=None, kw_only=True)
-    """The user's value with where it was taken from; None for any other origin."""
-
-    declared: bool
-    """Whether the front matter declares it."""
-
-    uses: tuple[Span, ...] = ()
-    """Every use in the body, in order."""
-
-    place: Span | None = None
-    """Where a double click leads: the declaration's name, else the first use."""
-
-    tokens: int = 0
-    """Tokens that its values take in all messages together, each counted by itself."""
+    opened: Path | None = None
+    """The folder that the user opened: text files below it are shown before it is trusted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Everything that the preview pane shows of one revision of a document."""
+    """The messages of one revision of a document; what panes show beside them is made of it."""
 
     document: PromptDocument
-    """The document that it was made from."""
+    """The document of this revision."""
 
-    messages: PromptMessages
-    """What the model would be told; the last good ones while `is_stale`."""
+    job: PreviewJob
+    """What the messages were made from; the last good revision's while `is_stale`."""
 
-    resolved: PromptDocument
-    """`document` with the values of its references in it, as far as they may be read."""
+    prepared: Prepared
+    """The messages with the values in them; the last good ones while `is_stale`."""
 
-    shown: PromptDocument
-    """The document that `messages` come from; differs from `document` while `is_stale`."""
+    newest: Prepared
+    """The same of `document` itself; differs from `prepared` while `is_stale`."""
+
+    offered: tuple[ToolSpec, ...] = ()
+    """Every tool that a run would have."""
 
     tools: tuple[ToolSpec, ...] = ()
-    """Every tool that the model would be told of."""
-
-    tool_choice: str = ""
-    """Which of how many tools these are, and why, in words; empty where they are all."""
-
-    requests: Mapping[Provider, RequestPreview] = field(default_factory=dict)
-    """The request bodies."""
-
-    provider: Provider = "openai-chat"
-    """The shape that the document's `model:` block asks for."""
-
-    variables: tuple[VariableRow, ...] = ()
-    """Declared inputs in order, then undeclared and reserved names in order of use."""
+    """Those of them that the model would be told of."""
 
     problems: tuple[Problem, ...] = ()
-    """What stands in the way of, or was found while, making the messages."""
-
-    tokens: ConversationTokens = field(default_factory=ConversationTokens)
-    """What the conversation costs, and who counted."""
-
-    target: PreviewTarget = field(default_factory=PreviewTarget)
-    """The model that it is meant for."""
-
-    protocol: ProtocolName = "native"
-    """How a run would read the reply; only the native one sends tools beside the messages."""
+    """Problems of the document, and those found while the messages were made."""
 
     cards: tuple[CardData, ...] = ()
     """The messages as cards."""
-
-    inline: tuple[InlineValue, ...] = ()
-    """What the editor shows behind the lines of `document`."""
-
-    samples: frozenset[str] = frozenset()
-    """Names whose value is only a sample: a run does not send it."""
 
     is_stale: bool = False
     """Whether the document has an error that gives no messages, so that older ones are shown."""
 
     revision: int = 0
     """Counts up; a later preview has a higher one."""
+
+    @property
+    def messages(self) -> PromptMessages:
+        """The messages that the model would get."""
+        return self.prepared.messages
+
+    @property
+    def shown(self) -> PromptDocument:
+        """The document that the messages come from; differs from `document` while `is_stale`."""
+        return self.job.document
+
+    @property
+    def samples(self) -> frozenset[str]:
+        """Names whose value is only a sample: a run does not send it."""
+        return self.prepared.samples
 
     @property
     def blocker(self) -> Problem | None:

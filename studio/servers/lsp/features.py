@@ -21,7 +21,6 @@ from studio.application.highlight.lexer import lex_line
 from studio.application.highlight.lexer_state import START, YAML_FILE
 from studio.application.preview.copy import messages_as_markdown
 from studio.application.preview.shown import shown_prompt
-from studio.application.preview.value import Preview
 from studio.core.prompty.document import InputDeclaration, PromptDocument
 from studio.core.prompty.edit.edits import declare_input
 from studio.core.prompty.fmt import tidy_edits
@@ -190,7 +189,7 @@ def messages_text(reading: OpenText) -> str:
     """The messages that a model would get, as Markdown; samples stand where values are missing."""
     document = reading.document
     prepared = shown_prompt(document, {}, None, reading.trust).prepared
-    return messages_as_markdown(Preview(document, prepared.messages, prepared.document, document))
+    return messages_as_markdown(prepared.messages.messages)
 
 
 def semantic_tokens(reading: OpenText) -> types.SemanticTokens:

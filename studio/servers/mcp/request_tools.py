@@ -16,10 +16,9 @@ from pydantic import Field
 from studio.application.document.checked_file import CheckedFile, finding_as_json
 from studio.application.document.findings import merged
 from studio.application.preview.places import ValueSource, source_of
-from studio.application.preview.requests import request_preview
+from studio.application.preview.requests import RequestPreview, request_preview
 from studio.application.preview.shown import shown_prompt
-from studio.application.preview.value import Preview, PreviewTarget, RequestPreview
-from studio.core.agent.protocols.choose import choose_protocol
+from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.shapes import messages_to_json, tools_to_json
 from studio.core.prompty.tool_spec import ToolSpec
@@ -56,14 +55,7 @@ def add_request_tools(server: MCPServer, folder: ServedFolder) -> None:
         prepared, tools = await _shown(folder, file, inputs, text)
         document = prepared.document
         wanted = provider or provider_of(document.model)
-        made = request_preview(
-            wanted,
-            prepared,
-            tools,
-            document.model,
-            choose_protocol(document),
-            PreviewTarget(),
-        )
+        made = request_preview(wanted, prepared, tools)
         return {
             "provider": wanted,
             "body": made.body,
@@ -144,29 +136,21 @@ def _origins_of(
         provider: whose form of the body; None for the prompt's own.
     """
     document = prepared.document
-    request = request_preview(
-        provider or provider_of(document.model),
-        prepared,
-        tools,
-        document.model,
-        choose_protocol(document),
-        PreviewTarget(),
-    )
+    request = request_preview(provider or provider_of(document.model), prepared, tools)
     at = _place(request.text, _escaped(quote), occurrence)
     if at is None or not quote:
         return None
-    preview = Preview(document, prepared.messages, prepared.document, document)
-    pieces = _pieces(preview, request, quote, at)
+    pieces = _pieces(document, request, quote, at)
     return {
         "quote": quote[:_MOST],
         "pieces": [_as_json(document.source, piece) for piece in pieces],
     }
 
 
-def _pieces(preview: Preview, request: RequestPreview, quote: str, at: int) -> list[_Piece]:
+def _pieces(document: PromptDocument, request: RequestPreview, quote: str, at: int) -> list[_Piece]:
     pieces: list[_Piece] = []
     for character in quote[:_MOST]:
-        source = source_of(preview, request, at)
+        source = source_of(document, request, at)
         if pieces and pieces[-1].takes(source):
             pieces[-1].take(character, source)
         else:

@@ -10,6 +10,8 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal
 from studio.application.document.loading import LoadedPart, loaded_parts
 from studio.application.editing.editor_context import editor_context_of
 from studio.application.inputs.sets import sample_edits
+from studio.application.preview.count import PreviewCount
+from studio.application.preview.inline_values import InlineValue
 from studio.application.preview.meter import meter
 from studio.application.preview.target import preview_target
 from studio.application.preview.value import Preview, PreviewTarget
@@ -35,7 +37,6 @@ from studio.viewmodels.tools.controller import ToolsController
 class DocumentCoordinator(QObject):
     """Hands a document, its values and its tools to whatever shows them or works with them."""
 
-    problems_found = Signal(tuple)  # of Problem: what rendering and reading found
     trust_changed = Signal(bool)  # whether the document's folder is trusted
     target_changed = Signal(PreviewTarget)  # the model that a run would be sent to
     refused = Signal(str)  # sentence for the user
@@ -149,16 +150,23 @@ class DocumentCoordinator(QObject):
 
     def show_preview(self, preview: Preview) -> None:
         """Show a preview; the tools that it found are loaded."""
-        if not preview.is_stale and preview.resolved is not preview.document:
-            self._inputs.set_document(preview.resolved)
+        resolved = preview.prepared.document
+        if not preview.is_stale and resolved is not preview.document:
+            self._inputs.set_document(resolved)
         self._preview_pane.show_preview(preview)
-        self.problems_found.emit(preview.problems)
+        self._load_tools(preview.document, preview.messages.tools)
+
+    def show_count(self, count: PreviewCount) -> None:
+        """Show what a preview costs."""
+        shown = meter(count)
+        self._preview_pane.show_count(count.tokens, shown)
+        self._window.status.set_tokens(shown.text, shown.detail)
+
+    def show_inline(self, preview: Preview, values: tuple[InlineValue, ...]) -> None:
+        """Show the values of a preview behind the lines of its text."""
         page = self._window.tabs.current
         if page is not None and page.controller.path == preview.document.source.path:
-            page.show_values(preview.inline, preview.document.source)
-        count = meter(preview)
-        self._window.status.set_tokens(count.text, count.detail)
-        self._load_tools(preview.document, preview.messages.tools)
+            page.show_values(values, preview.document.source)
 
     def _load_tools(
         self, document: PromptDocument | None, hoisted: tuple[HoistedTool, ...] = ()

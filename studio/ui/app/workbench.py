@@ -46,7 +46,8 @@ from studio.viewmodels.app.background import Background
 from studio.viewmodels.connections.controller import ConnectionsController
 from studio.viewmodels.exchange import RunExchange
 from studio.viewmodels.history.controller import HistoryController
-from studio.viewmodels.preview.controller import EmbeddedCount, PreviewController
+from studio.viewmodels.preview.controller import PreviewController
+from studio.viewmodels.preview.details import EmbeddedCount
 from studio.viewmodels.run.breakpoint_book import Debugging
 from studio.viewmodels.run.controller import RunController
 from studio.viewmodels.tools.controller import ToolsController
@@ -171,7 +172,7 @@ class Workbench(QObject):
         if not document.is_prompt:
             return not self.tools.is_loading
         is_shown = preview is not None and preview.document is document
-        return is_shown and not self.tools.is_loading
+        return is_shown and not (self.tools.is_loading or self.preview.details.is_busy)
 
     def _wire(self) -> None:  # noqa: PLR0915 - a list, to be read on one page
         """Every connection between panes, on one page."""
@@ -182,7 +183,6 @@ class Workbench(QObject):
         window.commands.trust_changed.connect(document.show_trust)
         window.files.roots_changed.connect(document.show_trust)
         window.closing.connect(self.close)
-        document.problems_found.connect(window.page_coordinator.show_more_problems)
         document.trust_changed.connect(self._tell_exchange_trust)
         document.target_changed.connect(self._tell_exchange_target)
         document.refused.connect(self.run_coordinator.refuse)
@@ -198,9 +198,17 @@ class Workbench(QObject):
         window.tabs.input_renamed.connect(self.inputs_pane.library.note_rename)
         # preview
         self.preview.previewed.connect(document.show_preview)
-        self.preview.request_count.connect(self.counter.count)
-        self.counter.counted.connect(self.preview.show_count)
-        self.run.sessions.ended.connect(self.preview.count_again)
+        details = self.preview.details
+        details.counted.connect(document.show_count)
+        details.problems_found.connect(window.page_coordinator.show_more_problems)
+        details.values_made.connect(document.show_inline)
+        details.bodies_made.connect(self.preview_pane.request.show_bodies)
+        details.rows_made.connect(self.preview_pane.variables.show_rows)
+        self.preview_pane.request_bodies.connect(details.make_bodies)
+        self.preview_pane.request_rows.connect(details.make_rows)
+        details.request_count.connect(self.counter.count)
+        self.counter.counted.connect(details.show_count)
+        self.run.sessions.ended.connect(details.count_again)
         self.preview.compared.connect(self.preview_pane.show_comparison)
         self.preview_pane.request_compare.connect(self.preview.compare)
         self.inputs_pane.library.changed.connect(document.show_sets)

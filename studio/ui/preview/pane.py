@@ -20,14 +20,16 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.document.loading import LoadedPart
+from studio.application.preview.build import tool_choice
 from studio.application.preview.copy import messages_as_chat, messages_as_json, messages_as_markdown
 from studio.application.preview.diff import ConversationComparison, Pair
-from studio.application.preview.meter import meter
+from studio.application.preview.meter import Meter
 from studio.application.preview.probe import ProbeReport
 from studio.application.preview.value import Preview
 from studio.core.text.problem import Fix
 from studio.core.text.span import Span
 from studio.core.text.values import JsonObject
+from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.banner import Banner
 from studio.ui.parts.closed_text import ClosedText
 from studio.ui.parts.drawing import Drawing
@@ -173,6 +175,8 @@ class PreviewPane(QWidget):
     request_input = Signal(str)  # name: bring this input's field into view
     request_compare = Signal(Pair)  # Pair, or None: no longer
     request_probe = Signal()  # try the inputs for holes
+    request_bodies = Signal(tuple)  # of Provider: the bodies that are seen, from now on
+    request_rows = Signal(bool)  # whether the rows of the variables are seen
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -226,6 +230,7 @@ class PreviewPane(QWidget):
         self.messages.input_clicked.connect(self.request_input)
         self.diff.place_chosen.connect(self.request_reveal)
         self.diff.pair_chosen.connect(self.request_compare)
+        self.request.request_bodies.connect(self.request_bodies)
         self.request.place_chosen.connect(self.request_reveal)
         self.request.input_chosen.connect(self.request_input)
         self.variables.place_chosen.connect(self.request_reveal)
@@ -237,8 +242,9 @@ class PreviewPane(QWidget):
         if preview is not None and preview.document.source.path != before:
             self.probe_panel.hide()  # its report is another file's
         self._preview = preview
-        self._show_page()
+        self.request.show_preview(preview)
         if preview is None:
+            self.variables.show_rows(None)
             self.banner.hide()
             self.probe_panel.hide()
             self.bar.show_meter(None)
@@ -248,13 +254,17 @@ class PreviewPane(QWidget):
         # First, so that the cards are made where they are seen: the rest waits for that.
         self._stack.setCurrentWidget(self._pages if has_any else self.empty)
         path = preview.shown.source.path
-        self.messages.show_tools(preview.tools, preview.messages.tools, preview.tool_choice)
+        self.messages.show_tools(preview.tools, preview.messages.tools, tool_choice(preview))
         self.messages.show_cards(preview.cards, path.parent if path else None)
         self.messages.set_dimmed(preview.is_stale)
         self._show_banner(preview)
         if preview.document.source.text != self._probed:
             self.probe_panel.mark_outdated()
-        self.bar.show_meter(meter(preview))
+
+    def show_count(self, tokens: ConversationTokens, meter: Meter) -> None:
+        """Show what the newest preview costs."""
+        self.bar.show_meter(meter)
+        self.messages.show_tokens(tokens)
 
     def show_loaded(self, parts: Sequence[LoadedPart]) -> None:
         """Show what of a file of coding agents is loaded when, in place of messages."""
@@ -317,29 +327,26 @@ class PreviewPane(QWidget):
         if span is not None:
             self.request_reveal.emit(span)
 
-    def _show_page(self) -> None:
-        """Fill the page that is looked at; the others wait until they are."""
-        page = self._pages.currentWidget()
-        if page is self.request or self._preview is None:
-            self.request.show_preview(self._preview)
-        if page is self.variables or self._preview is None:
-            self.variables.show_preview(self._preview)
-
     def _change_tab(self, index: int) -> None:
         self._pages.setCurrentIndex(index)
-        self._show_page()
-        on_messages = self._pages.currentWidget() is self.messages
+        page = self._pages.currentWidget()
+        self.request.set_seen(page is self.request)
+        self.request_rows.emit(page is self.variables)
+        on_messages = page is self.messages
         # Comparing costs a second preview: it is made only while it is looked at.
-        on_diff = self._pages.currentWidget() is self.diff
+        on_diff = page is self.diff
         self.request_compare.emit(self.diff.pair if on_diff else None)
         self.bar.show_buttons(shown=on_messages)
 
     def _copy(self, form: str) -> None:
         if self._preview is None:
             return
-        write = {
-            "json": messages_as_json,
-            "markdown": messages_as_markdown,
-            "chat": messages_as_chat,
-        }[form]
-        QGuiApplication.clipboard().setText(write(self._preview))
+        messages = self._preview.messages.messages
+        match form:
+            case "json":
+                text = messages_as_json(self._preview)
+            case "markdown":
+                text = messages_as_markdown(messages)
+            case _:
+                text = messages_as_chat(messages)
+        QGuiApplication.clipboard().setText(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -22,7 +23,8 @@ from PySide6.QtWidgets import (
 
 from studio.application.preview.copy import request_as_curl, request_as_json, request_as_python
 from studio.application.preview.places import ValueSource, source_of
-from studio.application.preview.value import PROVIDERS, Preview, PreviewTarget, RequestPreview
+from studio.application.preview.requests import PROVIDERS, RequestPreview, provider_for
+from studio.application.preview.value import Preview, PreviewTarget
 from studio.core.text.amounts import size
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.source import SourceText
@@ -80,14 +82,16 @@ class RequestColumn(QWidget):
 class RequestTab(QWidget):
     """Combo, copy menu, the body, and what the shape cannot carry."""
 
-    provider_changed = Signal(str)  # Provider
+    request_bodies = Signal(tuple)  # of Provider: the shapes that are seen, from now on
     place_chosen = Signal(Span)  # what made the value that was clicked
     input_chosen = Signal(str)  # the input whose value was clicked with Ctrl held
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._preview: Preview | None = None
-        self._requests: dict[Provider, RequestPreview] = {}
+        self._requests: Mapping[Provider, RequestPreview] = {}
+        self._asked: tuple[Provider, ...] = ()
+        self._is_seen = False
         self.provider = ComboBox()
         self.provider.setAccessibleName(self.tr("Shape of the request"))
         for key, title in PROVIDERS.items():
@@ -109,7 +113,7 @@ class RequestTab(QWidget):
         bar.addWidget(self._size, 1)
         self.beside_button = icon_button("panel-right", self.tr("All shapes side by side"))
         self.beside_button.setCheckable(True)
-        self.beside_button.toggled.connect(self._show)
+        self.beside_button.toggled.connect(self._ask)
         bar.addWidget(self.beside_button)
         bar.addWidget(self.copy_button)
         self._columns = {key: self._make_column(key) for key in PROVIDERS}
@@ -141,19 +145,30 @@ class RequestTab(QWidget):
         paint_text(self._size, "muted")
 
     def show_preview(self, preview: Preview | None) -> None:
-        """Show the bodies of a preview."""
+        """Take the preview whose bodies are shown; they come by `show_bodies`."""
         self._preview = preview
-        target = preview.target if preview is not None else PreviewTarget()
+        target = preview.job.target if preview is not None else PreviewTarget()
         self.chosen.setText(target.chosen)
         self.chosen.setVisible(bool(target.chosen))
         paint_text(self.chosen, "warning" if target.is_refused else "muted")
-        self._requests = dict(preview.requests) if preview is not None else {}
-        if preview is not None and not self._by_hand:
-            index = self.provider.findData(preview.provider)
+        if preview is None:
+            self.show_bodies({})
+        elif not self._by_hand:
+            index = self.provider.findData(provider_for(preview))
             self.provider.blockSignals(True)
             self.provider.setCurrentIndex(max(0, index))
             self.provider.blockSignals(False)
+        self._ask()
+
+    def show_bodies(self, requests: Mapping[Provider, RequestPreview]) -> None:
+        """Show the bodies of the newest preview."""
+        self._requests = requests
         self._show()
+
+    def set_seen(self, seen: bool) -> None:
+        """Ask for bodies while the tab is looked at."""
+        self._is_seen = seen
+        self._ask()
 
     @property
     def current(self) -> RequestPreview | None:
@@ -211,14 +226,22 @@ class RequestTab(QWidget):
         request = self._requests.get(provider)
         if request is None or self._preview is None:
             return None
-        return source_of(self._preview, request, SourceText(request.text).from_utf16(place))
+        return source_of(self._preview.shown, request, SourceText(request.text).from_utf16(place))
 
     def _choose(self, _: int) -> None:
         self._by_hand = True  # from now on the user's choice stays
-        self.provider_changed.emit(self.provider.currentData())
-        self._show()
+        self._ask()
 
-    def _show(self, *_: object) -> None:
+    def _ask(self, *_: object) -> None:
+        """Say which bodies are seen now, where others were before."""
+        chosen = (self.provider.currentData(),)
+        seen = tuple(PROVIDERS) if self.beside_button.isChecked() else chosen
+        asked = seen if self._is_seen else ()
+        if asked != self._asked:
+            self._asked = asked
+            self.request_bodies.emit(asked)
+
+    def _show(self) -> None:
         request = self.current
         is_beside = self.beside_button.isChecked()
         for provider, column in self._columns.items():

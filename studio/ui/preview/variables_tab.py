@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
 )
 
 from studio.application.inputs.fields import given_words
-from studio.application.preview.value import Preview, VariableRow
+from studio.application.preview.value import Preview
+from studio.application.preview.variables import VariableRow
 from studio.core.text.plain_tip import plain_tip
 from studio.core.text.shortened import shortened
 from studio.core.text.source import SourceText
@@ -82,9 +83,8 @@ class VariablesTab(FollowsTheme, QWidget):
         layout.addWidget(self._stack)
         self.follow_theme()
 
-    def show_preview(self, preview: Preview | None) -> None:
+    def show_rows(self, preview: Preview | None, rows: tuple[VariableRow, ...] = ()) -> None:
         """Show the variables of a preview."""
-        rows = preview.variables if preview is not None else ()
         source = preview.shown.source if preview is not None else SourceText("")
         if rows == self._rows and source.text == self._source.text:
             return

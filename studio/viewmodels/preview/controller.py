@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from studio.application.preview.build import PreviewJob, build_preview, keep_last_good, with_tokens
+from studio.application.preview.build import build_preview, keep_last_good
 from studio.application.preview.diff import ConversationComparison, Pair, compare
 from studio.application.preview.probe import ProbeReport, probe
-from studio.application.preview.value import Preview, PreviewTarget
-from studio.core.models.base import ModelRequest, ProtocolName
-from studio.core.models.embedded.server import EmbeddedServer
+from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
+from studio.core.models.base import ProtocolName
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.prompty.tool_spec import ToolSpec
-from studio.core.tokens.conversation import ConversationTokens
-from studio.core.tokens.embedded import count_embedded
 from studio.core.tokens.tokenizers import Tokenizers
-from studio.viewmodels.app.background import Background
 from studio.viewmodels.app.jobs import LatestJob
+from studio.viewmodels.preview.details import PreviewDetails
 
 DEBOUNCE_MS = 60
 """Pause in typing after which the preview follows; together with the work under 100 ms."""
@@ -35,8 +31,6 @@ class PreviewController(QObject):
     probed = Signal(ProbeReport)
     compared = Signal(ConversationComparison)
     busy_changed = Signal(bool)
-
-    request_count = Signal(Preview)  # shown by estimate; its model can count it itself
 
     def __init__(
         self,
@@ -71,9 +65,7 @@ class PreviewController(QObject):
         self._compare_job: LatestJob[ConversationComparison] = LatestJob(self)
         self._compare_job.finished.connect(self.compared)
         self._compare_job.failed.connect(self._fail)
-        self._tokenizer_job: LatestJob[bool] = LatestJob(self)
-        self._tokenizer_job.finished.connect(self._on_tokenizer)
-        self._tokenizer_job.failed.connect(self._fail)
+        self.details = PreviewDetails(self)
 
     @property
     def preview(self) -> Preview | None:
@@ -95,6 +87,7 @@ class PreviewController(QObject):
             self._job.drop()
             self._probe_job.drop()
             self._newest = None
+            self.details.follow(None)
         else:
             self._timer.start()
 
@@ -133,23 +126,9 @@ class PreviewController(QObject):
             self._target = target
             self._start()
 
-    def show_count(self, revision: int, tokens: ConversationTokens) -> None:
-        """Take the figures that the model's own tokenizer gave for a preview."""
-        newest = self._newest
-        if newest is not None and newest.revision == revision and newest.tokens != tokens:
-            self._newest = with_tokens(newest, tokens)
-            if not newest.is_stale:
-                self._last_good = self._newest
-            self.previewed.emit(self._newest)
-
     def refresh(self) -> None:
         """Make the preview again now, as when a referenced file changed."""
         self._order()
-
-    def count_again(self) -> None:
-        """Ask for the embedded model's own figures; it can count once a run has started it."""
-        if self._newest is not None and self._newest.target.is_embedded:
-            self.request_count.emit(self._newest)
 
     def probe(self) -> None:
         """Try the inputs for holes, in the pool; the report comes by `probed`."""
@@ -196,55 +175,10 @@ class PreviewController(QObject):
         if not preview.is_stale:
             self._last_good = preview
         self._newest = preview
+        self.details.follow(preview)
         self.previewed.emit(preview)
         self._compare()
-        weights = preview.target.weights
-        if preview.target.is_embedded:
-            self.request_count.emit(preview)
-            if weights is not None and self._tokenizers.wants_embedded(weights):
-                self._tokenizer_job.submit(partial(self._tokenizers.load_embedded, weights))
-        elif self._tokenizers.wants_loading(preview.target.model_id):
-            # Half a second's work, with the first preview of such a model already on the screen.
-            self._tokenizer_job.submit(partial(self._tokenizers.load, preview.target.model_id))
-
-    def _on_tokenizer(self, is_loaded: bool) -> None:
-        if is_loaded:
-            self._start()
 
     def _fail(self, error: Exception) -> None:
         """The pure pipeline is total; what still comes here is a defect, for the crash hook."""
         raise error
-
-
-class EmbeddedCount(QObject):
-    """Asks the server in the loop; a newer preview takes the place of one that waits."""
-
-    counted = Signal(int, ConversationTokens)  # revision of the preview, ConversationTokens
-
-    def __init__(
-        self, background: Background, server: EmbeddedServer, parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
-        self._background = background
-        self._server = server
-        self._known: dict[str, int] = {}
-        self._flying: Future[ConversationTokens | None] | None = None
-
-    def count(self, preview: Preview) -> None:
-        """Count a preview; nothing comes while the server does not run."""
-        if self._server.state != "ready" or not self._background.is_running:
-            return
-        if self._flying is not None:
-            self._flying.cancel()
-        request = ModelRequest(
-            messages=preview.messages.messages, tools=preview.tools, protocol=preview.protocol
-        )
-        revision = preview.revision
-        work = count_embedded(self._server, request, self._known)
-        self._flying = self._background.start(work, lambda future: self._take(revision, future))
-
-    def _take(self, revision: int, future: Future[ConversationTokens | None]) -> None:
-        if future is self._flying:
-            self._flying = None
-        if not future.cancelled() and (tokens := future.result()) is not None:
-            self.counted.emit(revision, tokens)

@@ -9,7 +9,8 @@ import pytest
 from studio.application.document.findings import findings_of
 from studio.application.document.project_settings import project_findings
 from studio.application.document.reading import read_document
-from studio.application.preview.build import PreviewJob, build_preview
+from studio.application.preview.build import build_preview, preview_problems
+from studio.application.preview.value import PreviewJob
 from studio.core.resource_files import resource
 from studio.core.tools.trust.store import TrustStore
 
@@ -24,7 +25,7 @@ BROKEN = (
 def same(text: str, path: Path) -> None:
     document, trust = read_document(text, path), TrustStore()
     shown = build_preview(PreviewJob(document, trusted=trust.is_trusted(path.parent)))
-    window = project_findings(document).reported(document, (*document.problems, *shown.problems))
+    window = project_findings(document).reported(document, preview_problems(shown))
     assert window == findings_of(document, trust), path
 
 

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.preview.build import PreviewJob, build_preview, keep_last_good
-from studio.application.preview.value import PROVIDERS, PreviewTarget
+from studio.application.preview.build import build_preview, keep_last_good
+from studio.application.preview.count import count_of, counted_request
+from studio.application.preview.requests import PROVIDERS, request_of
+from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
+from studio.application.preview.variables import VariableRow, variable_rows
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.values.options import RunOptions
 from studio.core.models.base import Capabilities, ModelRequest
@@ -36,6 +39,10 @@ user[name="Mina"]:
 """
 
 
+def rows(preview: Preview) -> tuple[VariableRow, ...]:
+    return variable_rows(preview, count_of(preview).by_input)
+
+
 def test_messages_requests_and_tokens_come_from_one_order() -> None:
     preview = build_preview(PreviewJob(parse(CHAT), {"city": "Porto"}, revision=3))
     assert [message.text for message in preview.messages.messages] == [
@@ -43,26 +50,25 @@ def test_messages_requests_and_tokens_come_from_one_order() -> None:
         "2 days",
     ]
     assert preview.revision == 3
-    assert len(preview.tokens.messages) == 2
-    assert preview.tokens.total > sum(preview.tokens.messages) > 8
-    body = json.loads(preview.requests["openai-chat"].text)
+    assert len(count_of(preview).messages) == 2
+    assert count_of(preview).total > sum(count_of(preview).messages) > 8
+    body = json.loads(request_of(preview, "openai-chat").text)
     assert body["model"] == "gpt-4o-mini"
     assert body["messages"][0] == {"role": "system", "content": "You plan trips to Porto."}
-    assert set(preview.requests) == set(PROVIDERS)
-    assert json.loads(preview.requests["anthropic"].text)["system"]
+    assert json.loads(request_of(preview, "anthropic").text)["system"]
 
 
 def test_each_variable_says_where_its_value_comes_from() -> None:
     preview = build_preview(PreviewJob(parse(CHAT), {}))
-    origins = {row.name: (row.origin, row.declared) for row in preview.variables}
+    origins = {row.name: (row.origin, row.declared) for row in rows(preview)}
     assert origins == {
         "city": ("sample", True),
         "days": ("default", True),
         "extra": ("missing", False),
     }
     given = build_preview(PreviewJob(parse(CHAT), {"city": "Rome"}))
-    assert given.variables[0].origin == "given"
-    city = given.variables[0]
+    assert rows(given)[0].origin == "given"
+    city = rows(given)[0]
     assert given.document.source.slice(city.uses[0]) == "city"
     assert city.place is not None
     assert given.document.source.slice(city.place) == "city"
@@ -92,9 +98,9 @@ def test_front_matter_that_cannot_be_read_is_a_blocker() -> None:
 def test_the_request_names_the_model_that_a_run_would_be_sent_to() -> None:
     bare = parse("system:\nHello\n")
     preview = build_preview(PreviewJob(bare, {}, target=PreviewTarget("chosen")))
-    assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
+    assert json.loads(request_of(preview, "openai-chat").text)["model"] == "chosen"
     preview = build_preview(PreviewJob(parse(CHAT), {}, target=PreviewTarget("chosen")))
-    assert json.loads(preview.requests["openai-chat"].text)["model"] == "chosen"
+    assert json.loads(request_of(preview, "openai-chat").text)["model"] == "chosen"
 
 
 def test_the_bundled_react_agent_lists_its_tools_in_the_prompt_and_sends_none(
@@ -106,21 +112,21 @@ def test_the_bundled_react_agent_lists_its_tools_in_the_prompt_and_sends_none(
     assert names
     text = "\n".join(message.text for message in preview.messages.messages)
     assert all(name in text for name in names)
-    assert "tools" not in preview.requests["openai-chat"].body
-    assert any("are in the prompt" in note for note in preview.requests["openai-chat"].notes)
+    assert "tools" not in request_of(preview, "openai-chat").body
+    assert any("are in the prompt" in note for note in request_of(preview, "openai-chat").notes)
 
 
 def test_the_native_agent_sends_its_tools(checkout: Path) -> None:
     path = checkout / "resources" / "examples" / "tool-calling-agent.prompty"
     preview = build_preview(PreviewJob(parse(path.read_text(encoding="utf-8"), path), {}))
-    sent = json.loads(preview.requests["openai-chat"].text)["tools"]
+    sent = json.loads(request_of(preview, "openai-chat").text)["tools"]
     assert [tool["function"]["name"] for tool in sent] == [tool.name for tool in preview.tools]
 
 
 def test_a_key_in_a_message_is_not_shown_in_the_request() -> None:
     key = "sk-proj-" + "a1B2" * 8
     preview = build_preview(PreviewJob(parse(CHAT), {"city": key}))
-    for request in preview.requests.values():
+    for request in (request_of(preview, provider) for provider in PROVIDERS):
         assert key not in request.text
         assert "••••" in request.text
 
@@ -162,7 +168,7 @@ def test_a_declared_thread_of_any_name_is_what_the_token_means() -> None:
     assert [message.text for message in without.messages.messages] == ["Hi"]
     assert [(thread.index, thread.input) for thread in without.messages.threads] == [(1, "talk")]
     assert [(card.role, card.line) for card in without.cards] == [("system", 5), ("thread", 8)]
-    assert [row.origin for row in without.variables if row.name == "talk"] == ["missing"]
+    assert [row.origin for row in rows(without) if row.name == "talk"] == ["missing"]
 
 
 EXACT = """---
@@ -211,7 +217,7 @@ def test_the_body_is_the_one_that_a_run_sends(name: str, able: bool, provider: P
         capabilities=capabilities,
         provider=provider,
     )
-    shown = preview.requests[provider]
+    shown = request_of(preview, provider)
     assert shown.body == sent
     is_cut = name != "react-agent" or provider != "openai-responses"
     assert able or not is_cut or any("left out" in note for note in shown.notes)
@@ -220,8 +226,8 @@ def test_the_body_is_the_one_that_a_run_sends(name: str, able: bool, provider: P
 def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
     order = PreviewJob(parse(EXACT), protocol="react")
     preview = build_preview(order)
-    body = preview.requests["openai-chat"].body
-    assert preview.protocol == "react"
+    body = request_of(preview, "openai-chat").body
+    assert counted_request(preview).protocol == "react"
     assert "tools" not in body
     assert body["stop"] == ["\nObservation:"]
 
@@ -229,12 +235,12 @@ def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
 def test_a_parameter_is_a_variable_of_its_own() -> None:
     document = parse("user:\nHi ${params:who}, ${params:who}\n")
     awaited = build_preview(PreviewJob(document))
-    [row] = awaited.variables
+    [row] = rows(awaited)
     assert (row.origin, row.declared, len(row.uses)) == ("missing", True, 2)
     given = build_preview(PreviewJob(document, {"who": "Ann"}))
-    [row] = given.variables
+    [row] = rows(given)
     assert (row.value, row.origin, row.tokens) == ("Ann", "given", 2)
-    body = json.loads(given.requests["openai-chat"].text)
+    body = json.loads(request_of(given, "openai-chat").text)
     assert body["messages"] == [{"role": "user", "content": "Hi Ann, Ann"}]
 
 
@@ -243,7 +249,7 @@ def test_the_options_of_a_tool_are_told_beside_the_request_and_not_sent() -> Non
         "tools:\n  - id: q\n    type: bing\n    options: {a: '{{ x }}'}\n\nuser:\nhi\n"
     )
     preview = build_preview(PreviewJob(document, {"x": "1"}))
-    for request in preview.requests.values():
+    for request in (request_of(preview, provider) for provider in PROVIDERS):
         [note] = [note for note in request.notes if "options of the tool 'q'" in note]
         assert note.endswith('{"a": "1"}')
         assert '"a"' not in request.text
@@ -260,7 +266,7 @@ def test_a_preview_shows_what_a_run_sends_and_names_what_is_a_sample() -> None:
     assert '"look"' in card.message.text
     assert card.message.text.endswith("- Human: What is 12 * 7?")
     assert card.samples == ("chat_history",)
-    assert any("chat_history" in note for note in unasked.requests["openai-chat"].notes)
+    assert any("chat_history" in note for note in request_of(unasked, "openai-chat").notes)
 
     asked = build_preview(PreviewJob(parse(text), {"question": "Why?"}, tools=(tool,)))
     (card,) = asked.cards

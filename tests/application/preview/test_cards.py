@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from studio.application.preview.build import PreviewJob, build_preview
-from studio.application.preview.card_list import cards
+from studio.application.preview.build import build_preview
 from studio.application.preview.cards import CardData, TextRun, cut_runs, same_ends
+from studio.application.preview.value import PreviewJob
 from studio.core.prompty.messages import TextPart
 from studio.core.prompty.parse import parse
 
@@ -21,7 +21,7 @@ Bye.
 
 
 def made(text: str, **inputs: str) -> tuple[CardData, ...]:
-    return cards(build_preview(PreviewJob(parse(text), inputs)))
+    return build_preview(PreviewJob(parse(text), inputs)).cards
 
 
 def part_of(card: CardData) -> TextPart:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from studio.application.preview.build import PreviewJob, build_preview
+from studio.application.preview.build import build_preview
 from studio.application.preview.copy import (
     messages_as_chat,
     messages_as_json,
@@ -19,7 +19,8 @@ from studio.application.preview.copy import (
     request_as_json,
     request_as_python,
 )
-from studio.application.preview.value import PROVIDERS, Preview, PreviewTarget, RequestPreview
+from studio.application.preview.requests import PROVIDERS, RequestPreview, request_of
+from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
 from studio.core.prompty.parse import parse
 from studio.core.wire.request import Provider
 from tests.support import patience
@@ -33,8 +34,8 @@ def preview() -> Preview:
 
 def test_messages_as_text() -> None:
     assert json.loads(messages_as_json(preview()))[1]["content"] == "a\nb"
-    assert messages_as_chat(preview()).endswith("user: a\nb")
-    assert "## user (name: Seth)\n\na\nb" in messages_as_markdown(preview())
+    assert messages_as_chat(preview().messages.messages).endswith("user: a\nb")
+    assert "## user (name: Seth)\n\na\nb" in messages_as_markdown(preview().messages.messages)
 
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(60))
@@ -153,7 +154,7 @@ PATHS: dict[Provider, str] = {
 
 @pytest.mark.parametrize("provider", list(PROVIDERS))
 def test_the_python_script_runs_and_sends_the_body(provider: Provider, tmp_path: Path) -> None:
-    request = everything(tmp_path).requests[provider]
+    request = request_of(everything(tmp_path), provider)
     printed, body = run_python(request, PATHS[provider], tmp_path)
     assert "It worked." in printed
     assert body == sent_body(request)
@@ -168,7 +169,7 @@ def test_other_requests_go_to_their_own_address(
     api: str, path: str, key: str, tmp_path: Path
 ) -> None:
     text = f"---\nmodel: {{id: m, apiType: {api}}}\n---\nuser:\nA cat\n"
-    request = build_preview(PreviewJob(parse(text))).requests["openai-chat"]
+    request = request_of(build_preview(PreviewJob(parse(text))), "openai-chat")
     _, body = run_python(request, path, tmp_path)
     assert body[key] == "A cat"
     assert f"https://api.openai.com{path} " in request_as_curl(request)
@@ -184,7 +185,7 @@ def test_curl_carries_the_body_through_a_shell(tmp_path: Path) -> None:
     )
     stand_in.chmod(0o755)
     for provider, path in PATHS.items():
-        request = everything(tmp_path).requests[provider]
+        request = request_of(everything(tmp_path), provider)
         names = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
         keys = dict.fromkeys(names, "key-1")
         environment = {**os.environ, **keys, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
@@ -203,14 +204,14 @@ def test_curl_carries_the_body_through_a_shell(tmp_path: Path) -> None:
 def test_a_servers_own_address_is_used() -> None:
     target = PreviewTarget("m", "Mine", base_url="http://localhost:11434/v1/")
     preview = build_preview(PreviewJob(parse("user:\nhi\n"), target=target))
-    chat = preview.requests["openai-chat"]
+    chat = request_of(preview, "openai-chat")
     assert "http://localhost:11434/v1/chat/completions" in request_as_curl(chat)
     assert "base_url='http://localhost:11434/v1/'" in request_as_python(chat)
-    assert "api.anthropic.com" in request_as_curl(preview.requests["anthropic"])
+    assert "api.anthropic.com" in request_as_curl(request_of(preview, "anthropic"))
 
 
 def test_the_body_shown_tells_only_the_size_of_a_file(tmp_path: Path) -> None:
-    request = everything(tmp_path).requests["openai-chat"]
+    request = request_of(everything(tmp_path), "openai-chat")
     assert f"data:image/png;base64,… {len(PNG)} bytes …" in request.text
     assert base64.b64encode(PNG).decode() in request_as_json(request)
 
@@ -218,7 +219,7 @@ def test_the_body_shown_tells_only_the_size_of_a_file(tmp_path: Path) -> None:
 def test_secrets_stay_masked_in_every_copy() -> None:
     key = "sk-abcdefghijklmnopqrstuvwx"
     preview = build_preview(PreviewJob(parse(f"user:\nUse {key}\n")))
-    for request in preview.requests.values():
+    for request in (request_of(preview, provider) for provider in PROVIDERS):
         for write in (request_as_json, request_as_curl, request_as_python):
             assert key not in write(request)
     assert key not in messages_as_json(preview)

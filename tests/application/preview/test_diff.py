@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from studio.application.preview.build import PreviewJob
 from studio.application.preview.diff import (
     ConversationComparison,
     ConversationSide,
@@ -10,6 +9,7 @@ from studio.application.preview.diff import (
     compare,
     compare_whole,
 )
+from studio.application.preview.value import PreviewJob
 from studio.core.prompty.parse import parse
 
 NOW = ConversationSide("now")

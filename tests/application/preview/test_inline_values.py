@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.preview.build import PreviewJob, build_preview
-from studio.application.preview.inline_values import short_value
+from studio.application.preview.build import build_preview
+from studio.application.preview.inline_values import inline_values, short_value
+from studio.application.preview.value import PreviewJob
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
 
@@ -43,8 +44,8 @@ user:
 )
 def test_each_expression_of_one_value(body: str, shown: list[str]) -> None:
     preview = build_preview(PreviewJob(parse(HEAD + body)))
-    assert [each.text for each in preview.inline] == shown
-    for each in preview.inline:
+    assert [each.text for each in inline_values(preview)] == shown
+    for each in inline_values(preview):
         assert preview.document.source.slice(each.expression)[:2] in ("{{", "{%")
 
 
@@ -52,7 +53,7 @@ def test_what_was_entered_counts_and_secrets_stay_hidden() -> None:
     given: dict[str, Json] = {"customer": {"name": "Bo", "password": "hunter22hunter"}}
     body = "{{ customer.name }}{{ customer.password }}"
     preview = build_preview(PreviewJob(parse(HEAD + body), given))
-    said = [each.text for each in preview.inline]
+    said = [each.text for each in inline_values(preview)]
     assert said[0] == "Bo"
     assert "hunter22hunter" not in said[1]
 

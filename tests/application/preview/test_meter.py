@@ -3,10 +3,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from studio.application.preview.build import PreviewJob, build_preview, with_tokens
+from studio.application.preview.build import build_preview
+from studio.application.preview.count import count_preview
 from studio.application.preview.meter import meter
 from studio.application.preview.target import preview_target
-from studio.application.preview.value import PreviewTarget
+from studio.application.preview.value import PreviewJob, PreviewTarget
 from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import Connection
 from studio.core.prompty.document import ModelDeclaration
@@ -23,12 +24,13 @@ def test_an_openai_model_is_counted_exactly_and_measured_against_its_window(
     tokenizers = Tokenizers(tmp_path)
     tokenizers.load("gpt-4o")
     order = PreviewJob(DOC, {"city": "Rome"}, target=PreviewTarget("gpt-4o"))
-    guessed = meter(build_preview(order))
+    guessed = meter(count_preview(build_preview(order)))
     assert guessed.text.startswith("≈")
     preview = build_preview(replace(order, tokenizers=tokenizers))
-    shown = meter(preview)
+    counted = count_preview(preview)
+    shown = meter(counted)
     assert shown.text == "11 tokens"
-    assert preview.cards[0].is_exact
+    assert counted.tokens.is_exact
     assert "o200k_base" in shown.detail
     assert "128,000" in shown.detail
     assert shown.share == 11 / 128_000
@@ -37,12 +39,12 @@ def test_an_openai_model_is_counted_exactly_and_measured_against_its_window(
 
 def test_a_conversation_near_or_over_the_window_is_said() -> None:
     preview = build_preview(PreviewJob(DOC, {}, target=PreviewTarget("m", "M", 100)))
-    assert meter(with_tokens(preview, ConversationTokens((90,)))).fullness == "close"
-    over = meter(with_tokens(preview, ConversationTokens((101,))))
+    assert meter(count_preview(preview, ConversationTokens((90,)))).fullness == "close"
+    over = meter(count_preview(preview, ConversationTokens((101,))))
     assert (over.fullness, over.share) == ("over", 1.01)
     unknown = build_preview(PreviewJob(DOC, {}, target=PreviewTarget("unheard-of")))
-    assert meter(unknown).share is None
-    assert "not known" in meter(unknown).detail
+    assert meter(count_preview(unknown)).share is None
+    assert "not known" in meter(count_preview(unknown)).detail
 
 
 def test_the_embedded_models_own_count_takes_the_estimates_place() -> None:
@@ -55,12 +57,10 @@ def test_the_embedded_models_own_count_takes_the_estimates_place() -> None:
     )
     assert (target.model_id, target.context_window, target.is_embedded) == ("", 2048, True)
     preview = build_preview(PreviewJob(DOC, {"city": "Rome"}, target=target))
-    assert "once the embedded model runs" in meter(preview).detail
-    assert "Of these, inputs: city" in meter(preview).detail
-    counted = with_tokens(preview, ConversationTokens((7,), 5, 0, {"city": 3}, "own", True))
-    assert meter(counted).text == "12 tokens"
-    assert [card.tokens for card in counted.cards] == [7]
-    assert [row.tokens for row in counted.variables] == [3]
+    assert "once the embedded model runs" in meter(count_preview(preview)).detail
+    assert "Of these, inputs: city" in meter(count_preview(preview)).detail
+    own = ConversationTokens((7,), 5, 0, {"city": 3}, "own", True)
+    assert meter(count_preview(preview, own)).text == "12 tokens"
 
 
 def test_a_persons_correction_of_the_window_counts() -> None:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from studio.application.preview.build import PreviewJob, build_preview
+from studio.application.preview.build import build_preview
 from studio.application.preview.places import ValueSource, source_of
+from studio.application.preview.requests import PROVIDERS, request_of
 from studio.application.preview.secrets import MASK, mask_text, unmasked_place
-from studio.application.preview.value import PROVIDERS, Preview, PreviewTarget
+from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
 from studio.core.prompty.parse import parse
 from studio.core.text.values import Json
 from studio.core.wire.origins import JsonPath
@@ -70,10 +71,10 @@ def preview_of(text: str, **inputs: Json) -> Preview:
 
 def at(preview: Preview, provider: Provider, place: JsonPath, into: int = 0) -> ValueSource | None:
     """The source of the value at a place of the body, by the place of its text."""
-    request = preview.requests[provider]
+    request = request_of(preview, provider)
     text = json.dumps(request.body, ensure_ascii=False, indent=2)
     assert text == request.text
-    return source_of(preview, request, _offset(request.body, place) + into)
+    return source_of(preview.shown, request, _offset(request.body, place) + into)
 
 
 def _offset(body: Json, place: JsonPath) -> int:
@@ -256,10 +257,10 @@ def test_a_place_inside_a_text_leads_to_its_piece(provider: Provider) -> None:
 
 def test_what_nobody_wrote_leads_nowhere() -> None:
     preview = preview_of("user:\nhello\n")
-    request = preview.requests["anthropic"]
+    request = request_of(preview, "anthropic")
     assert at(preview, "anthropic", ("max_tokens",)) is None
-    assert source_of(preview, request, 0) is None
-    assert source_of(preview, request, request.text.index('"messages"') + 2) is None
+    assert source_of(preview.shown, request, 0) is None
+    assert source_of(preview.shown, request, request.text.index('"messages"') + 2) is None
     order = PreviewJob(parse(DOC), target=PreviewTarget("local-1", "Mine"))
     assert at(build_preview(order), "openai-chat", ("model",)) is None
     assert source_text(at(preview_of(DOC), "openai-chat", ("model",), into=1)) == "gpt-4o"
@@ -267,8 +268,8 @@ def test_what_nobody_wrote_leads_nowhere() -> None:
 
 def test_a_key_leads_where_its_value_does() -> None:
     preview = preview_of(DOC)
-    request = preview.requests["openai-chat"]
-    found = source_of(preview, request, request.text.index('"temperature"') + 3)
+    request = request_of(preview, "openai-chat")
+    found = source_of(preview.shown, request, request.text.index('"temperature"') + 3)
     assert source_text(found) == "0.5"
 
 
@@ -292,13 +293,13 @@ def test_prompty_1_options_are_found_under_their_own_names() -> None:
 def test_places_behind_a_masked_secret_are_right() -> None:
     text = "system:\nUse sk-abcdefghijklmnopqrstuvwx now {{ x }}.\n"
     preview = preview_of(text, x="value")
-    request = preview.requests["openai-chat"]
+    request = request_of(preview, "openai-chat")
     assert "sk-abc" not in request.text
-    found = source_of(preview, request, request.text.index("now"))
+    found = source_of(preview.shown, request, request.text.index("now"))
     assert found is not None
     assert found.span is not None
     assert found.span.start == text.index("now")
-    found = source_of(preview, request, request.text.index("value") + 2)
+    found = source_of(preview.shown, request, request.text.index("value") + 2)
     assert found is not None
     assert found.input == "x"
 

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from studio.application.document.loading import loaded_parts
 from studio.application.document.reading import read_document
-from studio.application.preview.meter import Meter
+from studio.application.preview.meter import Meter, meter
+from studio.application.preview.requests import request_of
 from studio.core.prompty.parse import parse
 from studio.core.text.problem import Fix, apply_edits
 from studio.core.text.span import Span
@@ -55,6 +56,12 @@ class Desk:
         self.pane = PreviewPane()
         self.controller = PreviewController()
         self.controller.previewed.connect(self.pane.show_preview)
+        details = self.controller.details
+        details.counted.connect(lambda count: self.pane.show_count(count.tokens, meter(count)))
+        details.bodies_made.connect(self.pane.request.show_bodies)
+        details.rows_made.connect(self.pane.variables.show_rows)
+        self.pane.request_bodies.connect(details.make_bodies)
+        self.pane.request_rows.connect(details.make_rows)
         self.revealed: list[Span] = []
         self.inputs: list[str] = []
         self.pane.request_reveal.connect(self.revealed.append)
@@ -67,9 +74,19 @@ class Desk:
         with self.bot.waitSignal(self.controller.previewed):
             self.controller.set_document(parse(text, self.path))
             self.controller.set_inputs(inputs)
-        self.bot.waitUntil(lambda: self.pane.messages.is_settled)
+        self.settle()
         cards = self.pane.messages.cards
         self.bot.waitUntil(lambda: all(b.isVisibleTo(card) for card in cards for b in card.bodies))
+
+    def settle(self) -> None:
+        """Wait for everything that the pane shows of the newest text."""
+        self.bot.waitUntil(
+            lambda: self.pane.messages.is_settled and not self.controller.details.is_busy
+        )
+
+    def open(self, tab: int) -> None:
+        self.pane.tabs.setCurrentIndex(tab)
+        self.settle()
 
     def click(
         self,
@@ -370,11 +387,12 @@ def test_a_text_shown_whole_stays_so_when_its_card_was_dropped(desk: Desk) -> No
 
 def test_the_request_is_shown_for_each_provider_and_copied(desk: Desk) -> None:
     desk.write(DOC)
-    desk.pane.tabs.setCurrentIndex(1)
+    desk.open(1)
     tab = desk.pane.request
     assert '"You know **Lisbon** well.' in tab.view.toPlainText()
     tab.provider.setCurrentIndex(tab.provider.findData("anthropic"))
     tab.provider.activated.emit(tab.provider.currentIndex())
+    desk.settle()
     assert '"max_tokens"' in tab.view.toPlainText()
     tab.copy_json()
     assert QGuiApplication.clipboard().text() == tab.view.toPlainText()
@@ -385,7 +403,7 @@ def test_the_request_is_shown_for_each_provider_and_copied(desk: Desk) -> None:
 
 def test_a_value_of_the_request_leads_to_what_made_it(desk: Desk) -> None:
     desk.write(DOC)
-    desk.pane.tabs.setCurrentIndex(1)
+    desk.open(1)
     view = desk.pane.request.view
     desk.bot.waitUntil(view.isVisible)
     cursor = QTextCursor(view.document())
@@ -402,15 +420,17 @@ def test_a_value_of_the_request_leads_to_what_made_it(desk: Desk) -> None:
 
 def test_the_shapes_stand_side_by_side_when_wanted(desk: Desk) -> None:
     desk.write(DOC)
-    desk.pane.tabs.setCurrentIndex(1)
+    desk.open(1)
     tab = desk.pane.request
     assert len(tab.shown) == 1
     tab.beside_button.click()
+    desk.settle()
     assert len(tab.shown) == 5
     assert all("Lisbon" in view.toPlainText() for view in tab.shown)
     desk.write(DOC.replace("sample: Lisbon", "sample: Porto"))
     assert all("Porto" in view.toPlainText() for view in tab.shown)
     tab.beside_button.click()
+    desk.settle()
     assert tab.shown == (tab.view,)
 
 
@@ -420,7 +440,7 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
     desk.path.write_text(DOC, encoding="utf-8")
     desk.write(DOC.replace("well", "badly"))
     with desk.bot.waitSignal(desk.controller.compared):
-        desk.pane.tabs.setCurrentIndex(3)
+        desk.open(3)
     tab = desk.pane.diff
     assert tab.sentence == "1 differs, 1 the same"
     shown = tab.view.toPlainText()
@@ -456,7 +476,7 @@ def test_the_messages_are_compared_with_the_saved_file_and_with_other_inputs(des
 
 def test_variables_lead_to_their_declaration_and_their_uses(desk: Desk) -> None:
     desk.write(DOC + "{{ stranger }}\n")
-    desk.pane.tabs.setCurrentIndex(2)
+    desk.open(2)
     tree = desk.pane.variables.tree
     rows = [
         [tree.topLevelItem(row).text(column) for column in range(4)]
@@ -603,7 +623,7 @@ def test_the_options_of_tools_of_the_body_are_seen_with_their_values(desk: Desk)
     desk.bot.waitUntil(lambda: card.rect().contains(card.options.geometry()))
     preview = desk.controller.preview
     assert preview is not None
-    [note] = [note for note in preview.requests["openai-chat"].notes if "'query'" in note]
+    [note] = [note for note in request_of(preview, "openai-chat").notes if "'query'" in note]
     assert "stay here" in note
     assert '"query": "SELECT * FROM Rome"' in note
     desk.write(DOC)

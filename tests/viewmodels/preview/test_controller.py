@@ -5,6 +5,7 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from studio.application.preview.probe import ProbeReport
+from studio.application.preview.requests import request_of
 from studio.application.preview.value import PreviewTarget
 from studio.core.prompty.parse import parse
 from studio.core.prompty.tool_spec import ToolSpec
@@ -50,9 +51,9 @@ def test_tools_and_model_of_the_window_reach_the_request(qtbot: QtBot) -> None:
         controller.set_tools((ToolSpec("lookup", "Look up."),))
         controller.set_target(PreviewTarget("tiny"))
     assert controller.preview is not None
-    body = controller.preview.requests["openai-chat"].body
+    body = request_of(controller.preview, "openai-chat").body
     assert body["model"] == "tiny"
-    assert '"lookup"' in controller.preview.requests["openai-chat"].text
+    assert '"lookup"' in request_of(controller.preview, "openai-chat").text
 
 
 def test_another_file_has_no_tools_of_the_one_before(qtbot: QtBot, tmp_path: Path) -> None:
@@ -69,19 +70,20 @@ def test_another_file_has_no_tools_of_the_one_before(qtbot: QtBot, tmp_path: Pat
 
 def test_the_end_of_a_run_counts_anew_and_renders_nothing_again(qtbot: QtBot) -> None:
     controller = PreviewController()
-    begun, counted = [], []
+    details = controller.details
+    begun, asked = [], []
     controller.busy_changed.connect(begun.append)
-    controller.request_count.connect(counted.append)
-    with qtbot.waitSignal(controller.previewed):
+    details.request_count.connect(asked.append)
+    with qtbot.waitSignal(details.counted):
         controller.set_document(parse(GOOD))
-    controller.count_again()
-    assert counted == []  # only the embedded model counts by itself
-    with qtbot.waitSignal(controller.previewed):
+    details.count_again()
+    assert asked == []  # only the embedded model counts by itself
+    with qtbot.waitSignal(details.counted):
         controller.set_target(PreviewTarget("", is_embedded=True))
-    assert counted == [controller.preview]
+    assert asked == [controller.preview]
     begun.clear()
-    controller.count_again()
-    assert counted == [controller.preview] * 2
+    details.count_again()
+    assert asked == [controller.preview] * 2
     assert begun == []
 
 

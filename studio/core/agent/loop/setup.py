@@ -8,11 +8,7 @@ from dataclasses import replace
 
 from studio.core.agent.loop.composing import compose_template
 from studio.core.agent.loop.tool_choice import BY_WORDS, ToolScores, choice_words, chosen_tools
-from studio.core.agent.protocols.choose import (
-    ProtocolChoice,
-    choose_protocol,
-    reading_style,
-)
+from studio.core.agent.protocols.choose import choose_protocol, reading_style
 from studio.core.agent.values.options import RunOptions
 from studio.core.agent.values.run_setup import Limits, RunModel, RunSetup
 from studio.core.models.base import ChatModel, ProtocolName, place_of
@@ -56,9 +52,7 @@ def make_setup(
     `scores` says which tools fit the question, where not all of them are told to the model.
     """
     settings = agent_settings(document)
-    choice = choose_protocol(document)
-    if options.protocol is not None and options.protocol != choice.protocol:
-        choice = ProtocolChoice(options.protocol, "chosen for this run")
+    choice = choose_protocol(document, options.protocol)
     values = resolve_inputs(document, inputs).sent
     stop = options.stop
     if stop is None:

@@ -127,13 +127,20 @@ def choice_words(
     return f"{len(chosen)} of {len(tools)} tools, {scores.by}: {names}"
 
 
-def choice_before_run(document: PromptDocument, question: str, tools: Sequence[ToolSpec]) -> str:
-    """What would be chosen, in words, before anybody is asked; empty where nothing is left out."""
+def choice_before_run(
+    document: PromptDocument,
+    question: str,
+    chosen: Sequence[ToolSpec],
+    tools: Sequence[ToolSpec],
+) -> str:
+    """Say which tools would be chosen, before a model is asked; empty where none is left out."""
+    if len(chosen) == len(tools):
+        return ""
     wish = embedding_wish(document, question, tools)
     scores = BY_WORDS
     if wish is not None:
         scores = ToolScores((), f"{_BY_WORDS} (a run asks the embedding {wish.model})")
-    return choice_words(chosen_tools(document, question, tools), tools, scores)
+    return choice_words(chosen, tools, scores)
 
 
 def _text(tool: ToolSpec) -> str:

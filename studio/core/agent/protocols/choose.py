@@ -27,8 +27,20 @@ class ProtocolChoice:
     """Why, for people: "the template uses agent_scratchpad"."""
 
 
-def choose_protocol(document: PromptDocument) -> ProtocolChoice:
-    """The protocol of a prompt: what `metadata.agent.protocol` says, else what its body shows."""
+def choose_protocol(document: PromptDocument, wanted: ProtocolName | None = None) -> ProtocolChoice:
+    """Choose the protocol of a prompt: what its settings say, else what its body shows.
+
+    Args:
+        document: the prompt.
+        wanted: what the user chose in its place.
+    """
+    choice = _own_protocol(document)
+    if wanted is None or wanted == choice.protocol:
+        return choice
+    return ProtocolChoice(wanted, "chosen for this run")
+
+
+def _own_protocol(document: PromptDocument) -> ProtocolChoice:
     named = agent_settings(document).get("protocol")
     for name in get_args(ProtocolName):
         if named == name:

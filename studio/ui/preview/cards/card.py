@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 from studio.application.preview.cards import CUT_CHARACTERS, CUT_LINES, CardData, TextRun
 from studio.core.prompty.messages import MediaPart, Part, TextPart, ToolCallPart, ToolResultPart
 from studio.core.text.span import Span
+from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.base.menus import ON_CARD, add_actions, add_own, own_menu
 from studio.ui.preview.cards.header import CardHeader, empty_layout, head_words
 from studio.ui.preview.cards.part_views import ToolCallView
@@ -83,20 +84,18 @@ class MessageCard(FollowsTheme, QWidget):
         """Whether the caret stands in this message's source."""
         return self._lit
 
-    @property
-    def is_outdated(self) -> bool:
+    def is_outdated(self, tokens: ConversationTokens) -> bool:
         """Whether what it says of the message's place and cost is another message's."""
-        return self._data is not None and self._said != head_words(self._data)
+        return self._data is not None and self._said != head_words(self._data, tokens)
 
     def show_card(
         self, data: CardData, folder: Path | None, *, raw: bool, whole: bool = False
     ) -> None:
-        """Show a message, and say where it stands; `whole` shows a long text without a cut."""
+        """Show a message; `whole` shows a long text without a cut."""
         self._whole = self._whole or whole
         if not self.adopt(data, folder, raw=raw):
             self._data, self._raw, self._folder = data, raw, folder
             self._draw(data)
-        self.refresh()
 
     def adopt(self, data: CardData, folder: Path | None, *, raw: bool) -> bool:
         """Take a message that looks as the one shown, from other places; says whether it does.
@@ -112,12 +111,12 @@ class MessageCard(FollowsTheme, QWidget):
         self._move_places(data)
         return True
 
-    def refresh(self) -> None:
+    def refresh(self, tokens: ConversationTokens) -> None:
         """Write where the message stands and what it costs."""
         data = self._data
         if data is None:
             return
-        words = head_words(data)
+        words = head_words(data, tokens)
         if words != self._said:
             self._said = words
             self._header.say(words[2])

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QWidget
 from studio.application.preview.cards import CardData, same_ends
 from studio.core.prompty.messages import MediaPart, ToolCallPart
 from studio.core.text.span import Span
+from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.tools_card import ToolsCard
 from studio.ui.style.in_use import theme_in_use
@@ -66,6 +67,7 @@ class CardColumn(QWidget):
         super().__init__(parent)
         self._folder: Path | None = None
         self._raw = False
+        self._tokens = ConversationTokens()
         self._lit: Slot | None = None
         self._tops: list[int] = []
         self._is_unordered = False
@@ -99,6 +101,12 @@ class CardColumn(QWidget):
         for slot, data in zip(self.slots, cards, strict=True):
             self._take(slot, data)
         self.request_place.emit()
+
+    def show_tokens(self, tokens: ConversationTokens) -> None:
+        """Take what each message costs; cards that say something else are behind."""
+        self._tokens = tokens
+        for slot in self.slots:
+            slot.is_behind = slot.is_behind or self._is_outdated(slot)
 
     def set_raw(self, raw: bool) -> None:
         """Show texts as they are sent, or as Markdown."""
@@ -190,6 +198,7 @@ class CardColumn(QWidget):
             card.whole_shown.connect(self._keep_whole)
             self._is_unordered = True
         card.show_card(slot.data, self._folder, raw=self._raw, whole=slot.is_whole)
+        card.refresh(self._tokens)
         card.set_lit(slot is self._lit)
         slot.is_behind = False
         inner = self.width() - 2 * EDGE
@@ -227,8 +236,11 @@ class CardColumn(QWidget):
         if slot.card is None:
             if not looks_same:
                 slot.height = self._estimate(data)
-        elif not slot.card.adopt(data, self._folder, raw=self._raw) or slot.card.is_outdated:
+        elif not slot.card.adopt(data, self._folder, raw=self._raw) or self._is_outdated(slot):
             slot.is_behind = True
+
+    def _is_outdated(self, slot: Slot) -> bool:
+        return slot.card is not None and slot.card.is_outdated(self._tokens)
 
     def _drop(self, slot: Slot) -> None:
         card, slot.card, slot.is_behind = slot.card, None, False

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLayout, QVBoxLayout, QWidget
 
 from studio.application.preview.cards import CardData
 from studio.core.text.plain_tip import plain_tip
+from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.parts.chip import Chip
 from studio.ui.style.colors import paint_text, role_color
 from studio.ui.style.in_use import theme_in_use
@@ -106,21 +107,20 @@ def empty_layout(layout: QLayout) -> None:
             widget.deleteLater()
 
 
-def head_words(data: CardData) -> tuple[int, str, str]:
+def head_words(data: CardData, tokens: ConversationTokens) -> tuple[int, str, str]:
     """What a head says of a message: its number, its role, and its place and cost in words."""
-    return (data.number, data.role, _figures(data))
+    words = []
+    if data.line is not None:
+        words.append(QCoreApplication.translate("Card", "line {line}").format(line=data.line))
+    if not data.is_open_thread and data.number <= len(tokens.messages):
+        words.append(_cost(tokens.messages[data.number - 1], is_exact=tokens.is_exact))
+    return (data.number, data.role, " · ".join(words))
 
 
-def _figures(data: CardData) -> str:
+def _cost(tokens: int, *, is_exact: bool) -> str:
     words = (
         QCoreApplication.translate("Card", "1 token")
-        if data.tokens == 1
-        else QCoreApplication.translate("Card", "{count:,} tokens").format(count=data.tokens)
+        if tokens == 1
+        else QCoreApplication.translate("Card", "{count:,} tokens").format(count=tokens)
     )
-    text = words if data.is_exact else f"≈{words}"
-    if data.is_open_thread:
-        line = QCoreApplication.translate("Card", "line {line}")
-        return "" if data.line is None else line.format(line=data.line)
-    if data.line is None:
-        return text
-    return QCoreApplication.translate("Card", "line {line} · ").format(line=data.line) + text
+    return words if is_exact else f"≈{words}"

@@ -22,6 +22,7 @@ from studio.application.preview.cards import CardData
 from studio.core.prompty.messages import HoistedTool
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.span import Span
+from studio.core.tokens.conversation import ConversationTokens
 from studio.ui.preview.cards.card import MessageCard
 from studio.ui.preview.cards.column import EDGE, CardColumn, Slot
 from studio.ui.preview.cards.tools_card import ToolsCard
@@ -101,6 +102,11 @@ class MessagesView(FollowsTheme, QScrollArea):
     def show_cards(self, cards: Sequence[CardData], folder: Path | None) -> None:
         """Show a conversation; cards that look as before are kept as they are."""
         self._column.show_cards(cards, folder)
+        self._continue()
+
+    def show_tokens(self, tokens: ConversationTokens) -> None:
+        """Show what each message costs."""
+        self._column.show_tokens(tokens)
         self._continue()
 
     def show_tools(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from studio.application.preview.build import PreviewJob, build_preview
+from studio.application.preview.build import build_preview, tool_choice
+from studio.application.preview.value import PreviewJob
 from studio.core.agent.loop.setup import make_setup
 from studio.core.agent.loop.tool_choice import chosen_tools
 from studio.core.agent.values.options import RunOptions
@@ -52,7 +53,7 @@ def test_run_and_preview_tell_the_same_and_the_run_says_so() -> None:
     assert [tool.name for tool in preview.tools] == ["getWeather"]
     assert '"getWeather"' in preview.cards[0].message.text
     assert "send_mail" not in preview.cards[0].message.text
-    assert preview.tool_choice == "1 of 4 tools, by the words of the question: getWeather"
+    assert tool_choice(preview) == "1 of 4 tools, by the words of the question: getWeather"
 
 
 def test_the_preview_says_what_only_a_run_asks() -> None:
@@ -60,5 +61,5 @@ def test_the_preview_says_what_only_a_run_asks() -> None:
     document = parse(TEXT.replace("most_tools: %s", front))
     preview = build_preview(PreviewJob(document, {"question": "Any weather?"}, tools=TOOLS))
     by = "1 of 4 tools, by the words of the question (a run asks the embedding nomic): getWeather"
-    assert preview.tool_choice == by
-    assert build_preview(PreviewJob(parse(TEXT % 4), {}, tools=TOOLS)).tool_choice == ""
+    assert tool_choice(preview) == by
+    assert tool_choice(build_preview(PreviewJob(parse(TEXT % 4), {}, tools=TOOLS))) == ""

@@ -11,7 +11,9 @@ from PySide6.QtGui import QImage, QTextCursor
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from studio.application.preview.build import PreviewJob, build_preview
+from studio.application.preview.build import build_preview
+from studio.application.preview.inline_values import inline_values
+from studio.application.preview.value import PreviewJob
 from studio.core.prompty.parse import parse
 from studio.core.settings import Settings
 from studio.ui.editor.page.page import EditorPage
@@ -48,7 +50,7 @@ def page(qtbot: QtBot, tmp_path: Path) -> Iterator[EditorPage]:
 
 def show_values(page: EditorPage) -> None:
     preview = build_preview(PreviewJob(parse(page.editor.text())))
-    page.show_values(preview.inline, preview.document.source)
+    page.show_values(inline_values(preview), preview.document.source)
 
 
 def behind(page: EditorPage, line: int) -> QImage:
@@ -93,7 +95,7 @@ def test_a_text_typed_meanwhile_keeps_no_place(page: EditorPage) -> None:
     preview = build_preview(PreviewJob(parse(page.editor.text())))
     page.editor.go_to_line(8, 1)
     QTest.keyClicks(page.editor, "x")
-    page.show_values(preview.inline, preview.document.source)
+    page.show_values(inline_values(preview), preview.document.source)
     assert page.editor.ghosts.values == {}
 
 
