@@ -26,6 +26,7 @@ from studio.servers.mcp.served_folder import ServedFolder
 from studio.servers.mcp.server import StudioServer
 from studio.ui.app.workbench import Workbench
 from studio.ui.base.services import build_services
+from studio.ui.experiments.view import ExperimentView
 from tests.support.chat_server import ChatServer, chat_server
 
 NAMED = "---\nmodel: {connection: {kind: reference, name: office}}\n---\nuser:\nHello\n"
@@ -185,6 +186,23 @@ def test_the_choice_for_the_folder_counts_everywhere_and_can_be_undone(
     qtbot.waitUntil(lambda: bool(workbench.connections.choice.refusal))
     assert machine.run(name) == PROBLEMS
     assert machine.arrived == (0, 4)
+
+
+def test_an_experiment_in_the_window_offers_the_same(
+    machine: Machine, open_workbench: Callable[[Path], Workbench], qtbot: QtBot
+) -> None:
+    workbench = open_workbench(machine.folder / "named.prompty")
+    view = workbench.experiments.open(machine.folder / "named.experiment.yaml")
+    assert isinstance(view, ExperimentView)
+    qtbot.waitUntil(lambda: "Use lab in shop" in buttons(workbench))
+    assert view.controller.plan is None
+    buttons(workbench)["Use lab in shop"].click()
+    qtbot.waitUntil(lambda: view.controller.plan is not None)
+    assert machine.arrived == (0, 0)
+    view.controller.run()
+    qtbot.waitUntil(lambda: not view.controller.is_running)
+    assert machine.arrived == (0, 1)
+    view.deleteLater()
 
 
 def test_a_folder_elsewhere_and_its_files_grant_nothing(machine: Machine, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from studio.application.experiments.prompts import ExperimentError, Folder, documents_of
 from studio.application.experiments.providers import choice_for, with_options
@@ -88,6 +89,7 @@ def planned_variants(
     """
     made: list[PlannedVariant] = []
     reasons: list[str] = []
+    unconnected: Path | None = None
     for entry in _with_provider_files(file, folder, reasons):
         place = entry.prompt.span
         try:
@@ -99,8 +101,9 @@ def planned_variants(
                 made.append(PlannedVariant(name, entry, document, choice))
         except ExperimentError as error:
             reasons.append(message_at(file, place.start, str(error)))
+            unconnected = unconnected or error.unconnected
     if reasons:
-        raise ExperimentError("\n".join(dict.fromkeys(reasons)))
+        raise ExperimentError("\n".join(dict.fromkeys(reasons)), unconnected)
     if wanted:
         known = [each.name for each in made]
         for name in wanted:

@@ -40,6 +40,11 @@ _HEADING = re.compile(r"^(?P<level>#{1,6})[ \t]+(?P<title>[^\n]+?)[ \t]*#*[ \t]*
 class ExperimentError(Exception):
     """An experiment that cannot be run; each line of the text is one reason with its place."""
 
+    def __init__(self, text: str, unconnected: Path | None = None) -> None:
+        super().__init__(text)
+        self.unconnected = unconnected
+        """A prompt that names a connection that is not set up; None where nothing does."""
+
 
 class Folder:
     """The folder of an experiment: finds and reads what its file names."""

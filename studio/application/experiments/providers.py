@@ -52,7 +52,7 @@ def choice_for(
     declared = document.model
     asked = RequestedModel(declared, trusted, file=document.source.path)
     if not entry.id:
-        return _sure(entry, choice_of(asked, connections))
+        return _sure(entry, asked, connections)
     named = connections.named(entry.id)
     if named is None and entry.id.lower() in _EMBEDDED:
         named = next(each for each in connections.connections if each.kind == "embedded")
@@ -78,7 +78,7 @@ def choice_for(
             _tr("There is no connection {name!r}; add one in the studio, or name one of those that "
                 "there are.").format(name=entry.id)
         )  # fmt: skip
-    return _sure(entry, choice_of(replace(asked, declaration=wanted), connections))
+    return _sure(entry, replace(asked, declaration=wanted), connections)
 
 
 def _endpoint(config: JsonObject) -> str:
@@ -110,11 +110,12 @@ def _at_endpoint(
     if key.startswith("${env:"):
         block["apiKey"] = key
     described = replace(asked, declaration=replace(wanted, connection=block))
-    return _sure(entry, choice_of(described, connections))
+    return _sure(entry, described, connections)
 
 
-def _sure(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
+def _sure(entry: ProviderEntry, asked: RequestedModel, connections: Connections) -> ModelChoice:
     """A choice that is what was asked for."""
+    choice = choice_of(asked, connections)
     why = choice.refusal or choice.warning
     if why:
         how = _tr("Make the connection, name another under `providers`, or use one for the folder.")
@@ -124,7 +125,7 @@ def _sure(entry: ProviderEntry, choice: ModelChoice) -> ModelChoice:
         why = _tr("Nothing is sent to {address}: {how}").format(address=choice.untrusted, how=how)
     if why:
         name = f"{entry.id}: " if entry.id else ""
-        raise ExperimentError(f"{name}{why}")
+        raise ExperimentError(f"{name}{why}", asked.file if choice.refusal else None)
     return choice
 
 

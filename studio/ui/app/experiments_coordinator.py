@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QInputDialog, QWidget
 
+from studio.application.connections.model import RequestedModel
 from studio.application.editing.experiment.names import experiments_of
 from studio.application.experiments.accept import AcceptedAnswer, AcceptError
 from studio.application.experiments.experiment_report import ExperimentReport
@@ -27,6 +28,7 @@ from studio.application.run.past.again import PastRun
 from studio.core.agent.values.events import Started
 from studio.core.experiments.results.cells import CellKey
 from studio.core.export.write import write_atomically
+from studio.core.models.base import ModelError
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.parse import parse
 from studio.core.runs.codec import JournalError
@@ -36,6 +38,7 @@ from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.values import Json, JsonObject
 from studio.core.tools.trust.store import TrustStore
 from studio.core.wire.wire_call import WireCall
+from studio.ui.app.connection_coordinator import ConnectionCoordinator
 from studio.ui.app.run_coordinator import RunCoordinator
 from studio.ui.experiments.improve_dialog import ImproveDialog
 from studio.ui.experiments.rows_dialog import InventedRowsDialog
@@ -63,6 +66,7 @@ class ExperimentsCoordinator(QObject):
         background: Background,
         connections: ConnectionsController,
         run: RunCoordinator,
+        questions: ConnectionCoordinator,
         trust: TrustStore,
         store: RunStore | None,
     ) -> None:
@@ -71,6 +75,7 @@ class ExperimentsCoordinator(QObject):
         self._background = background
         self._connections = connections
         self._run = run
+        self._questions = questions
         self._trust = trust
         self._store = store
         self._views: list[ExperimentView] = []
@@ -78,6 +83,7 @@ class ExperimentsCoordinator(QObject):
         self._notice = DesktopNotice(window.widget)
         window.tabs.view_closed.connect(self._on_closed)
         window.tabs.saved.connect(self._on_saved)
+        connections.saved.connect(self._plan_again)
 
     def open(self, path: Path) -> QWidget:
         """A view of an experiment file."""
@@ -89,6 +95,7 @@ class ExperimentsCoordinator(QObject):
         view.request_file.connect(self._window.tabs.open_text)
         self._dialogs.join(view)
         controller.ended.connect(self._on_ended)
+        controller.connection_missing.connect(self._offer_connection)
         self._views.append(view)
         controller.load()
         return view
@@ -112,6 +119,19 @@ class ExperimentsCoordinator(QObject):
         """Tell the desktop that a run has ended, where the user wants that."""
         if self._window.services.settings.value.notify_ended:
             self._notice.tell(*ended_words(report))
+
+    def _plan_again(self) -> None:
+        """Plan what could not be run: a connection may be there now, or chosen for the folder."""
+        for view in self._views:
+            if view.controller.plan is None and not view.controller.is_running:
+                view.controller.reload_plan()
+
+    def _offer_connection(self, prompt: Path) -> None:
+        words = self.tr("{name} names a connection that is not set up here.")
+        hint = self.tr("Nothing was sent. Make the connection, or choose one for the folder.")
+        error = ModelError("missing-connection", words.format(name=prompt.name), hint)
+        # Whatever is chosen is saved, and the file is planned again then.
+        self._questions.refuse(error, RequestedModel(file=prompt), lambda: None)
 
     def _on_closed(self, view: QWidget) -> None:
         if isinstance(view, ExperimentView) and view in self._views:

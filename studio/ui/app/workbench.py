@@ -151,8 +151,8 @@ class Workbench(QObject):
             self.trust,
         )
         self.experiments = ExperimentsCoordinator(
-            window.parts, self.background, self.connections, self.run_coordinator, self.trust,
-            self._store,
+            window.parts, self.background, self.connections, self.run_coordinator, self.coordinator,
+            self.trust, self._store,
         )  # fmt: skip
         self._wire()
         self.document.show_choice(self.connections.choice)

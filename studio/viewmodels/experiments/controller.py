@@ -67,6 +67,7 @@ class ExperimentController(QObject):
     progress_changed = Signal(ExperimentProgress)
     running_changed = Signal(bool)
     planned = Signal(str)  # what keeps it from being run, lines of text; empty where nothing does
+    connection_missing = Signal(Path)  # a prompt that names what is not set up: it cannot be run
     reported = Signal(str)  # a sentence: paused, refused calls, written files
     failed = Signal(str)
     facets_changed = Signal(RowFacets)
@@ -198,6 +199,8 @@ class ExperimentController(QObject):
         except ExperimentError as error:
             self.plan = None
             self.planned.emit(str(error))
+            if error.unconnected is not None:
+                self.connection_missing.emit(error.unconnected)
         except CancelledError:
             return
         else:
