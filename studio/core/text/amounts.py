@@ -7,11 +7,11 @@ _HOUR = 3600
 
 
 def duration(seconds: float) -> str:
-    """Return `0 ms`, `420 ms`, `1.5 s`, `1 min 15 s`, `1 h 7 min`."""
+    """Return `0 ms`, `420 ms`, `1.5 s`, `1 min 15 s`, `1 h 7 min`; `5 s` of an estimate (int)."""
     if round(seconds * 1000) < 1000:
         return f"{max(0.0, seconds) * 1000:.0f} ms"
     if round(seconds, 1) < _MINUTE:
-        return f"{seconds:.1f} s"
+        return f"{seconds} s" if isinstance(seconds, int) else f"{seconds:.1f} s"
     if round(seconds) < _HOUR:
         minutes, rest = divmod(round(seconds), _MINUTE)
         return f"{minutes} min {rest} s"

@@ -13,6 +13,7 @@ from studio.core.text.amounts import counted, duration, money, size
         (0.42, "420 ms"),
         (0.9994, "999 ms"),
         (0.9996, "1.0 s"),
+        (5, "5 s"),
         (59.94, "59.9 s"),
         (59.96, "1 min 0 s"),
         (75.0, "1 min 15 s"),

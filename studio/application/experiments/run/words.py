@@ -42,7 +42,7 @@ def progress_line(found: ExperimentProgress) -> str:
         parts.append(words)
     left = found.seconds_left
     if left and found.over < found.total:
-        parts.append(_tr("{time} left").format(time=duration(left)))
+        parts.append(_tr("{time} left").format(time=duration(max(1, round(left)))))
     return " · ".join(parts)
 
 

@@ -26,6 +26,7 @@ from studio.application.run.edits.in_place import (
 from studio.ui.base.marked_text import QT_TRANSLATE_NOOP
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.elided_label import ElidedLabel
+from studio.ui.parts.flow_layout import FlowLayout
 from studio.ui.parts.json_view import JsonHighlighter
 from studio.ui.run.side.messages_editor import MessagesEditor
 from studio.ui.style.colors import paint_page, paint_text
@@ -232,10 +233,10 @@ class EditInPlace(FollowsTheme, QWidget):
         head.addWidget(self._title, 100)  # up to its own width, and before what is empty
         head.addWidget(self._tool)
         head.addStretch(1)
-        head.addWidget(self._cancel)
-        head.addWidget(self._apply)
-        head.addWidget(self._continue)
-        head.addWidget(self._step)
+        buttons = FlowLayout(spacing=8)
+        for button in (self._cancel, self._apply, self._continue, self._step):
+            buttons.addWidget(button)
+        head.addLayout(buttons)
         # Below, and not beside the buttons: there they left no room for the words of either.
         keeps = QHBoxLayout()
         keeps.setSpacing(16)
