@@ -168,6 +168,8 @@ def _show_call(store: RunStore, run: RunSummary, request: int | None, reply: int
     if request is not None:
         tell(f"POST {call.path}")
         tell("".join(f"{name}: {value}\n" for name, value in call.headers))
+        for mark in call.marks:
+            tell(mark)
     if sys.stdout.isatty():
         print(printable(text))
     else:

@@ -62,7 +62,9 @@ def test_what_was_sent_and_received_is_written_byte_for_byte(
     assert run_command(["runs", "show", run, "--request", "1"]) == FINE
     out, err = capfdbinary.readouterr()
     assert out == CALLS[0].body.encode()
-    assert err.decode() == "POST /v1/chat/completions?key=••••••\nx-note: a\n\n"
+    assert err.decode() == (
+        "POST /v1/chat/completions?key=••••••\nx-note: a\n\n${secret:1} = ${env:NOTE}\n"
+    )
     assert run_command(["runs", "show", run, "--reply", "1"]) == FINE
     assert capfdbinary.readouterr().out == b"data: {\x80}\n\n"
     assert run_command(["runs", "show", run, "--reply", "2"]) == PROBLEMS

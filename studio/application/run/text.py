@@ -47,8 +47,8 @@ class Block:
     role: str = ""
     """For a `role` heading: whose color it has."""
 
-    whole: Callable[[], str] | None = field(default=None, compare=False, repr=False)
-    """Gives the text that copying takes, where the pieces leave some of it out."""
+    whole: Callable[[], str | None] | None = field(default=None, compare=False, repr=False)
+    """Gives the text that copying takes, where it differs from the pieces; None for none."""
 
     @property
     def text(self) -> str:
@@ -88,7 +88,8 @@ def plain_text(blocks: Blocks) -> str:
 
 def whole_text(blocks: Blocks) -> str:
     """All text of a tab with what is left out on the screen, for copying."""
-    return "\n".join(block.whole() if block.whole else block.text for block in blocks)
+    texts = (block.whole() if block.whole else block.text for block in blocks)
+    return "\n".join(text for text in texts if text is not None)
 
 
 def _json_pieces(value: Json, indent: str) -> Iterator[Piece]:

@@ -63,6 +63,12 @@ class WireCall:
     has_answer: bool = False
     """Whether the answer's body is kept, as far as it came."""
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What each mark in the body stands for, a line each."""
+        numbered = enumerate(self.secrets, 1)
+        return tuple(f"${{{self.mark}:{number}}} = {name}" for number, name in numbered)
+
 
 @dataclass(frozen=True, slots=True)
 class KeptCall:

@@ -191,6 +191,9 @@ async def test_secrets_are_marks_and_the_rest_is_equal(
     assert call is not None
     assert call.secrets == ("${env:PLANTED_NOTE}",)
     assert call.body.count("${secret-:1}") == 2
+    view = inspector_view(state, Inspection(1, "request"), InspectionSources(lambda _: call))
+    assert view.blocks[0].text == "${secret-:1} = ${env:PLANTED_NOTE}"
+    assert whole_text(view.blocks) == call.body
     headers = {name.lower(): value for name, value in call.headers}
     assert headers["x-lab-key"] == headers["authorization"] == "••••••"
     assert leaks(SECRETS, [("call", repr(call).encode()), *bytes_below(tmp_path)]) == []

@@ -220,14 +220,18 @@ def _messages(view: InspectorView, state: RunState, step: Step) -> InspectorView
 def _request(view: InspectorView, request: StepRequest) -> InspectorView:
     if request is None or isinstance(request, Block):
         return replace(view, blocks=(request,) if request is not None else ())
-    value, path = body_of(request), ""
+    value, path, marks = body_of(request), "", ""
     if isinstance(request, WireCall):
         whole, path = request.body, f"POST {request.path} · "
+        marks = "\n".join(request.marks)
     else:
         whole = json.dumps(value, ensure_ascii=False)
     shown = text_body(value) if isinstance(value, str) else json_block(_without_middle(value))
     words = _tr("{size:,} characters of JSON").format(size=len(whole))
-    return replace(view, blocks=(replace(shown, whole=lambda: whole),), summary=path + words)
+    blocks: Blocks = (replace(shown, whole=lambda: whole),)
+    if marks:  # beside the body, and no part of it
+        blocks = (Block("note", (Piece(marks, "muted"),), whole=lambda: None), *blocks)
+    return replace(view, blocks=blocks, summary=path + words)
 
 
 def _without_middle(body: Json) -> Json:
