@@ -1,7 +1,8 @@
 """Arguments read, and results written, by a function's annotations.
 
-Pydantic does it where the environment has it. Otherwise the standard library does: it knows the
-types that people annotate tools with; of any other it says so, and the tool is not offered.
+Pydantic does it where the environment has it. Otherwise texts, numbers, lists, objects, literals,
+enums, dataclasses and typed dictionaries are known; a tool with any other type is not offered, and
+its message says that pydantic would know it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from typing import Any, Callable
 
 from .arguments import UNKNOWN, ArgumentReader, TakenArgument
 from .schemas import inline_references, without_titles
-from .simple_types import Shape, Unfit
-from .types_by_hand import Shapes, with_default
+from .types_by_hand import Shape, Shapes, Unfit, with_default
 from .values import plain_value
 
 _WRAPPED = "result"
@@ -216,8 +216,6 @@ def _by_hand(annotation: Any) -> Returned | None:
     if shapes.definitions:
         schema["$defs"] = shapes.definitions
     schema = without_titles(inline_references(schema))
-    if _names_a_format(schema):
-        return None  # its JSON may be another one than we write
 
     def form(value: Any) -> Any:
         made = plain_value(value)
@@ -225,9 +223,3 @@ def _by_hand(annotation: Any) -> Returned | None:
         return made
 
     return Returned(schema, form)
-
-
-def _names_a_format(schema: Any) -> bool:
-    if isinstance(schema, dict):
-        return "format" in schema or any(_names_a_format(each) for each in schema.values())
-    return isinstance(schema, list) and any(_names_a_format(each) for each in schema)

@@ -1,4 +1,4 @@
-"""The types that the standard library can check by itself: their JSON schema, and a conversion."""
+"""The common types, without pydantic: their JSON schema, and a conversion of JSON to them."""
 
 from __future__ import annotations
 
@@ -6,21 +6,44 @@ import collections.abc
 import dataclasses
 import enum
 import inspect
-import pathlib
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
-from .simple_types import SIMPLE, Shape, Unfit, any_number, bounded, null, text_to
 from .values import plain_value
 
 _UNIONS = (Union, getattr(__import__("types"), "UnionType", Union))
 _LISTS = (
-    list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection,
+    *(list, collections.abc.Sequence, collections.abc.Iterable, collections.abc.Collection),
     collections.abc.MutableSequence,
-)  # fmt: skip
-_SETS = (set, frozenset, collections.abc.Set, collections.abc.MutableSet)
+)
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping)
+_BOUNDS = ("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length", "pattern")
+"""Attributes by which `Annotated` demands something of a value, as `annotated_types` names them."""
+
+
+class Unfit(ValueError):  # noqa: N818 - says what a value is
+    """A value does not fit a type; the text says why."""
+
+    def __init__(self, message: str, *steps: str) -> None:
+        super().__init__(message)
+        self.steps = steps
+        """The way to it, inside the argument."""
+
+    def under(self, step: object) -> Unfit:
+        """The same, seen from one level above."""
+        return Unfit(str(self), str(step), *self.steps)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """One type."""
+
+    schema: dict[str, Any]
+    """Its JSON schema."""
+
+    convert: Callable[[Any], Any]
+    """Makes its value of one of JSON; raises `Unfit`."""
 
 
 class Shapes:
@@ -39,13 +62,17 @@ class Shapes:
         if annotation in (Any, object, inspect.Parameter.empty) or _is_variable(annotation):
             return Shape({}, lambda value: value)
         if annotation in (None, type(None)):
-            return Shape({"type": "null"}, null)
+            return Shape({"type": "null"}, _null)
         if annotation == "number":
-            return Shape({"type": "number"}, any_number)
+            return Shape({"type": "number"}, _any_number)
         if hasattr(annotation, "__supertype__"):
             return self.of(annotation.__supertype__)
         if hasattr(annotation, "__metadata__"):
-            return bounded(self.of(annotation.__origin__), annotation.__metadata__)
+            metadata = annotation.__metadata__
+            demands = (getattr(each, name, None) for each in metadata for name in _BOUNDS)
+            if any(each is not None for each in demands):
+                raise TypeError("the bounds of an annotation need pydantic in this environment")
+            return self.of(annotation.__origin__)
         origin = get_origin(annotation)
         if origin is not None:
             return self._generic(annotation, origin, get_args(annotation))
@@ -60,15 +87,9 @@ class Shapes:
             return self._union(inside)
         if _name(origin) in ("Required", "NotRequired", "ReadOnly", "ClassVar", "Final"):
             return self.of(inside[0])
-        if origin is tuple:
-            return self._tuple(inside)
         item = self.of(inside[0]) if inside else self.of(Any)
         if origin in _LISTS:
-            return Shape({"type": "array", **_items(item)}, _each(list, item))
-        if origin in _SETS:
-            make = frozenset if origin is frozenset else set
-            schema = {"type": "array", "uniqueItems": True, **_items(item)}
-            return Shape(schema, _each(make, item))
+            return Shape({"type": "array", **_items(item)}, _each(item))
         if origin in _MAPPINGS:
             return self._mapping(inside)
         raise TypeError(f"{_name(annotation)} has no JSON schema without pydantic")
@@ -76,24 +97,20 @@ class Shapes:
     def _class(self, kind: type) -> Shape:
         if issubclass(kind, enum.Enum):
             return _one_of([plain_value(each.value) for each in kind], list(kind))
-        if kind in SIMPLE:
-            return SIMPLE[kind]
-        if kind is tuple or kind in _LISTS:
+        if kind in _SIMPLE:
+            return _SIMPLE[kind]
+        if kind in _LISTS:
             return self._generic(kind, list, ())
-        if kind in _SETS:
-            return self._generic(kind, kind, ())
         if kind in _MAPPINGS:
             return self._mapping(())
-        if issubclass(kind, pathlib.PurePath):
-            return Shape({"type": "string", "format": "path"}, text_to(pathlib.Path, "a path"))
-        if dataclasses.is_dataclass(kind) or _is_typed_dict(kind) or hasattr(kind, "_fields"):
+        if dataclasses.is_dataclass(kind) or _is_typed_dict(kind):
             return self._record(kind)
         raise TypeError(
             f"{kind.__module__}.{kind.__qualname__} has no JSON schema without pydantic"
         )
 
     def _record(self, kind: type) -> Shape:
-        """A dataclass, a `TypedDict` or a `NamedTuple`: a definition, as it may hold itself."""
+        """Return a reference to a dataclass or a `TypedDict`, which may hold itself."""
         name = kind.__name__
         reference = Shape({"$ref": f"#/$defs/{name}"}, lambda value: self._classes[kind](value))  # noqa: PLW0108 - later
         if kind in self._classes:
@@ -134,25 +151,6 @@ class Shapes:
             raise Unfit("; ".join(dict.fromkeys(faults)))
 
         return Shape({"anyOf": [shape.schema for shape in shapes]}, convert)
-
-    def _tuple(self, inside: tuple[Any, ...]) -> Shape:
-        if len(inside) == 2 and inside[1] is Ellipsis:
-            item = self.of(inside[0])
-            return Shape({"type": "array", **_items(item)}, _each(tuple, item))
-        shapes = [self.of(each) for each in inside if each != ()]
-        schema = {
-            "type": "array", "prefixItems": [shape.schema for shape in shapes],
-            "minItems": len(shapes), "maxItems": len(shapes),
-        }  # fmt: skip
-
-        def convert(value: Any) -> Any:
-            if not isinstance(value, list) or len(value) != len(shapes):
-                raise Unfit(f"Input should be a list of {len(shapes)} items")
-            return tuple(
-                _inside(i, shape, each) for i, (shape, each) in enumerate(zip(shapes, value))
-            )
-
-        return Shape(schema, convert)
 
     def _mapping(self, inside: tuple[Any, ...]) -> Shape:
         key, item = (
@@ -196,11 +194,8 @@ def _defaults(kind: type, hints: Mapping[str, Any]) -> dict[str, Any]:
             for each in dataclasses.fields(kind)
             if each.init
         }
-    if _is_typed_dict(kind):
-        needed = getattr(kind, "__required_keys__", frozenset(hints))
-        return {each: _NEEDED if each in needed else _UNSAID for each in hints}
-    known = getattr(kind, "_field_defaults", {})
-    return {each: known.get(each, _NEEDED) for each in getattr(kind, "_fields", ())}
+    needed = getattr(kind, "__required_keys__", frozenset(hints))
+    return {each: _NEEDED if each in needed else _UNSAID for each in hints}
 
 
 def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
@@ -250,11 +245,11 @@ def _one_of(shown: list[Any], values: list[Any]) -> Shape:
     return Shape(schema, convert)
 
 
-def _each(make: Callable[[Any], Any], item: Shape) -> Callable[[Any], Any]:
+def _each(item: Shape) -> Callable[[Any], Any]:
     def convert(value: Any) -> Any:
         if not isinstance(value, list):
             raise Unfit("Input should be a list")
-        return make([_inside(number, item, each) for number, each in enumerate(value)])
+        return [_inside(number, item, each) for number, each in enumerate(value)]
 
     return convert
 
@@ -272,3 +267,61 @@ def _name(annotation: Any) -> str:
         or getattr(annotation, "_name", None)
         or repr(annotation)
     )
+
+
+def _null(value: Any) -> None:
+    """Convert what must be null."""
+    if value is not None:
+        raise Unfit("Input should be None")
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise Unfit("Input should be a valid string")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            pass
+    raise Unfit("Input should be a valid integer")
+
+
+def _number(value: Any) -> float:
+    return float(_any_number(value))
+
+
+def _any_number(value: Any) -> float:
+    """Convert a number, whole or not; whole ones stay whole."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            pass
+    raise Unfit("Input should be a valid number")
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    known = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
+    if str(value).lower() in known and isinstance(value, (str, int)):
+        return known[str(value).lower()]
+    raise Unfit("Input should be a valid boolean")
+
+
+_SIMPLE: dict[type, Shape] = {
+    str: Shape({"type": "string"}, _text),
+    int: Shape({"type": "integer"}, _whole),
+    float: Shape({"type": "number"}, _number),
+    bool: Shape({"type": "boolean"}, _truth),
+}

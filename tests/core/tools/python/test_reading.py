@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-import decimal
 import enum
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NewType, TypedDict
+from typing import Annotated, Any, Literal, NewType, TypedDict
 
 import pytest
-from annotated_types import Ge, Le, MaxLen, MinLen
+from annotated_types import Ge, MaxLen
 
 from studio.core.tools.python_server.arguments import UNKNOWN, TakenArgument
 from studio.core.tools.python_server.reading import PlainReader
@@ -42,11 +39,6 @@ class Point:
     y: float = 0.5
 
 
-class Pair(NamedTuple):
-    left: str
-    right: int = 0
-
-
 class Loose(TypedDict, total=False):
     name: str
 
@@ -54,12 +46,10 @@ class Loose(TypedDict, total=False):
 Name = NewType("Name", str)
 
 TYPES = [
-    str, int, float, bool, dict, list, Any, None, Color, Level, Point, Node, Name, bytes,
-    dt.datetime, dt.date, dt.time, uuid.UUID, Path,
-    list[int], dict[str, float], set[str], tuple[int, ...], tuple[int, str],
+    str, int, float, bool, dict, list, Any, None, Color, Level, Point, Node, Name,
+    list[int], dict[str, float],
     Sequence[str], Mapping[str, int], Literal["a", "b"], Literal[1, 2], int | None, int | str,
-    list[Point], dict[str, Node], Annotated[int, Ge(1), Le(9)], Annotated[str, MinLen(2)],
-    Annotated[list[int], MaxLen(3)], "number",
+    list[Point], dict[str, Node], Annotated[int, "how many"], "number",
 ]  # fmt: skip
 
 VALUES = [
@@ -110,12 +100,9 @@ def test_what_is_taken_comes_to_the_same_and_the_rest_is_refused(annotation: Any
     [
         (int, "many", "p: Input should be a valid integer"),
         (list[Point], [{"x": 1}, {}], "p.1.x: Field required"),
-        (Annotated[int, Ge(1)], 0, "p: Input should be greater than or equal to 1"),
         (Literal["a", "b"], "c", "p: Input should be 'a' or 'b'"),
         (Color, "green", "p: Input should be 'red' or 'blue'"),
-        (dt.date, "soon", "p: Input should be a date"),
-        (decimal.Decimal, "much", "p: Input should be a decimal number"),
-        (Pair, 5, "p: Input should be an object"),
+        (Point, 5, "p: Input should be an object"),
     ],
 )
 def test_a_refusal_says_where_and_what(annotation: Any, value: object, words: str) -> None:
@@ -138,6 +125,13 @@ def test_a_typed_dictionary_needs_no_other_package() -> None:
         plain.read({"p": {"name": 1}})
 
 
-def test_a_type_that_only_pydantic_knows_is_told() -> None:
+@pytest.mark.parametrize("annotation", [complex, dt.date, set[int], tuple[int, str]])
+def test_a_type_that_only_pydantic_knows_is_named(annotation: Any) -> None:
     with pytest.raises(TypeError, match="has no JSON schema without pydantic"):
-        PlainReader([TakenArgument("p", complex, UNKNOWN, "", None)])
+        PlainReader([TakenArgument("p", annotation, UNKNOWN, "", None)])
+
+
+@pytest.mark.parametrize("bound", [Ge(0), MaxLen(3)])
+def test_bounds_of_an_annotation_are_never_left_out(bound: object) -> None:
+    with pytest.raises(TypeError, match="need pydantic"):
+        PlainReader([TakenArgument("p", Annotated[list[int], bound], UNKNOWN, "", None)])

@@ -53,13 +53,18 @@ PLAIN = [
     (Day, {"sky": "clear"}),
     (Color, Color.RED),
     (int | None, None),
-    (set[int], {1}),
     (Iterator[int], [1, 2]),
     (AsyncIterator[str], ["a"]),
     (Awaitable[Point], Point(2)),
 ]
-RICH = [*PLAIN, (Report, Report(title="x")), (dt.timedelta, dt.timedelta(1)), (bytes, b"x"),
-        (dt.datetime, dt.datetime(2026, 7, 28, 12))]  # fmt: skip
+RICH = [
+    *PLAIN,
+    (set[int], {1}),
+    (Report, Report(title="x")),
+    (dt.timedelta, dt.timedelta(1)),
+    (bytes, b"x"),
+    (dt.datetime, dt.datetime(2026, 7, 28, 12)),
+]
 
 
 @pytest.mark.parametrize(("annotation", "value"), RICH, ids=lambda each: str(each)[:30])
