@@ -163,3 +163,19 @@ def test_values_follow_a_prompt_that_is_saved_for_the_first_time(
     assert page.controller.save(tmp_path / "why.prompty")
     qtbot.waitUntil(lambda: bench.inputs_pane.library.can_keep and bench.is_settled)
     assert bench.inputs_pane.values() == {"question": "Why?"}
+
+
+def test_two_prompts_that_were_never_saved_have_values_of_their_own(
+    qtbot: QtBot, bench: Workbench
+) -> None:
+    pages = []
+    for value in ("one", "two"):
+        bench.window.actions_by_id["file.new"].trigger()
+        qtbot.waitUntil(lambda: bench.is_settled)
+        assert bench.inputs_pane.values() == {}
+        bench.inputs_pane.set_values({"question": value})
+        pages.append(bench.window.tabs.current)
+    assert pages[0] is not None
+    bench.window.tabs.sides.select(pages[0])
+    qtbot.waitUntil(lambda: bench.inputs_pane.values() == {"question": "one"})
+    assert bench.inputs_pane.form.values() == {"question": "one"}

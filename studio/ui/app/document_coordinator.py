@@ -77,6 +77,7 @@ class DocumentCoordinator(QObject):
         self._debugging = debugging
         self._trust = trust
         self._path: Path | None = None
+        self._prompt: PromptDocument | None = None
         self._loading: LatestJob[tuple[LoadedPart, ...]] = LatestJob(self)
         self._loading.finished.connect(preview_pane.show_loaded)
 
@@ -85,8 +86,8 @@ class DocumentCoordinator(QObject):
         path = document.source.path if document is not None else None
         prompt = document if document is not None and document.is_prompt else None
         if path != self._path or prompt is None or not has_references(prompt):
-            self._inputs.set_document(prompt)  # else once its references are read
-        self._path = path
+            self._show_inputs(prompt)  # else once its references are read
+        self._path, self._prompt = path, prompt
         self.show_trust()
         if prompt is not None:
             self._debugging.open_file(path)
@@ -148,11 +149,16 @@ class DocumentCoordinator(QObject):
             )
         )
 
+    def _show_inputs(self, prompt: PromptDocument | None) -> None:
+        page = self._window.tabs.current
+        self._inputs.set_document(prompt, page.controller.id if page is not None else "")
+
     def show_preview(self, preview: Preview) -> None:
         """Show a preview; the tools that it found are loaded."""
+        is_new = preview.document is self._prompt and not preview.is_stale
         resolved = preview.prepared.document
-        if not preview.is_stale and resolved is not preview.document:
-            self._inputs.set_document(resolved)
+        if is_new and resolved is not preview.document:
+            self._show_inputs(resolved)
         self._preview_pane.show_preview(preview)
         self._load_tools(preview.document, preview.messages.tools)
 

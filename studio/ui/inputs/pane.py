@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from studio.application.inputs.fields import FieldSpec, own_count
+from studio.application.inputs.fields import FieldSpec, own_count, show_value
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.inputs import GivenInputs
 from studio.core.text.span import Span
@@ -38,7 +37,6 @@ from studio.viewmodels.inputs.library import InputLibrary
 
 _NO_LIMIT = 16_777_215
 """What Qt takes for no largest size."""
-_SUMMARY = 200
 _OF_VALUES = (".json", ".jsonl", ".ndjson", ".yaml", ".yml", ".csv", ".tsv")
 """Endings of files that hold values."""
 _OF_THE_DOCK = 8
@@ -143,11 +141,16 @@ class InputsPane(FollowsTheme, QWidget):
         layout.addLayout(bar)
         layout.addWidget(self._stack, 1)
 
-    def set_document(self, document: PromptDocument | None) -> None:
-        """Show the inputs of a document; values already given stay."""
+    def set_document(self, document: PromptDocument | None, untitled: str = "") -> None:
+        """Show the inputs of a document; values already given stay.
+
+        Args:
+            document: the prompt; None where none is open.
+            untitled: what tells a prompt that was never saved from others.
+        """
         path = document.source.path if document is not None else None
         self.form.set_folder(path.parent if path else None)
-        self.library.set_document(document)
+        self.library.set_document(document, untitled)
         self.form.set_fields(self.library.specs, self.library.given)
         self._describe()
         self._choose_page()
@@ -256,15 +259,10 @@ class InputsPane(FollowsTheme, QWidget):
             self.tr("{given} of {total} given").format(given=given, total=total) if total else ""
         )
         if self.fold_button.isChecked() and values:
-            words = " · ".join(f"{name} = {_in_a_line(value)}" for name, value in values.items())
+            words = " · ".join(f"{name} = {show_value(value)}" for name, value in values.items())
         self._summary.setText(words)
         self.reset_button.setEnabled(bool(values))
         self.json_button.setEnabled(bool(specs or values))
-
-
-def _in_a_line(value: Json) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return " ".join(text[:_SUMMARY].split())
 
 
 def _height_of(part: QWidget | None, width: int) -> int:

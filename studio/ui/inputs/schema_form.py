@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -303,21 +304,10 @@ def _same(old: FieldSpec, new: FieldSpec) -> bool:
     return _placeless(old) == _placeless(new)
 
 
-def _placeless(spec: FieldSpec) -> tuple[object, ...]:
-    return (
-        spec.name,
-        spec.kind,
-        spec.type_name,
-        spec.description,
-        spec.required,
-        spec.fallback,
-        spec.fallback_origin,
-        spec.proposed,
-        spec.choices,
-        tuple(_placeless(item) for item in spec.properties),
-        _placeless(spec.items) if spec.items else None,
-        spec.nullable,
-        spec.declared,
-        spec.supplied,
-        spec.parameter,
+def _placeless(spec: FieldSpec) -> FieldSpec:
+    return replace(
+        spec,
+        span=None,
+        properties=tuple(_placeless(item) for item in spec.properties),
+        items=_placeless(spec.items) if spec.items else None,
     )

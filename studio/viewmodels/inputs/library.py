@@ -58,9 +58,8 @@ class InputLibrary(QObject):
         """
         super().__init__(parent)
         self._memory = ChosenSets(memory)
-        self._known: dict[Path | None, _PromptInputs] = {}
-        self._prompt: Path | None = None
-        self._is_open = False
+        self._known: dict[Path | str | None, _PromptInputs] = {}
+        self._key: Path | str | None = None
         self._sets: dict[str, JsonObject] = {}
         self._is_broken = False
         self.specs: tuple[FieldSpec, ...] = ()
@@ -99,19 +98,29 @@ class InputLibrary(QObject):
         """The folder of the prompt; empty if it has none."""
         return str(self._prompt.parent) if self._prompt is not None else ""
 
+    @property
+    def _prompt(self) -> Path | None:
+        """The file of the open prompt."""
+        return self._key if isinstance(self._key, Path) else None
+
     # -- the open prompt ------------------------------------------------------------------------
 
-    def set_document(self, document: PromptDocument | None) -> None:
-        """Follow the open prompt and its inputs; values stay under their names."""
-        before, path = self.given, document.source.path if document is not None else None
-        is_other = path != self._prompt or (document is not None) != self._is_open
-        is_first = document is not None and path not in self._known
-        self._prompt, self._is_open = path, document is not None
+    def set_document(self, document: PromptDocument | None, untitled: str = "") -> None:
+        """Follow the open prompt and its inputs; values stay under their names.
+
+        Args:
+            document: the prompt; None where none is open.
+            untitled: what tells a prompt that was never saved from others.
+        """
+        key = (document.source.path or untitled) if document is not None else None
+        before, is_other = self.given, key != self._key
+        is_first = key is not None and key not in self._known
+        self._key = key
         self.specs = input_fields(document) if document is not None else ()
         if is_other:
             self.reload()
         given = self.given.renamed(self._now.renames, self._names())
-        if is_first and (chosen := self._memory.get(path)) in self.sets:
+        if is_first and (chosen := self._memory.get(self._prompt)) in self.sets:
             self._hold(chosen=chosen)
             given = self._of_set(chosen)
         self._hold(given=given)
@@ -122,11 +131,11 @@ class InputLibrary(QObject):
 
     def follow_path(self, before: str, now: str) -> None:
         """Take the values along when a prompt is saved under another name."""
-        old = Path(before) if before else None
-        if old in self._known:
+        old = Path(before) if before else self._key
+        if old in self._known and (before or isinstance(old, str)):
             self._known[Path(now)] = self._known.pop(old)
-            if self._is_open and self._prompt == old:
-                self._prompt = Path(now)
+            if self._key == old:
+                self._key = Path(now)
                 self.reload()
 
     def note_rename(self, old: str, new: str) -> None:
@@ -231,7 +240,7 @@ class InputLibrary(QObject):
 
     @property
     def _now(self) -> _PromptInputs:
-        return self._known.get(self._prompt, _NONE) if self._is_open else _NONE
+        return self._known.get(self._key, _NONE)
 
     def _hold(
         self,
@@ -239,9 +248,9 @@ class InputLibrary(QObject):
         chosen: str | None = None,
         renames: tuple[tuple[str, str], ...] | None = None,
     ) -> None:
-        if self._is_open:
+        if self._key is not None:
             now = self._now
-            self._known[self._prompt] = _PromptInputs(
+            self._known[self._key] = _PromptInputs(
                 now.given if given is None else given,
                 now.chosen if chosen is None else chosen,
                 now.renames if renames is None else renames,
