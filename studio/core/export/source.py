@@ -46,7 +46,7 @@ def prepare_export(
         return _with_stand_ins(document, given, references)
     resolution = resolve_inputs(document, inputs)
     missing = (*resolution.problems, *missing_parameters(document, resolution.sent))
-    prepared = _without_samples(document, given, references)
+    prepared = prepare(document, given, references=references, preview=True, samples=False)
     return replace(prepared, problems=(*missing, *prepared.problems))
 
 
@@ -69,18 +69,6 @@ def _with_stand_ins(
         document, {**values, **given}, references=references, preview=references is not None
     )
     return replace(prepared, samples=prepared.samples | values.keys())
-
-
-def _without_samples(
-    document: PromptDocument, inputs: Mapping[str, Json], references: ReferenceContext | None
-) -> Prepared:
-    """As a run prepares it: a preview would put samples where values are missing."""
-    plain = replace(
-        document,
-        inputs=tuple(replace(each, sample=None, has_sample=False) for each in document.inputs),
-    )
-    prepared = prepare(plain, inputs, references=references, preview=references is not None)
-    return replace(prepared, document=replace(prepared.document, inputs=document.inputs))
 
 
 def values_at_start(

@@ -59,6 +59,7 @@ def prepare(
     *,
     references: ReferenceContext | None = None,
     preview: bool = False,
+    samples: bool = True,
 ) -> Prepared:
     """Render a document and read its messages. Never raises.
 
@@ -67,9 +68,10 @@ def prepare(
         inputs: Values by name; what is missing is filled from defaults, in a preview from samples.
         references: Where `${…}` references find their values; without it they stay as written.
         preview: Fill with samples, and never look a secret up.
+        samples: Whether a preview takes samples; without them it has a run's values.
     """
     problems: list[Problem] = []
-    values, samples, missing = _values(document, inputs, preview=preview)
+    values, shown, missing = _values(document, inputs, preview=preview and samples)
     if references is not None:
         if not preview:
             references = replace(references, opened=None)  # what is only shown is not sent
@@ -77,10 +79,10 @@ def prepare(
         wanted = None if preview else inputs
         document, found = resolve_document(document, given, preview=preview, given=wanted)
         problems += found
-        values, samples, missing = _values(document, inputs, preview=preview)
+        values, shown, missing = _values(document, inputs, preview=preview and samples)
         values = {**values, **_unread(values, inputs)}
         references = parameter_values(document, values, references)  # of resolved inputs
-    problems += missing
+    problems += missing if not preview else ()
     look_up = LookUp(references, preview) if references is not None else None
     rendering = render_body(document, values)
     included = _included_body(document, references) if references is not None else None
@@ -98,7 +100,7 @@ def prepare(
         problems += check_media(messages.messages, references, document.body.start, preview=preview)
     problems = list(dict.fromkeys(problems))  # a tool's expression is rendered twice
     problems.sort(key=lambda problem: (problem.span.start, problem.span.end))
-    return Prepared(document, values, rendering, messages, tuple(problems), samples)
+    return Prepared(document, values, rendering, messages, tuple(problems), shown)
 
 
 def _with_fixes(document: PromptDocument, rendering: Rendering) -> Rendering:
