@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton, QTextEdit
 from pytestqt.qtbot import QtBot
 
+from studio.application.preview.requests import provider_for, request_of
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer, streamed
 
@@ -91,7 +92,7 @@ def test_a_run_with_the_samples_sends_what_the_preview_shows(
     new_prompt(qtbot, bench, PROMPT)
     preview = bench.preview.preview
     assert preview is not None
-    shown = preview.requests[preview.provider].body
+    shown = request_of(preview, provider_for(preview)).body
     press_f5(qtbot, bench)
     (notice,) = [each for each in bench.window.notices.notices if each.key == "run"]
     assert "ticket, customer" in notice.hint

@@ -9,6 +9,8 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from studio.application.preview.requests import provider_for, request_of
+from studio.application.preview.variables import variable_rows
 from studio.ui.app.workbench import Workbench
 from tests.support.chat_server import ChatServer
 
@@ -64,7 +66,7 @@ def ask(qtbot: QtBot, bench: Workbench, server: ChatServer) -> list[str]:
     (sent,) = [each.body for each in server.requests[before:] if each.method == "POST"]
     assert (
         sent["messages"]
-        == json.loads(json.dumps(preview.requests[preview.provider].body))["messages"]
+        == json.loads(json.dumps(request_of(preview, provider_for(preview)).body))["messages"]
     )
     return [each["content"] for each in sent["messages"]]
 
@@ -92,7 +94,7 @@ def test_another_kind_and_its_undo_keep_the_value(
     assert form.values() == bench.inputs_pane.values() == SETS["double"]
     preview = bench.preview.preview
     assert preview is not None
-    assert [row.given and row.given.source for row in preview.variables] == ["double"] * 2
+    assert [row.given and row.given.source for row in variable_rows(preview, {})] == ["double"] * 2
     page.editor.undo()
     qtbot.waitUntil(lambda: form.rows["customer"].spec.kind == "object" and bench.is_settled)
     assert form.values() == bench.inputs_pane.values() == SETS["double"]
