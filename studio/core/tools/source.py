@@ -65,9 +65,9 @@ class ToolOutcome:
 
 async def timed(call: Awaitable[ToolOutcome]) -> ToolOutcome:
     """Return the outcome of a call with the seconds that it took."""
-    started = time.monotonic()
+    started = time.perf_counter()
     outcome = await call
-    return replace(outcome, duration=time.monotonic() - started)
+    return replace(outcome, duration=time.perf_counter() - started)
 
 
 @dataclass(frozen=True, slots=True)

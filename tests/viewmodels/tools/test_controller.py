@@ -91,6 +91,7 @@ def test_a_trusted_python_tool_is_called_for_real(
     trial = attempt(qtbot, controller, "add", a=5)
     assert trial.outcome is not None
     assert (trial.outcome.status, trial.outcome.text) == ("ok", "7")
+    assert trial.outcome.duration > 0
     entry = controller.registry.entry("add")
     assert entry is not None
     assert entry.calls == 1
