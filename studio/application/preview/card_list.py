@@ -9,6 +9,7 @@ from studio.application.preview.variables import variable_names
 from studio.core.prompty.body.roles import read_marker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import (
+    MediaPart,
     Message,
     MessageOrigin,
     OpenThread,
@@ -73,6 +74,7 @@ def _segments(message: Message) -> Iterator[Segment]:
 def _inputs(message: Message) -> list[str]:
     """The inputs whose values are in a message."""
     named = {segment.input for segment in _segments(message)} | {message.origin.input}
+    named |= {part.input for part in message.parts if isinstance(part, MediaPart)}
     return sorted(name for name in named if name)
 
 

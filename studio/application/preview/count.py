@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from studio.application.preview.build import messages_sent
 from studio.application.preview.target import asked_model
 from studio.application.preview.value import Preview
 from studio.core.agent.protocols.choose import choose_protocol
@@ -11,13 +12,6 @@ from studio.core.models.base import ModelRequest
 from studio.core.models.capabilities import facts_of
 from studio.core.tokens.conversation import ConversationTokens, count_conversation
 from studio.core.wire.reply import Usage
-
-
-def counted_request(preview: Preview) -> ModelRequest:
-    """The messages and tools of a preview, as a model that counts by itself takes them."""
-    protocol = choose_protocol(preview.shown, preview.job.protocol).protocol
-    messages = preview.messages.messages
-    return ModelRequest(messages=messages, tools=preview.tools, protocol=protocol)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +22,13 @@ class PreviewCount:
     """The preview that was counted."""
 
     tokens: ConversationTokens
-    """Figures of its messages and tools."""
+    """Figures of what is shown, samples included."""
+
+    request: ModelRequest
+    """The messages and tools that a run would send now, without samples."""
+
+    sent: ConversationTokens
+    """Figures of `request`."""
 
     model: str = ""
     """Name of the model that would answer; empty where none is known."""
@@ -37,43 +37,45 @@ class PreviewCount:
     """Tokens that a conversation may have; `None` while unknown."""
 
     cost: float | None = None
-    """US dollars of what is sent; `None` where no price is known."""
+    """US dollars of `request`; `None` where no price is known."""
 
     is_by_model: bool = False
-    """Whether the model itself counted."""
+    """Whether the model itself counted `request`."""
+
+    def by_model(self, sent: ConversationTokens) -> PreviewCount:
+        """The count with the figures of the model's own tokenizer."""
+        tokens = self.tokens if self.preview.samples else sent
+        return replace(self, tokens=tokens, sent=sent, is_by_model=True)
 
 
-def count_preview(preview: Preview, counted: ConversationTokens | None = None) -> PreviewCount:
-    """Count a preview for its meter; reads tokenizers and prices, so for a worker.
-
-    Args:
-        preview: the preview.
-        counted: the figures of the model's own tokenizer, where it has answered.
-    """
-    tokens = counted if counted is not None else count_of(preview)
-    target = preview.job.target
-    count = PreviewCount(
-        preview, tokens, target.name, target.context_window, is_by_model=counted is not None
-    )
+def count_preview(preview: Preview) -> PreviewCount:
+    """Count a preview for its meter; reads tokenizers and prices, so for a worker."""
+    job, target = preview.job, preview.job.target
+    protocol = choose_protocol(preview.shown, job.protocol).protocol
+    shown = ModelRequest(preview.messages.messages, tools=preview.tools, protocol=protocol)
+    tokens = sent = _count(shown, preview)
+    request = shown
+    if preview.samples:
+        request = replace(shown, messages=messages_sent(preview.job, preview.offered))
+        sent = _count(request, preview)
+    count = PreviewCount(preview, tokens, request, sent, target.name, target.context_window)
     model_id = asked_model(preview.prepared.document, target).id
     if target.is_embedded or not model_id:
         return count
     connection = target.connection
     corrections = connection.capabilities if connection is not None else None
     facts = facts_of(model_id, corrections=corrections, connection=connection)
-    usage = Usage(input_tokens=tokens.total)
     return replace(
         count,
         model=model_id,
         context_window=target.context_window or facts.capabilities.context_window,
-        cost=facts.price.of(usage) if facts.price is not None else None,
+        cost=facts.price.of(Usage(input_tokens=sent.total)) if facts.price is not None else None,
     )
 
 
-def count_of(preview: Preview) -> ConversationTokens:
-    """Count a preview's messages and tools; reads tokenizers, so for a worker."""
+def _count(request: ModelRequest, preview: Preview) -> ConversationTokens:
+    """Count by the best tokenizer that is at hand."""
     target, tokenizers = preview.job.target, preview.job.tokenizers
-    request = counted_request(preview)
     if target.is_embedded and target.weights is not None:
         own = tokenizers.embedded(target.weights)
         if own is not None and (counted := own.count(request)) is not None:

@@ -16,6 +16,7 @@ Fullness: TypeAlias = Literal["free", "close", "over"]
 
 _CLOSE = 0.8
 _MOST_INPUTS = 5
+_THOUSANDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,9 @@ class Meter:
     detail: str
     """What it is made of and who counted, a few lines."""
 
+    short: str = ""
+    """The figure alone, in thousands from 10,000 on, for a narrow place."""
+
     share: float | None = None
     """Part of the context window that is taken, 1 being all; `None` while that is unknown."""
 
@@ -37,10 +41,11 @@ class Meter:
 
 def meter(count: PreviewCount) -> Meter:
     """The meter of a preview."""
-    tokens = count.tokens
+    tokens = count.sent
     about = "" if tokens.total_is_exact else "≈"
     words = _tr("1 token") if tokens.total == 1 else _tr("{count:,} tokens")
     text = about + words.format(count=tokens.total)
+    figure = f"{tokens.total / 1000:,.0f}k" if tokens.total >= _THOUSANDS else f"{tokens.total:,}"
     if cost := money(count.cost):
         text += f" · {cost}"
     window = count.context_window
@@ -49,11 +54,11 @@ def meter(count: PreviewCount) -> Meter:
         fullness: Fullness = "free"
     else:
         fullness = "over" if share > 1 else "close" if share > _CLOSE else "free"
-    return Meter(text, "\n".join(_detail(count, share)), share, fullness)
+    return Meter(text, "\n".join(_detail(count, share)), about + figure, share, fullness)
 
 
 def _detail(count: PreviewCount, share: float | None) -> list[str]:
-    tokens = count.tokens
+    tokens = count.sent
     name = count.model or _tr("the model")
     if tokens.is_exact:
         lines = [
@@ -76,6 +81,10 @@ def _detail(count: PreviewCount, share: float | None) -> list[str]:
     largest = sorted(tokens.by_input.items(), key=lambda item: -item[1])[:_MOST_INPUTS]
     if named := [f"{name} {figure:,}" for name, figure in largest if figure]:
         lines.append(_tr("Of these, inputs: {names}").format(names=", ".join(named)))
+    if samples := ", ".join(sorted(count.preview.samples)):
+        more = _tr("Not counted, as a run does not send samples: {names} (≈{figure:,})")
+        figure = max(0, count.tokens.total - tokens.total)
+        lines.append(more.format(names=samples, figure=figure))
     if tokens.is_exact and tokens.doubts:
         lines.append(_tr("Only estimated: {names}.").format(names="; ".join(tokens.doubts)))
     if share is not None and count.context_window:

@@ -20,7 +20,7 @@ from studio.core.prompty.loop_format import sent_options
 from studio.core.prompty.prepare import Prepared
 from studio.core.prompty.tool_spec import ToolSpec
 from studio.core.text.values import JsonObject
-from studio.core.wire.media import MediaReader
+from studio.core.wire.media import MediaData, MediaFault, MediaReader
 from studio.core.wire.request import Provider, WireRequest, provider_of, to_request
 
 _tr = partial(translate, "PreviewRequests")
@@ -47,6 +47,9 @@ class RequestPreview:
 
     body: JsonObject = field(default_factory=dict)
     """The same as a value, secrets masked."""
+
+    size: int = 0
+    """Bytes of the body as it is sent, with the content of files."""
 
     model: str = ""
     """Id of the model, which some APIs have in the address."""
@@ -103,7 +106,8 @@ def request_preview(
     model = asked_model(document, target)
     choice = choose_protocol(document, protocol)
     path = document.source.path
-    reader = MediaReader(path.parent if path else None, describe_only=True)
+    reader = MediaReader(path.parent if path else None)
+    described = _DescribedMedia(replace(reader, describe_only=True))
     able = target.capabilities
     stop = stop_sequences(document, choice.protocol)
     schema = output_schema(document.outputs)
@@ -121,7 +125,7 @@ def request_preview(
         stream=True,
         keeps_nothing=True,
     )
-    request = make(media=reader)
+    request = make(media=described)
     notes = []
     if tools and not is_native:
         notes.append(
@@ -146,10 +150,12 @@ def request_preview(
         provider,
         json.dumps(body, ensure_ascii=False, indent=2),
         body,
+        size=len(json.dumps(request.body, ensure_ascii=False, separators=(",", ":")).encode())
+        + described.left_out,
         notes=tuple(dict.fromkeys(notes)),
         api=model.api_type,
         base_url=target.base_url if is_own else "",
-        whole=partial(_whole, make, replace(reader, describe_only=False)),
+        whole=partial(_whole, make, reader),
         made=request,
         model=target.model_id or model.id,
     )
@@ -160,6 +166,20 @@ _FAMILIES: Mapping[Provider | None, Provider | None] = {
     "openai-responses": "openai-chat",
 }
 """Shapes that one address takes."""
+
+
+@dataclass(slots=True)
+class _DescribedMedia:
+    """Describes files, and adds up what the descriptions leave out."""
+
+    reader: MediaReader
+    left_out: int = 0
+
+    def read(self, source: str) -> MediaData | MediaFault:
+        """Read the start of a file."""
+        found = self.reader.read(source)
+        self.left_out += found.left_out if isinstance(found, MediaData) else 0
+        return found
 
 
 def _whole(make: Callable[..., WireRequest], reader: MediaReader) -> JsonObject:

@@ -51,6 +51,9 @@ class MediaPart:
     word: str = ""
     """The author's own word for its type, where nobody knows it (`type="hologram"`)."""
 
+    input: str = ""
+    """The input whose value it is; empty for the author's own, or a thread's."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCallPart:

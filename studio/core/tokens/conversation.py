@@ -117,6 +117,9 @@ def count_inputs(messages: Sequence[Message], counter: TokenCounter) -> dict[str
     counted: dict[str, int] = {}
     for text, name in value_texts(messages):
         counted[name] = counted.get(name, 0) + counter.count(text)
+    for part in (part for message in messages for part in message.parts):
+        if isinstance(part, MediaPart) and part.input:
+            counted[part.input] = counted.get(part.input, 0) + MEDIA_TOKENS
     return counted
 
 

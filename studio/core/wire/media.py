@@ -43,6 +43,9 @@ class MediaData:
     name: str
     """File name without folders."""
 
+    left_out: int = 0
+    """Characters by which the content is longer than the remark in its place."""
+
     @property
     def uri(self) -> str:
         """As a data URI."""
@@ -113,7 +116,9 @@ class MediaReader:
             return content
         media_type = media_type_of(path.name, content)
         if self.describe_only:
-            return MediaData(media_type, f"… {size:,} bytes …", path.name)
+            remark = f"… {size:,} bytes …"
+            content_size = size if media_type.startswith("text/") else (size + 2) // 3 * 4
+            return MediaData(media_type, remark, path.name, content_size - len(remark.encode()))
         return MediaData(media_type, base64.b64encode(content).decode("ascii"), path.name)
 
     def _bytes(self, path: Path, source: str) -> tuple[bytes | MediaFault, int]:

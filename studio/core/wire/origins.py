@@ -155,7 +155,9 @@ def part_origin(part: Part, message: Message) -> ValueOrigin:
     match part:
         case TextPart() | ToolResultPart():
             return ValueOrigin(span, part_pieces(part, message), input=own.input)
-        case MediaPart() | ToolCallPart():
+        case MediaPart():
+            return ValueOrigin(span, input=part.input or own.input)
+        case ToolCallPart():
             return ValueOrigin(span, input=own.input)
 
 

@@ -81,17 +81,16 @@ class TokenMeter(QWidget):
         self._paint()
 
     def needs(self) -> tuple[int, int, int]:
-        """Widths in pixels: of bar and text, of the text over the bar, of the figure over it."""
+        """Widths in pixels: of bar and text, of the text over the bar, of the figure alone."""
         metrics = self.label.fontMetrics()
         bar = self.bar.sizeHint().width() if self.bar.meter.share is not None else 0
         texts = [metrics.horizontalAdvance(text) for text in self._texts()]
-        return (texts[0] + bar + 14, max(texts[0], bar) + 5, max(texts[1], bar) + 5)
+        return (texts[0] + bar + 14, max(texts[0], bar) + 5, texts[1] + 5)
 
     def fit(self, width: int) -> None:
         """Show as much as a width has room for."""
         whole, bare, short = self.needs()
-        # Without a window to fill it says no more than the status bar.
-        self.setHidden(width < short or self.bar.meter.share is None)
+        self.setHidden(width < short or not self.bar.meter.text)
         self._is_short = width < bare
         beside, below = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.BottomToTop
         self._row.setDirection(beside if width >= whole else below)
@@ -102,10 +101,10 @@ class TokenMeter(QWidget):
         """The count with its unit and share, and the figure alone."""
         shown = self.bar.meter
         share = "" if shown.share is None or shown.fullness == "free" else f" · {shown.share:.0%}"
-        return shown.text + share, shown.text.partition(" ")[0]
+        return shown.text + share, shown.short
 
     def _write(self) -> None:
-        self.bar.setHidden(self.bar.meter.share is None)
+        self.bar.setHidden(self._is_short or self.bar.meter.share is None)
         self.label.setText(self._texts()[self._is_short])
 
     def _paint(self) -> None:
@@ -153,10 +152,11 @@ class PreviewBar(FollowsTheme, QWidget):
         self.follow_theme()
 
     def minimumSizeHint(self) -> QSize:
-        """Room for every tab and button."""
+        """Room for every tab and button, and the count's figure."""
         taken = sum(button.sizeHint().width() + 4 for button in self._buttons)
         own = super().minimumSizeHint()
-        return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + 12), own.height())
+        figure = self.total.needs()[2] + 20
+        return QSize(max(own.width(), self.tabs.sizeHint().width() + taken + figure), own.height())
 
     def recolor(self) -> None:
         """Fit the meter anew: while a style sheet goes and another comes, tabs are wider."""

@@ -256,7 +256,7 @@ class RequestTab(QWidget):
             self._size.setText("")
             self._stack.setCurrentWidget(self._empty)
             return
-        self._size.setText(size(len(request.text.encode())))
+        self._size.setText(size(request.size))
         self._stack.setCurrentWidget(self._scroll)
 
     def _copy_menu(self) -> QMenu:

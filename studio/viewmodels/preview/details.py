@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from studio.application.preview.build import preview_problems
-from studio.application.preview.count import PreviewCount, count_preview, counted_request
+from studio.application.preview.count import PreviewCount, count_preview
 from studio.application.preview.inline_values import inline_values
 from studio.application.preview.requests import RequestPreview, request_of
 from studio.application.preview.value import Preview
@@ -33,7 +33,7 @@ class PreviewDetails(QObject):
     values_made = Signal(Preview, tuple)  # of InlineValue: what the editor shows behind lines
     bodies_made = Signal(dict)  # Provider → RequestPreview
     rows_made = Signal(Preview, tuple)  # of VariableRow
-    request_count = Signal(Preview)  # shown by estimate; its model can count it itself
+    request_count = Signal(PreviewCount)  # an estimate; its model can count it itself
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -58,6 +58,7 @@ class PreviewDetails(QObject):
         """Make what is shown of this preview; `None` ends what is under way."""
         self._preview = preview
         if preview is None:
+            self._counted = None
             for job in self._jobs:
                 job.drop()
             return
@@ -78,13 +79,13 @@ class PreviewDetails(QObject):
 
     def count_again(self) -> None:
         """Ask for the embedded model's own figures; it can count once a run has started it."""
-        if self._preview is not None and self._preview.job.target.is_embedded:
-            self.request_count.emit(self._preview)
+        if self._counted is not None and self._counted.preview.job.target.is_embedded:
+            self.request_count.emit(self._counted)
 
-    def show_count(self, preview: Preview, tokens: ConversationTokens) -> None:
+    def show_count(self, count: PreviewCount) -> None:
         """Take the figures that the model's own tokenizer gave for a preview."""
-        if preview is self._preview:
-            self._count.submit(partial(count_preview, preview, tokens))
+        if count.preview is self._preview:
+            self._take_count(count)
 
     def _make_bodies(self) -> None:
         if self._preview is not None and self._providers:
@@ -108,7 +109,7 @@ class PreviewDetails(QObject):
         job = count.preview.job
         if job.target.is_embedded:
             if not count.is_by_model:
-                self.request_count.emit(count.preview)
+                self.request_count.emit(count)
             weights = job.target.weights
             if weights is not None and job.tokenizers.wants_embedded(weights):
                 self._tokenizer.submit(partial(job.tokenizers.load_embedded, weights))
@@ -139,7 +140,7 @@ def _bodies_of(preview: Preview, providers: tuple[Provider, ...]) -> dict[Provid
 class EmbeddedCount(QObject):
     """Asks the server in the loop; a newer preview takes the place of one that waits."""
 
-    counted = Signal(Preview, ConversationTokens)
+    counted = Signal(PreviewCount)
 
     def __init__(
         self, background: Background, server: EmbeddedServer, parent: QObject | None = None
@@ -150,17 +151,17 @@ class EmbeddedCount(QObject):
         self._known: dict[str, int] = {}
         self._flying: Future[ConversationTokens | None] | None = None
 
-    def count(self, preview: Preview) -> None:
-        """Count a preview; nothing comes while the server does not run."""
+    def count(self, count: PreviewCount) -> None:
+        """Count what a run would send; nothing comes while the server does not run."""
         if self._server.state != "ready" or not self._background.is_running:
             return
         if self._flying is not None:
             self._flying.cancel()
-        work = count_embedded(self._server, counted_request(preview), self._known)
-        self._flying = self._background.start(work, partial(self._take, preview))
+        work = count_embedded(self._server, count.request, self._known)
+        self._flying = self._background.start(work, partial(self._take, count))
 
-    def _take(self, preview: Preview, future: Future[ConversationTokens | None]) -> None:
+    def _take(self, count: PreviewCount, future: Future[ConversationTokens | None]) -> None:
         if future is self._flying:
             self._flying = None
         if not future.cancelled() and (tokens := future.result()) is not None:
-            self.counted.emit(preview, tokens)
+            self.counted.emit(count.by_model(tokens))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from studio.application.preview.build import build_preview, keep_last_good
-from studio.application.preview.count import count_of, counted_request
+from studio.application.preview.count import count_preview
 from studio.application.preview.requests import PROVIDERS, request_of
 from studio.application.preview.value import Preview, PreviewJob, PreviewTarget
 from studio.application.preview.variables import VariableRow, variable_rows
@@ -40,7 +40,7 @@ user[name="Mina"]:
 
 
 def rows(preview: Preview) -> tuple[VariableRow, ...]:
-    return variable_rows(preview, count_of(preview).by_input)
+    return variable_rows(preview, count_preview(preview).tokens.by_input)
 
 
 def test_messages_requests_and_tokens_come_from_one_order() -> None:
@@ -50,8 +50,8 @@ def test_messages_requests_and_tokens_come_from_one_order() -> None:
         "2 days",
     ]
     assert preview.revision == 3
-    assert len(count_of(preview).messages) == 2
-    assert count_of(preview).total > sum(count_of(preview).messages) > 8
+    assert len(count_preview(preview).tokens.messages) == 2
+    assert count_preview(preview).tokens.total > sum(count_preview(preview).tokens.messages) > 8
     body = json.loads(request_of(preview, "openai-chat").text)
     assert body["model"] == "gpt-4o-mini"
     assert body["messages"][0] == {"role": "system", "content": "You plan trips to Porto."}
@@ -227,7 +227,7 @@ def test_the_protocol_chosen_for_runs_is_the_previews() -> None:
     order = PreviewJob(parse(EXACT), protocol="react")
     preview = build_preview(order)
     body = request_of(preview, "openai-chat").body
-    assert counted_request(preview).protocol == "react"
+    assert count_preview(preview).request.protocol == "react"
     assert "tools" not in body
     assert body["stop"] == ["\nObservation:"]
 
@@ -275,3 +275,13 @@ def test_a_preview_shows_what_a_run_sends_and_names_what_is_a_sample() -> None:
     assert asked.samples == frozenset()
     without = build_preview(PreviewJob(parse(text), {"question": "Why?"}))
     assert without.cards[0].samples == ("tools",)
+
+
+def test_the_size_is_that_of_the_whole_body(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"0" * 9_001)
+    document = parse("user:\n![image](a.png)\n", tmp_path / "a.prompty")
+    request = request_of(build_preview(PreviewJob(document)), "openai-chat")
+    assert "9,009 bytes" in request.text
+    assert request.whole is not None
+    sent = json.dumps(request.whole(), ensure_ascii=False, separators=(",", ":"))
+    assert request.size == len(sent.encode())

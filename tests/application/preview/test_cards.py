@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from studio.application.preview.build import build_preview
 from studio.application.preview.cards import CardData, TextRun, cut_runs, same_ends
+from studio.application.preview.requests import request_of
 from studio.application.preview.value import PreviewJob
 from studio.core.prompty.messages import TextPart
 from studio.core.prompty.parse import parse
@@ -83,3 +84,17 @@ def test_a_long_text_is_cut_at_lines_and_says_how_much_is_left() -> None:
     assert "".join(run.text for run in shown) == "line\n" * 12
     assert left == 18
     assert card.shown_runs(part_of(card), 1_000, 100)[1] == 0
+
+
+def test_the_samples_of_the_cards_are_those_of_the_request() -> None:
+    """The chip left the picture out: "sample, not sent: customer, ticket"."""
+    text = (
+        "---\ninputs:\n  who: {kind: string, sample: Ann}\n"
+        "  photo: {kind: image, sample: https://example.org/a.png}\n---\n"
+        "system:\nHello {{ who }}.\nuser:\n{{ photo }}\n"
+    )
+    preview = build_preview(PreviewJob(parse(text)))
+    named = [card.samples for card in preview.cards]
+    assert named == [("who",), ("photo",)]
+    notes = request_of(preview, "openai-chat").notes
+    assert "Samples, not sent by a run: photo, who." in notes

@@ -12,7 +12,7 @@ from studio.core.models.choice import ModelChoice
 from studio.core.models.connections import Connection
 from studio.core.prompty.document import ModelDeclaration
 from studio.core.prompty.parse import parse
-from studio.core.tokens.conversation import ConversationTokens
+from studio.core.tokens.conversation import MEDIA_TOKENS, ConversationTokens
 from studio.core.tokens.tokenizers import Tokenizers
 
 DOC = parse("system:\nYou know {{ city }}.\n")
@@ -39,8 +39,8 @@ def test_an_openai_model_is_counted_exactly_and_measured_against_its_window(
 
 def test_a_conversation_near_or_over_the_window_is_said() -> None:
     preview = build_preview(PreviewJob(DOC, {}, target=PreviewTarget("m", "M", 100)))
-    assert meter(count_preview(preview, ConversationTokens((90,)))).fullness == "close"
-    over = meter(count_preview(preview, ConversationTokens((101,))))
+    assert meter(count_preview(preview).by_model(ConversationTokens((90,)))).fullness == "close"
+    over = meter(count_preview(preview).by_model(ConversationTokens((101,))))
     assert (over.fullness, over.share) == ("over", 1.01)
     unknown = build_preview(PreviewJob(DOC, {}, target=PreviewTarget("unheard-of")))
     assert meter(count_preview(unknown)).share is None
@@ -60,10 +60,36 @@ def test_the_embedded_models_own_count_takes_the_estimates_place() -> None:
     assert "once the embedded model runs" in meter(count_preview(preview)).detail
     assert "Of these, inputs: city" in meter(count_preview(preview)).detail
     own = ConversationTokens((7,), 5, 0, {"city": 3}, "own", True)
-    assert meter(count_preview(preview, own)).text == "12 tokens"
+    assert meter(count_preview(preview).by_model(own)).text == "12 tokens"
 
 
 def test_a_persons_correction_of_the_window_counts() -> None:
     connection = Connection("C", "compatible", capabilities={"context_window": 777})
     target = preview_target(ModelChoice(connection, ModelDeclaration(id="own-model"), ""))
     assert (target.model_id, target.name, target.context_window) == ("own-model", "C", 777)
+
+
+def test_the_meter_counts_what_a_run_sends(tmp_path: Path) -> None:
+    """The status bar said 334 tokens where 86 were sent: a sample's picture was counted."""
+    (tmp_path / "stove.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"0" * 9_000)
+    head = (
+        "---\ninputs:\n  who: {kind: string, sample: Ana}\n"
+        "  photo: {kind: image, sample: stove.png}\n---\n"
+    )
+    document = parse(head + "user:\nHello {{ who }}\n{{ photo }}\n", tmp_path / "a.prompty")
+    count = count_preview(build_preview(PreviewJob(document)))
+    assert count.tokens.by_input["photo"] == MEDIA_TOKENS
+    assert "photo" not in count.sent.by_input
+    shown = meter(count)
+    assert shown.short == f"≈{count.sent.total}"
+    assert "does not send samples: photo, who" in shown.detail
+    given = count_preview(build_preview(PreviewJob(document, {"who": "Ana", "photo": "stove.png"})))
+    assert given.sent == given.tokens == count.tokens
+    assert "photo 255" in meter(given).detail
+
+
+def test_the_meter_says_what_the_request_costs() -> None:
+    connection = Connection("C", "compatible", capabilities={"price": {"input": 1e6, "output": 1}})
+    target = preview_target(ModelChoice(connection, ModelDeclaration(id="own-model"), ""))
+    shown = meter(count_preview(build_preview(PreviewJob(DOC, {"city": "Rome"}, target=target))))
+    assert shown.text.endswith(" tokens · $11.00")

@@ -176,6 +176,7 @@ def _add_media_input(
     part = input_part(kind, talk.inputs.get(name), span)
     if part is None:
         return
+    part = replace(part, input=name)
     if head.role == "user":
         parts.append(part)
     else:
@@ -267,11 +268,12 @@ def _token_part(talk: Conversation, token: MediaToken, span: Span | None) -> Med
     masked = talk.masked
     attributes = attribute_values(masked, token.attributes)
     attributes.pop("type", None)
-    source = ""
+    source = name = ""
     for piece in masked.pieces(token.target.start, token.target.end):
         if piece.kind == "rich":  # `![image]({{photo}})` with an input of kind image
-            inner = input_part(token.kind, talk.inputs.get(piece.input or ""), span)
-            talk.used_rich.add(piece.input or "")
+            name = piece.input or ""
+            inner = input_part(token.kind, talk.inputs.get(name), span)
+            talk.used_rich.add(name)
             source += inner.source if inner else ""
         else:
             source += piece.text
@@ -279,7 +281,7 @@ def _token_part(talk: Conversation, token: MediaToken, span: Span | None) -> Med
     source = source.strip()
     kind = decided_kind(token, source)
     _report_kind(talk, token, kind, source, span)
-    return MediaPart(kind, source, attributes, alt, span, token.word)
+    return MediaPart(kind, source, attributes, alt, span, token.word, name)
 
 
 def _report_kind(
