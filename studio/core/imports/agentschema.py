@@ -216,7 +216,7 @@ def _bindings(draft: ConversionDraft) -> None:
     tools = draft.value("tools")
     inputs = draft.value("inputs")
     names = set(inputs) if isinstance(inputs, Mapping) else {
-        item.get("name") for item in (inputs if isinstance(inputs, list) else [])
+        str(item.get("name")) for item in (inputs if isinstance(inputs, list) else [])
         if isinstance(item, Mapping)
     }  # fmt: skip
     pairs: list[tuple[str | int, Json]] = []

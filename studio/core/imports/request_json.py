@@ -178,12 +178,11 @@ def _with_known_required(name: str, schema: JsonObject, work: Composition) -> Js
     required, properties = schema.get("required"), schema.get("properties")
     if not isinstance(required, list) or not isinstance(properties, Mapping):
         return schema
-    missing = [each for each in required if each not in properties]
-    if not missing:
+    kept = [each for each in required if isinstance(each, str) and each in properties]
+    if kept == required:
         return schema
-    words = ", ".join(map(repr, missing))
+    words = ", ".join(repr(each) for each in required if each not in kept)
     work.notes.append(f"tools.{name}: it requires {words}, which it does not describe; left out.")
-    kept = [each for each in required if each in properties]
     rest = {key: value for key, value in schema.items() if key != "required"}
     return {**rest, "required": kept} if kept else rest
 

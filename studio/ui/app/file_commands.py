@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QFileDialog
 
+from studio.core.experiments.file.names import SUFFIXES
 from studio.core.resource_files import resource
 from studio.core.text.problem import Fix
 from studio.ui.editor.page.page import EditorPage
@@ -191,7 +192,10 @@ class FileCommands(QObject):
 
 
 IMPORTED = (".json", ".jsonl", ".yaml", ".yml")
-"""Endings of dropped files that are looked at for a prompt of another format."""
+"""Endings of files that are looked at for a prompt of another format."""
+
+_MOST_LOOKED_AT = 500_000
+"""Bytes of an opened file, and characters of a pasted text, that are looked at for a prompt."""
 
 
 class ExchangeCommands(QObject):
@@ -249,12 +253,48 @@ class ExchangeCommands(QObject):
         if path is not None:
             self.import_path(path)
 
-    def import_path(self, path: Path) -> None:
-        """Show what a file of another format would become."""
+    def offer_import(self, path: Path) -> None:
+        """Offer to import an opened file that holds a prompt of another format."""
+        name = path.name.lower()
+        if not name.endswith((".prompt", *IMPORTED)) or name.endswith(SUFFIXES):
+            return
+        from studio.core.imports.recognize import is_importable  # not with the first paint
+
+        if path.stat().st_size <= _MOST_LOOKED_AT and is_importable(path):
+            words = self.tr("{name} holds a prompt of another program.").format(name=path.name)
+            self._offer(words, partial(self.import_path, path))
+
+    def offer_pasted(self, text: str) -> None:
+        """Offer to import pasted JSON that holds a prompt, such as the messages of a request."""
+        from studio.core.imports.imported import ImportFailure
+        from studio.core.imports.recognize import import_text
+
+        if text.lstrip()[:1] not in ("{", "[") or len(text) > _MOST_LOOKED_AT:
+            return
+        try:
+            import_text(text)
+        except ImportFailure:
+            return
+        path = Path(self._window.tabs.files.folder(), self.tr("pasted") + ".json")
+        words = self.tr("The pasted text holds a prompt of another program.")
+        self._offer(words, partial(self.import_path, path, text))
+
+    def _offer(self, words: str, act: Callable[[], None]) -> None:
+        action = NotificationAction(self.tr("Import…"), act)
+        notice = Notification("info", words, offers=(action,), key="import")
+        self._window.services.messages.say(notice)
+
+    def import_path(self, path: Path, text: str | None = None) -> None:
+        """Show what a file of another format would become.
+
+        Args:
+            path: the file.
+            text: its text, if it is not on disk.
+        """
         from studio.ui.dialogs.import_prompt import ImportDialog
 
         window = self._window
-        dialog = ImportDialog(path, window.services.messages, window.widget)
+        dialog = ImportDialog(path, window.services.messages, window.widget, text)
         dialog.opened.connect(window.tabs.new)
         dialog.written.connect(window.tabs.open)
         if dialog.read():

@@ -140,6 +140,8 @@ class MainWindow(QMainWindow):
         tabs.caret_moved.connect(self.page_coordinator.show_caret)
         tabs.title_changed.connect(self._on_title)
         tabs.opened.connect(self._on_opened)
+        tabs.opened.connect(self.commands.exchange.offer_import)
+        tabs.pasted_whole.connect(self.commands.exchange.offer_pasted)
         tabs.request_zoom.connect(self.commands.zoom)
         tabs.currentChanged.connect(self._on_welcome)
         self.outline.request_reveal.connect(tabs.reveal)

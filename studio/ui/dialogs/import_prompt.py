@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from studio.application.inputs.sets import sets_path, write_sets
 from studio.core.export.write import write_atomically
 from studio.core.imports.imported import Imported, ImportFailure, experiment_path
-from studio.core.imports.recognize import all_suffixes, import_file
+from studio.core.imports.recognize import all_suffixes, import_file, import_text
 from studio.ui.dialogs.state_line import StateLine
 from studio.ui.parts.boxes import ComboBox
 from studio.ui.parts.long_text import LongText
@@ -53,9 +53,20 @@ class ImportDialog(QDialog):
     opened = Signal(str, str)  # text of the prompt, title
     written = Signal(Path)  # Path of the prompt file that was written
 
-    def __init__(self, path: Path, messages: Notifications, parent: QWidget) -> None:
+    def __init__(
+        self, path: Path, messages: Notifications, parent: QWidget, text: str | None = None
+    ) -> None:
+        """Make it.
+
+        Args:
+            path: the file.
+            messages: where errors are shown.
+            parent: the window.
+            text: the text to import in place of the file's.
+        """
         super().__init__(parent)
         self._path = path
+        self._given = text
         self._messages = messages
         self._imported: Imported | None = None
         self.setWindowTitle(self.tr("Import {name}").format(name=path.name))
@@ -95,7 +106,12 @@ class ImportDialog(QDialog):
     def read(self, choose: int = 0) -> bool:
         """Read the file; says so itself when it cannot."""
         try:
-            made = import_file(self._path, choose)
+            given = self._given
+            made = (
+                import_file(self._path, choose)
+                if given is None
+                else import_text(given, choose=choose)
+            )
         except ImportFailure as error:
             self._messages.error(
                 str(error),

@@ -530,3 +530,17 @@ def test_stars_in_a_prompt_of_promptfoo_are_no_pattern(tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text('prompts: ["**Hello**"]\n', encoding="utf-8")
     assert told(import_file(path)) == [("user", "**Hello**")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Prompt\nmodel: {id: m}\ninputs: [{name: [a]}, {name: {b: 1}}]\n"
+        "template: {format: {kind: jinja2}, parser: {kind: prompty}}\ninstructions: Hi\n",
+        '{"model": "m", "messages": [{"role": "user", "content": "Hi"}], "tools": [{"type": '
+        '"function", "function": {"name": "t", "parameters": {"type": "object", "properties": '
+        '{"a": {"type": "string"}}, "required": [["a"], {"b": 1}]}}}]}',
+    ],
+)
+def test_names_that_are_no_text_stop_no_import(text: str) -> None:
+    assert "Hi" in import_text(text).text

@@ -42,6 +42,7 @@ class EditorTabs(QStackedWidget):
     saved_over = Signal(Path, str)  # a file, and the text that it held before
     view_closed = Signal(QWidget)  # of a file that is not a prompt
     request_zoom = Signal(int)  # steps
+    pasted_whole = Signal(str)  # a text that is all of its document
     breakpoint_toggled = Signal(str)  # tool name
     message_breakpoint_toggled = Signal(str)  # message, as "user 2"
 
@@ -384,6 +385,7 @@ class EditorTabs(QStackedWidget):
         page.input_renamed.connect(self.input_renamed)
         page.word_learned.connect(self._learn)
         page.editor.request_zoom.connect(self.request_zoom)
+        page.editor.pasted_whole.connect(self.pasted_whole)
         page.editor.breakpoint_toggled.connect(self.breakpoint_toggled)
         page.editor.message_breakpoint_toggled.connect(self.message_breakpoint_toggled)
         if self._holds:

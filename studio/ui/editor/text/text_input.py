@@ -55,6 +55,7 @@ class TextInput(PromptView):
     character_typed = Signal()  # a key wrote or erased a character
     request_definition = Signal()  # of what was clicked with Ctrl
     request_zoom = Signal(int)  # steps, with the wheel
+    pasted_whole = Signal(str)  # a text that is all of the document now
 
     media: MediaDrop | None = None
     """Takes files and pictures, where someone set it."""
@@ -280,6 +281,9 @@ class TextInput(PromptView):
             super().paste()
         elif not self._clipboard.paste():
             super().paste()
+            pasted = data.text().replace("\r\n", "\n") if data is not None else ""
+            if pasted and self.source().text == pasted:
+                self.pasted_whole.emit(pasted)
 
     def selectAll(self) -> None:  # noqa: N802 - overrides Qt
         """Select the text whole, with one caret."""
