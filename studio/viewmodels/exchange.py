@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -12,13 +11,13 @@ from PySide6.QtCore import QObject, Signal
 from studio.application.comparison import ComparedPart, compare_texts
 from studio.application.exchange.export import difference, make_export
 from studio.application.exchange.judge import Judgment, NoJudgeError, judge_export
-from studio.application.exchange.runs import kept_words, read_files, write_run
+from studio.application.exchange.runs import history_at, kept_words, read_files, write_run
 from studio.core.agent.values.events import Event
 from studio.core.export.target import ExportResult, ExportSource, ExportTarget
 from studio.core.export.write import write_atomically, write_bytes_atomically
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm
-from studio.core.runs.store import RunStore, StoreError
+from studio.core.runs.store import StoreError
 from studio.viewmodels.app.jobs import LatestJob
 
 
@@ -136,7 +135,7 @@ class RunExchange(QObject):
 
     def kept_words(self, run: str) -> str:
         """Return what a whole journal of a run contains beside its events."""
-        with closing(RunStore(self._path)) as store:
+        with history_at(self._path) as store:
             return kept_words(store, run)
 
     def import_files(self, files: Sequence[Path]) -> None:

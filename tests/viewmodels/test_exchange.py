@@ -78,3 +78,20 @@ def test_the_controller_makes_and_writes(qtbot: QtBot, tmp_path: Path) -> None:
     assert controller.write(path, caught.args[0]) == ""
     assert path.read_text(encoding="utf-8") == PROMPT
     assert "could not be written" in controller.write(tmp_path / "no" / "x", caught.args[0])
+
+
+async def test_a_run_at_hand_is_written_where_the_history_cannot_be_read(
+    qtbot: QtBot, tmp_path: Path
+) -> None:
+    run, _ = run_of(NATIVE, ["ok"])
+    await run.go()
+    broken = tmp_path / "runs.sqlite"
+    broken.write_text("no database" * 200, encoding="utf-8")
+    exchange = RunExchange(broken)
+    target = tmp_path / "run.jsonl"
+    with qtbot.waitSignal(exchange.exported):
+        exchange.export_run("r1", form_of("journal"), target, run.events)
+    assert '"t":"Started"' in target.read_text(encoding="utf-8")
+    assert exchange.kept_words("r1") == ""
+    with qtbot.waitSignal(exchange.failed):
+        exchange.export_run("r1", form_of("journal"), target)

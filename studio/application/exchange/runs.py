@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import RunForm, export_run, import_run
 from studio.core.runs.store import RunStore, StoreError
 from studio.core.runs.traces import trace_name
+from studio.core.wire.wire_call import no_call
 
 
 def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
@@ -22,9 +23,21 @@ def file_name(prompt: str, at: float, run: str, form: RunForm) -> str:
     return trace_name(prompt, at, run).removesuffix(".tracy") + form.suffix
 
 
-def kept_words(store: RunStore, run: str) -> str:
+@contextmanager
+def history_at(path: Path) -> Iterator[RunStore | None]:
+    """Open the history; None where it cannot be: a run that is at hand is written all the same."""
+    try:
+        store = RunStore(path)
+    except (StoreError, OSError):
+        yield None
+        return
+    with closing(store):
+        yield store
+
+
+def kept_words(store: RunStore | None, run: str) -> str:
     """Return what a whole journal of a run contains beside its events; "" for nothing."""
-    bodies, replies = store.kept_calls(run)
+    bodies, replies = store.kept_calls(run) if store is not None else (0, 0)
     if not bodies:
         return ""
     words = "Request bodies: {bodies:,}. Raw replies: {replies:,}."
@@ -52,13 +65,13 @@ def write_run(
         upto: last event of the branch that is wanted; None for the newest.
 
     Raises:
-        StoreError: it is no longer there, or the history cannot be read.
+        StoreError: it is no longer there.
     """
-    with closing(RunStore(path)) as store:
-        journal = events or tuple(store.events(run))
+    with history_at(path) as store:
+        journal = events or tuple(store.events(run) if store is not None else ())
         if not journal:
             raise StoreError("The run is no longer there")
-        call_of = partial(store.call, run)
+        call_of = partial(store.call, run) if store is not None else no_call
         text = export_run(journal, form, __version__, upto=upto, hide=hide, call_of=call_of)
     write_atomically(target, text)
     return target

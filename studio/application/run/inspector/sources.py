@@ -73,7 +73,10 @@ class InspectionSources:
 
 def not_kept() -> str:
     """Return the sentence in place of a request or reply of which nothing is kept."""
-    return _tr("Not kept: the run is of an older version, or its model is not on a server.")
+    return _tr(
+        "Not kept: an older version wrote the run, or its model answered in this program or in a "
+        "batch."
+    )
 
 
 def body_of(request: StepRequest) -> Json:
