@@ -168,7 +168,7 @@ def test_values_follow_a_prompt_that_is_saved_for_the_first_time(
 
 
 def test_two_prompts_that_were_never_saved_have_values_of_their_own(
-    qtbot: QtBot, bench: Workbench
+    qtbot: QtBot, bench: Workbench, tmp_path: Path
 ) -> None:
     pages = []
     for value in ("one", "two"):
@@ -178,6 +178,8 @@ def test_two_prompts_that_were_never_saved_have_values_of_their_own(
         bench.inputs_pane.set_values({"question": value})
         pages.append(bench.window.tabs.current)
     assert pages[0] is not None
+    assert pages[0].controller.save(tmp_path / "one.prompty")  # while the other one is shown
+    assert bench.inputs_pane.values() == {"question": "two"}
     bench.window.tabs.sides.select(pages[0])
     qtbot.waitUntil(lambda: bench.inputs_pane.values() == {"question": "one"})
     assert bench.inputs_pane.form.values() == {"question": "one"}

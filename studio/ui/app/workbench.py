@@ -194,7 +194,8 @@ class Workbench(QObject):
         self.inputs_pane.request_height.connect(window.docks.fit_inputs)
         self.inputs_pane.refused.connect(self.run_coordinator.refuse)
         window.tabs.path_moved.connect(self.inputs_pane.library.follow_path)
-        window.tabs.saved.connect(self.inputs_pane.library.write_renames)
+        window.tabs.first_saved.connect(self.inputs_pane.library.follow_path)
+        window.tabs.saved.connect(document.keep_renames)
         window.tabs.input_renamed.connect(self.inputs_pane.library.note_rename)
         # preview
         self.preview.previewed.connect(document.show_preview)

@@ -130,9 +130,14 @@ class InputLibrary(QObject):
             self.given_changed.emit(given)
 
     def follow_path(self, before: str, now: str) -> None:
-        """Take the values along when a prompt is saved under another name."""
-        old = Path(before) if before else self._key
-        if old in self._known and (before or isinstance(old, str)):
+        """Take the values along when a prompt gets another file.
+
+        Args:
+            before: its path, or what told it from others while it was never saved.
+            now: its path.
+        """
+        old = Path(before) if Path(before) in self._known else before
+        if old in self._known:
             self._known[Path(now)] = self._known.pop(old)
             if self._key == old:
                 self._key = Path(now)
@@ -142,14 +147,24 @@ class InputLibrary(QObject):
         """Remember that an input of the open prompt has a new name: values and sets follow it."""
         self._hold(renames=(*self._now.renames, (old, new)))
 
-    def write_renames(self, path: Path) -> None:
-        """Rename in the file of sets what was renamed in the prompt, now that it is saved."""
-        if path != self._prompt or not self._now.renames:
+    def write_renames(self, document: PromptDocument) -> None:
+        """Rename in the file of sets what was renamed in a prompt, now that it is saved."""
+        path = document.source.path
+        known = self._known.get(path)
+        if path is None or known is None or not known.renames:
             return
-        fresh = self.sets
-        changed = {name: each for name, each in fresh.items() if each != self._sets.get(name)}
-        if changed:
-            self._change(changed)
+        names = {spec.name for spec in input_fields(document)}
+        try:
+            sets = read_sets(path)
+            fresh = {key: renamed_keys(each, known.renames, names) for key, each in sets.items()}
+            if fresh != sets:
+                change_sets(path, fresh)
+        except (InputFileError, OSError) as error:
+            self.refused.emit(
+                self.tr("The input sets cannot be kept: {error}").format(error=reason_of(error))
+            )
+        if path == self._prompt:
+            self.reload()
 
     # -- values ---------------------------------------------------------------------------------
 

@@ -519,11 +519,10 @@ def test_a_rename_takes_the_value_and_the_sets_along_and_its_undo_brings_them_ba
     assert "city" in file.read_text(encoding="utf-8")  # as the prompt on the disk still has it
     pane.set_document(parse(DOC, prompt))
     assert pane.values() == {"city": "Rome"} == pane.form.values()
-    pane.set_document(parse(DOC.replace("city", "town"), prompt))
-    pane.library.write_renames(prompt)
+    pane.library.write_renames(parse(DOC.replace("city", "town"), prompt))
     assert json.loads(file.read_text(encoding="utf-8")) == {"Italy": {"town": "Rome"}}
     pane.set_document(parse(DOC, prompt))
-    pane.library.write_renames(prompt)
+    pane.library.write_renames(parse(DOC, prompt))
     assert json.loads(file.read_text(encoding="utf-8")) == {"Italy": {"city": "Rome"}}
 
 

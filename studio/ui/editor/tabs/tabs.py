@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ class EditorTabs(QStackedWidget):
     path_moved = Signal(str, str)  # a prompt's path before, empty where it had none, and now
     opened = Signal(Path)
     saved = Signal(Path)
+    first_saved = Signal(str, str)  # id of a document that had no file, and its path
     input_renamed = Signal(str, str)  # an input of the current page: its name before, and now
     saved_over = Signal(Path, str)  # a file, and the text that it held before
     view_closed = Signal(QWidget)  # of a file that is not a prompt
@@ -380,6 +381,7 @@ class EditorTabs(QStackedWidget):
         page.parsed.connect(lambda document: self._on_parsed(page, document))
         if twin is None:
             page.controller.saved.connect(self.saved)
+            page.controller.path_moved.connect(partial(self._on_path_moved, page))
             page.controller.saved_over.connect(self.saved_over)
         page.request_open.connect(self.open)
         page.input_renamed.connect(self.input_renamed)
@@ -394,6 +396,10 @@ class EditorTabs(QStackedWidget):
         page.caret_moved.connect(lambda offset: self._on_caret(page, offset))
         page.jumping.connect(lambda: self._on_jump(page))
         return page
+
+    def _on_path_moved(self, page: EditorPage, before: str, now: str) -> None:
+        if not before:
+            self.first_saved.emit(page.controller.id, now)
 
     def _show(self, page: EditorPage) -> EditorPage:
         self.sides.add(page)
