@@ -256,6 +256,7 @@ def test_nothing_of_an_untrusted_folder_runs_or_is_read(
     workbench.tools_pane.bar.sources.setChecked(True)
     workbench.tools_pane.bar.reload.click()
     qtbot.waitUntil(lambda: not workbench.tools.is_loading)
+    workbench.connections.choose("Script")  # its own connection is not there, and not replaced
     run(qtbot, workbench)
     qtbot.waitUntil(lambda: stands_at(workbench, PausePoint.ERROR))
     state = workbench.run.state
