@@ -140,6 +140,7 @@ class MainWindow(QMainWindow):
         tabs.caret_moved.connect(self.page_coordinator.show_caret)
         tabs.title_changed.connect(self._on_title)
         tabs.opened.connect(self._on_opened)
+        tabs.opened.connect(self.files.offer_folder_of)
         tabs.opened.connect(self.commands.exchange.offer_import)
         tabs.pasted_whole.connect(self.commands.exchange.offer_pasted)
         tabs.request_zoom.connect(self.commands.zoom)
@@ -150,6 +151,7 @@ class MainWindow(QMainWindow):
         self.files.request_open.connect(tabs.open)
         self.files.request_look.connect(tabs.look)
         self.files.request_folder.connect(self.commands.files.ask_folder)
+        self.files.request_this.connect(self.commands.files.show_folder)
         self.files.request_leave.connect(self.commands.files.leave_folder)
         self.welcome.request_open.connect(tabs.open)
         self.welcome.request_example.connect(self.commands.files.open_example)
@@ -248,7 +250,7 @@ class MainWindow(QMainWindow):
         if self.services.is_safe:
             shown = self.tr("{title} (safe mode)").format(title=shown)
         self.setWindowTitle(
-            self.tr("{title} – Prompt Studio").format(title=shown) if title else shown
+            self.tr("{title} — Prompt Studio").format(title=shown) if title else shown
         )
 
     def _on_opened(self, path: Path) -> None:

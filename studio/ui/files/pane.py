@@ -102,6 +102,7 @@ class FilesPane(QStackedWidget):
     request_look = Signal(Path)
     request_open = Signal(Path)
     request_folder = Signal()
+    request_this = Signal(Path)  # the folder of the open file
     request_leave = Signal(Path)  # a folder that is not to be shown any more
     tree_made = Signal(QWidget)  # FilesTree, with each folder that needs one more
     roots_changed = Signal(tuple)  # of Path: other folders are shown
@@ -110,6 +111,8 @@ class FilesPane(QStackedWidget):
         super().__init__()
         self._roots: tuple[Path, ...] = ()
         self._sections: list[FolderSection] = []
+        self._beside = Path()
+        """The folder of the open file."""
         self.addWidget(self._nothing())
 
     @property
@@ -139,6 +142,13 @@ class FilesPane(QStackedWidget):
         from studio.core.search_files import innermost  # not before the first paint
 
         return innermost(path, self._roots)
+
+    def offer_folder_of(self, path: Path) -> None:
+        """Offer the folder of an opened file, for when none is shown."""
+        self._beside = path.parent
+        self._this.setText(self.tr("Open {name}").format(name=path.parent.name or str(path.parent)))
+        self._this.setToolTip(str(path.parent))
+        self._this.show()
 
     def show_marks(self, marks: Mapping[Path, FileMark]) -> None:
         """Say of files what is known of them."""
@@ -229,10 +239,14 @@ class FilesPane(QStackedWidget):
         text.setProperty("tone", "muted")
         self._open = QPushButton(self.tr("Open folder…"))
         self._open.clicked.connect(self.request_folder)
+        self._this = QPushButton()
+        self._this.clicked.connect(lambda: self.request_this.emit(self._beside))
+        self._this.hide()
         box = QVBoxLayout(page)
         box.setContentsMargins(12, 12, 12, 12)
         box.setSpacing(12)
         box.addWidget(text)
+        box.addWidget(self._this, 0, Qt.AlignmentFlag.AlignLeft)
         box.addWidget(self._open, 0, Qt.AlignmentFlag.AlignLeft)
         box.addStretch(1)
         return page

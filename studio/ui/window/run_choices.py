@@ -169,7 +169,7 @@ class RunChoices(QWidget):
             tip: why this one.
             drawing: icon of its kind.
         """
-        words = " · ".join(part for part in (model, connection) if part) or self.tr("No model")
+        words = " · ".join(part for part in (model, connection) if part) or self.tr("Model")
         self.button.setText(f" {words}")
         self.button.setIcon(icon(drawing))
         self.button.setToolTip(tip or words)

@@ -411,7 +411,7 @@ def test_safe_mode_says_so_and_keeps_nothing(
         settled.start(400)  # longer than tools wait for the end of typing
     assert workbench.tools.registry.entries == ()
     assert not workbench.trust.is_trusted(user_home / "data" / "examples")
-    assert window.windowTitle() == "tool-calling-agent.prompty (safe mode) – Prompt Studio"
+    assert window.windowTitle() == "tool-calling-agent.prompty (safe mode) — Prompt Studio"
     assert "safe" in [notice.key for notice in window.notices.notices]
     safe.settings.set(replace(safe.settings.value, word_wrap=False))
     assert (config / "settings.toml").read_text(encoding="utf-8") == 'theme = "dark"\n'

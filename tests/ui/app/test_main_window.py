@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QApplication, QMessageBox, QTextEdit
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from studio.ui.app.main_window import MainWindow
@@ -41,6 +41,18 @@ def open_and_parse(window: MainWindow, path: Path, qtbot: QtBot) -> EditorPage:
     return page
 
 
+def test_the_title_names_the_file_of_a_view_too(window: MainWindow, tmp_path: Path) -> None:
+    window.tabs.take_views(lambda path: QLabel(path.name))
+    window.tabs.open(tmp_path / "a.experiment.yaml")
+    page = window.tabs.new("user:\nHi\n", "b.prompty")
+    assert window.windowTitle() == "b.prompty — Prompt Studio"
+    window.tabs.open(tmp_path / "a.experiment.yaml")
+    assert window.windowTitle() == "a.experiment.yaml — Prompt Studio"
+    window.tabs.sides.select(page)
+    window.tabs.sides.active.setCurrentIndex(0)
+    assert window.windowTitle() == "a.experiment.yaml — Prompt Studio"
+
+
 def test_welcome_page_opens_an_own_copy_of_an_example(
     window: MainWindow, services: Services, qtbot: QtBot
 ) -> None:
@@ -51,7 +63,7 @@ def test_welcome_page_opens_an_own_copy_of_an_example(
     assert page is not None
     assert page.controller.path == services.paths.data / "examples" / example.path.name
     assert (services.paths.data / "examples" / "tools.py").exists()
-    assert window.windowTitle() == f"{example.path.name} – Prompt Studio"
+    assert window.windowTitle() == f"{example.path.name} — Prompt Studio"
     qtbot.waitUntil(lambda: window.tabs.document is not None)
     assert window.tabs.document is not None
     assert not has_errors(window.tabs.document)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from studio.core.text.problem import Severity
@@ -279,3 +279,16 @@ def test_several_folders_are_shown_searched_and_renamed_in_together(
     assert first.folder == other  # the first place shows what is left
     assert not first.leave.isVisible()
     assert not second.isVisible()
+
+
+def test_without_a_folder_that_of_the_open_file_is_offered(
+    window: MainWindow, folder: Path, qtbot: QtBot
+) -> None:
+    window.tabs.open(folder / "a.prompty")
+    window.docks.show("files")
+    (this,) = (
+        each for each in window.files.findChildren(QPushButton) if each.text().endswith(folder.name)
+    )
+    assert this.isVisible()
+    qtbot.mouseClick(this, Qt.MouseButton.LeftButton)
+    assert window.files.roots == (folder,)

@@ -415,7 +415,9 @@ class EditorTabs(QStackedWidget):
     def _on_current(self) -> None:
         page = self.current
         self.current_changed.emit(page)
-        self.title_changed.emit(page.title if page else "")
+        shown = self.sides.active.currentWidget()
+        view = next((path.name for path, each in self._views.items() if each is shown), "")
+        self.title_changed.emit(page.title if page else view)
 
     def _on_title(self, page: EditorPage) -> None:
         self.sides.name(page)
