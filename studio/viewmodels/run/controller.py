@@ -364,7 +364,8 @@ class RunController(QObject):
     def _on_streamed(self, slot: RunSlot) -> None:
         streaming = slot.shown.streaming
         if slot is self._slot and streaming is not None:
-            self.inspect(self._wanted)
+            if self._wanted.tab == "reply":  # no other side of the step grows with it
+                self.inspect(self._wanted)
             self.streamed.emit(streaming.text)
 
     def _show(self, slot: RunSlot) -> None:
