@@ -23,6 +23,7 @@ from studio.application.run.past.again import PastRun, past_run
 from studio.cli.exit_codes import FINE, PROBLEMS, UsageError
 from studio.cli.numbers import amount, whole
 from studio.cli.terminal import printable, tell
+from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import steps_of
 from studio.core.agent.past.tree import branch_path
 from studio.core.agent.values.events import Event
@@ -35,7 +36,6 @@ from studio.core.runs.exchange import FORMS, export_run, form_of, import_run
 from studio.core.runs.listing import WAITING
 from studio.core.runs.store import RunFilter, RunStore, StoreError
 from studio.core.runs.summary import RunSummary
-from studio.core.runs.timing import fold_with_times
 from studio.core.text.amounts import counted
 from studio.core.text.reason import named_reason, reason_of
 from studio.core.text.shortened import one_line
@@ -197,7 +197,7 @@ def _show_steps(options: argparse.Namespace, store: RunStore, run: RunSummary) -
         print(printable("Tags: " + ", ".join(run.tags)))
     if run.note:
         print(printable(f"Note: {run.note}"))
-    state, _ = fold_with_times(branch_path(events, len(events)))
+    state = fold(branch_path(events, len(events)))
     for step in steps_of(state):
         print(f"\n── Iteration {step.number}" + "".join(f" · {m}" for m in sorted(step.marks)))
         if step.model is not None:

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.past.tree import branch_path, walk
 from studio.core.agent.values.events import Event, ModelCalled, Started
@@ -23,7 +24,6 @@ from studio.core.runs.otlp import otlp
 from studio.core.runs.otlp_names import GENAI_0_1
 from studio.core.runs.report import report
 from studio.core.runs.store import RunStore
-from studio.core.runs.timing import fold_with_times
 from studio.core.runs.traces import chat_message, chat_reply, trace
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.reason import reason_of
@@ -137,7 +137,7 @@ def _journal(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
 
 def _messages(events: Sequence[Event], version: str, call_of: CallLookup) -> str:
     """Each model call a line: what was sent, and the reply as its last message."""
-    state, _ = fold_with_times(events)
+    state = fold(events)
     lines: list[str] = []
     for step in steps_of(state):
         if step.reply is None:
@@ -159,7 +159,7 @@ def _fine_tuning(events: Sequence[Event], version: str, call_of: CallLookup) -> 
     With native tools the last call holds all before it, so a run is one line; a prompt that shows
     its steps as text is rendered anew for each call, so each is a line.
     """
-    state, _ = fold_with_times(events)
+    state = fold(events)
     is_native = state.setup.protocol == "native"
     steps = [step for step in steps_of(state) if step.reply is not None]
     lines: list[str] = []

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
+from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.run_setup import RunModel
@@ -26,7 +27,6 @@ from studio.core.prompty.messages import (
     ToolResultPart,
 )
 from studio.core.runs.otlp_names import GENAI_1_41, GenAINames
-from studio.core.runs.timing import CallTimes, fold_with_times, touch_lines
 from studio.core.text.foreign_json import parse_json
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply
@@ -59,11 +59,11 @@ def otlp(
         names: Which version of the conventions names the attributes.
         call_of: Returns what a model call sent and received.
     """
-    state, times = fold_with_times(events)
+    state = fold(events)
     trace, root = trace_id(state.setup.run), root_span_id(state.setup.run)
     made = [_root(state, trace, root, events[0].at, events[-1].at)]
     for step in steps_of(state):
-        made += _step_spans(state, step, times, trace, root, call_of(step.called))
+        made += _step_spans(state, step, trace, root, call_of(step.called))
     resource = {
         "attributes": attributes_of({"service.name": "prompt-studio", "service.version": version})
     }
@@ -131,12 +131,11 @@ def _where(model: RunModel) -> _Attributes:
 
 
 def _step_spans(
-    state: RunState, step: Step, times: CallTimes, trace: str, root: str, sent: WireCall | None
+    state: RunState, step: Step, trace: str, root: str, sent: WireCall | None
 ) -> list[_Span]:
     made: list[_Span] = []
     run = state.setup.run
-    when = times.models.get(step.number)
-    if when is not None:
+    if step.model_span is not None:
         span = _id(f"{run}/{step.number}", 16)
         error = state.error if step is state.step and state.status != "done" else None
         failed = error if error is not None and error.kind == "model" else None
@@ -148,18 +147,17 @@ def _step_spans(
         made.append(
             _span(
                 name, _CLIENT, trace, span, root,
-                (when[0], when[1]), attributes, failed.message if failed is not None else "",
+                step.model_span, attributes, failed.message if failed is not None else "",
             )
         )  # fmt: skip
     for row, call in enumerate(step.calls):
-        ran = times.tools.get((step.number, row))
-        if ran is not None:
+        if call.began:
             span = _id(f"{run}/{step.number}/{row}", 16)
             wrong = (call.observation or "the tool failed") if call.is_error else ""
             made.append(
                 _span(
                     f"execute_tool {call.tool}", _INTERNAL, trace, span, root,
-                    (ran[0], ran[1]), _tool(call, step.number), wrong,
+                    call.span, _tool(call, step.number), wrong,
                 )
             )  # fmt: skip
     return made
@@ -182,7 +180,7 @@ def _chat(state: RunState, step: Step) -> _Attributes:
     if step.marks:
         attributes["prompt_studio.marks"] = sorted(step.marks)
     if step.touches:
-        attributes["prompt_studio.touches"] = touch_lines(step)
+        attributes["prompt_studio.touches"] = [touch.line for touch in step.touches]
     if setup.tools and setup.protocol == "native":
         attributes["gen_ai.tool.definitions"] = _text(
             [

@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from html import escape
 from itertools import groupby
 
+from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import models_of
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.pause_point import PausePoint
 from studio.core.agent.values.state import RunState
 from studio.core.runs.report_cards import STATIONS, ReportCard, bad, cards_of
-from studio.core.runs.timing import fold_with_times
 from studio.core.text.amounts import duration, money
 
 _STYLE = """
@@ -83,7 +83,7 @@ def report(events: Sequence[Event], version: str) -> str:
         events: The branch, from `Started`.
         version: The studio's version.
     """
-    state, _ = fold_with_times(events)
+    state = fold(events)
     title = escape(state.setup.prompt or "Run")
     cards = list(cards_of(state))
     return (

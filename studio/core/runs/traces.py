@@ -10,13 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from studio.core.agent.loop.machine import fold
 from studio.core.agent.loop.steps import messages_of, steps_of
 from studio.core.agent.values.events import Event
 from studio.core.agent.values.state import RunState
 from studio.core.agent.values.step import Step
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
-from studio.core.runs.timing import CallTimes, fold_with_times, touch_lines
 from studio.core.text.values import Json
 from studio.core.wire.reply import Reply, Usage
 
@@ -28,9 +28,9 @@ def trace(events: Sequence[Event], version: str) -> dict[str, Json]:
         events: The branch, from `Started`.
         version: The studio's version.
     """
-    state, times = fold_with_times(events)
+    state = fold(events)
     setup = state.setup
-    frames = [_step_frame(state, step, times) for step in steps_of(state)]
+    frames = [_step_frame(state, step) for step in steps_of(state)]
     result: Json = {"status": state.status, "answer": state.answer}
     if state.error is not None and state.status != "done":
         result = {"status": state.status, "exception": state.error.message}
@@ -49,27 +49,25 @@ def trace_name(prompt: str, at: float, run: str) -> str:
     return f"{clean}.{when}.{run}.tracy"
 
 
-def _step_frame(state: RunState, step: Step, times: CallTimes) -> dict[str, Json]:
-    began, ended = times.steps.get(step.number, [0.0, 0.0])
+def _step_frame(state: RunState, step: Step) -> dict[str, Json]:
     frames: list[dict[str, Json]] = []
-    if step.number in times.models:
+    if step.model_span is not None:
         messages: Json = [chat_message(item) for item in messages_of(state, step.number)]
         reply = step.reply or step.partial
         frames.append(
             _frame(
                 (step.model or state.setup.answered_by).name or "model", "studio.model",
-                _pair(times.models[step.number]),
+                step.model_span,
                 {"messages": messages}, chat_reply(reply) if reply is not None else None, [],
                 _usage(reply.usage) if reply is not None and reply.usage is not None else None,
                 kind="LLM",
             )
         )  # fmt: skip
-    for row, call in enumerate(step.calls):
-        span = times.tools.get((step.number, row))
-        if span is not None:
+    for call in step.calls:
+        if call.began:
             frames.append(
                 _frame(
-                    call.tool, f"studio.tool.{call.tool}", _pair(span),
+                    call.tool, f"studio.tool.{call.tool}", call.span,
                     dict(call.arguments or {}), call.observation, [], None, kind="tool",
                 )
             )  # fmt: skip
@@ -79,15 +77,19 @@ def _step_frame(state: RunState, step: Step, times: CallTimes) -> dict[str, Json
         "marks": sorted(step.marks),
     }
     if step.touches:
-        result["touches"] = list(touch_lines(step))
+        result["touches"] = [touch.line for touch in step.touches]
     return _frame(
-        f"step {step.number}", "studio.step", (began, ended), {"number": step.number}, result,
+        f"step {step.number}", "studio.step", _span(step), {"number": step.number}, result,
         frames, _usage(used) if used is not None else None,
     )  # fmt: skip
 
 
-def _pair(span: list[float]) -> tuple[float, float]:
-    return span[0], span[1]
+def _span(step: Step) -> tuple[float, float]:
+    """When a step's calls and the user's edits began and ended."""
+    spans = [step.model_span or (0.0, 0.0), *(call.span for call in step.calls)]
+    spans += [(touch.at, touch.at) for touch in step.touches]
+    known = [span for span in spans if span[0]] or [(0.0, 0.0)]
+    return min(began for began, _ in known), max(ended for _, ended in known)
 
 
 def _frame(

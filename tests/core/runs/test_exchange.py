@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from studio.core.agent.loop.machine import fold
 from studio.core.agent.past.tree import walk
 from studio.core.agent.values.commands import Continue, EditAnswer, ForkFrom
 from studio.core.agent.values.options import RunOptions
@@ -17,7 +18,6 @@ from studio.core.agent.values.pause_point import PausePoint
 from studio.core.runs.codec import JournalError
 from studio.core.runs.exchange import FORMS, export_run, form_of, import_run, write_journal
 from studio.core.runs.store import RunStore
-from studio.core.runs.timing import fold_with_times
 from studio.core.wire.reply import Reply, Usage
 from tests.core.agent.runs import NATIVE, REACT, Functions, call, calling, run_of
 
@@ -253,7 +253,7 @@ async def test_a_journal_comes_back_as_it_was(store):
     assert walk(store.events("r1")).state == run.state
     again = import_run(text, store)
     assert again != "r1"
-    state, _ = fold_with_times(store.events(again))
+    state = fold(store.events(again))
     assert (state.setup.run, state.answer) == (again, "ok")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
 from studio.core.agent.values.pause_point import PausePoint
@@ -13,6 +14,9 @@ from studio.core.prompty.messages import Message
 from studio.core.text.values import JsonObject
 from studio.core.tools.source import ToolOutcome
 from studio.core.wire.reply import Reply
+
+TimeSpan: TypeAlias = tuple[float, float]
+"""A beginning and an end, in seconds since 1970."""
 
 CallStatus: TypeAlias = Literal[
     "asked", "approved", "running", "done", "rejected", "answered", "skipped", "unknown"
@@ -89,6 +93,11 @@ class Call:
     began: float = 0.0
     """When it was asked for, in seconds since 1970; 0 where it did not, or nobody wrote it down."""
 
+    @property
+    def span(self) -> TimeSpan:
+        """When it was asked for and when its result was there."""
+        return self.began, self.began + (self.outcome.duration if self.outcome else 0.0)
+
 
 TouchKind: TypeAlias = Literal[
     "edited", "repaired", "approved", "rejected", "answered", "skipped", "told", "sent", "cut",
@@ -116,6 +125,14 @@ class Touch:
 
     text: str = ""
     """What it was about: of a model `B instead of A`."""
+
+    @property
+    def line(self) -> str:
+        """Return it for other programs: `edited tool_call 0 2026-11-23T14:02:11Z`."""
+        at = f"{datetime.fromtimestamp(self.at, UTC):%Y-%m-%dT%H:%M:%SZ}" if self.at else ""
+        call = "" if self.call is None else str(self.call)
+        about = f"({self.text})" if self.text else ""
+        return " ".join(filter(None, (self.kind, self.place.value, call, at, about)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,14 +254,20 @@ class Step:
     """The model that was asked; None: the one that the run began with, nobody chose."""
 
     @property
+    def model_span(self) -> TimeSpan | None:
+        """When the first try of the model call began and the last ended; None before."""
+        if not self.tries:
+            return None
+        began, ended = self.tries[0][0], self.tries[-1][1]
+        return began, max(began, ended) if len(self.tries) > 1 else began + self.seconds_model
+
+    @property
     def seconds_tools(self) -> float:
         """Seconds in which a tool ran; calls that ran at the same time are not added up."""
         total = until = 0.0
-        ran = [(call.began, call.outcome.duration) for call in self.calls if call.outcome]
-        for began, duration in sorted(ran):
+        for began, ended in sorted(call.span for call in self.calls if call.outcome):
             # Journals without a beginning say nothing of what ran beside what.
-            ended = began + duration
-            total += max(0.0, ended - max(began, until)) if began else duration
+            total += max(0.0, ended - (max(began, until) if began else 0.0))
             until = max(until, ended) if began else until
         return total
 
