@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -30,9 +31,11 @@ FrontKind: TypeAlias = Literal["text", "number", "integer", "boolean", "json"]
 
 _MODEL = ("id", "provider", "apiType")
 _INPUT = ("kind", "description", "required", "default", "sample")
+_OUTPUT = ("kind", "description", "required")
 _TOOL = ("kind", "description")
 _MOST_ROWS = 40
 """Values inside a list or an object; of one with more, the form shows the whole as JSON."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _OF_KIND = {"mcp": ("serverName",), "openapi": ("specification",)}
 
 
@@ -59,7 +62,7 @@ class FrontField:
     """Whether the form cannot change it: it is written in a form of its own."""
 
     label: str = ""
-    """What its row says: the last key, or the way from there to a value inside."""
+    """What its row says: the words of its key, and the way from there to a value inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,8 @@ def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
     groups = [FrontGroup(translate("FrontForm", "Prompt"), tuple(general))]
     model = tuple(_model(document))
     groups += model[:1]
-    for path in _items(document, "inputs"):
-        groups.append(_input(document, path))
+    groups += (_declaration(document, path, _INPUT) for path in _items(document, "inputs"))
+    groups += (_declaration(document, path, _OUTPUT) for path in _items(document, "outputs"))
     for path in _items(document, "tools"):
         name = _at(document.data, (*path, "name"))
         title = translate("FrontForm", "Tool {name}").format(name=name or path[-1])
@@ -189,7 +192,7 @@ def _model(document: PromptDocument) -> Iterator[FrontGroup]:
     title = translate("FrontForm", "Model")
     model = document.data.get("model")
     if isinstance(model, str):
-        yield FrontGroup(title, (FrontField(("model",), value=model, label="model"),))
+        yield FrontGroup(title, (FrontField(("model",), value=model, label="Model"),))
         return
     if document.dialect == "legacy":
         return  # Prompty 1 has its own keys here: the text shows them
@@ -203,18 +206,25 @@ def _model(document: PromptDocument) -> Iterator[FrontGroup]:
     yield FrontGroup(translate("FrontForm", "Options of the model"), options)
 
 
-def _input(document: PromptDocument, path: KeyPath) -> FrontGroup:
+def _declaration(document: PromptDocument, path: KeyPath, shown: tuple[str, ...]) -> FrontGroup:
+    """Return the group of a declared input or output, with the keys that the form shows of it."""
     is_list = isinstance(path[-1], int)
     name = str(_at(document.data, (*path, "name")) or "") if is_list else str(path[-1])
     written = _at(document.data, path)
-    title = translate("FrontForm", "Input {name}").format(name=name)
+    is_input = path[0] == "inputs"
+    words = (
+        translate("FrontForm", "Input {name}")
+        if is_input
+        else translate("FrontForm", "Output {name}")
+    )
+    title, renames = words.format(name=name), name if is_input else ""
     if not isinstance(written, Mapping):
         short = FrontField(path, "json", value=written, is_fixed=written is None, label=name)
-        return FrontGroup(title, (short,), name, path)
+        return FrontGroup(title, (short,), renames, path)
     word = "type" if document.dialect == "legacy" else "kind"
-    keys = [word if key == "kind" else key for key in _INPUT]
+    keys = [word if key == "kind" else key for key in shown]
     fields = (_field(document, (*path, key), _key(path, key)) for key in keys)
-    return FrontGroup(title, tuple(row for each in fields for row in _rows(each)), name, path)
+    return FrontGroup(title, tuple(row for each in fields for row in _rows(each)), renames, path)
 
 
 def _rows(field: FrontField) -> tuple[FrontField, ...]:
@@ -229,7 +239,8 @@ def _inside(field: FrontField) -> Iterator[FrontField]:
     value = field.value
     held: list[tuple[str | int, str, Json]]
     if isinstance(value, Mapping) and value:
-        held = [(key, f"{field.label}.{key}", each) for key, each in value.items()]
+        joint = "." if ": " in field.label else ": "
+        held = [(key, f"{field.label}{joint}{key}", each) for key, each in value.items()]
     elif isinstance(value, list) and value:
         held = [(at, f"{field.label}[{at}]", each) for at, each in enumerate(value)]
     else:
@@ -267,7 +278,12 @@ def _field(document: PromptDocument, path: KeyPath, key: Key | None) -> FrontFie
         kind = "json"
     choices = key.values if key is not None else ()
     help_text = key.help if key is not None else ""
-    return FrontField(path, kind, help_text, value, tuple(choices), label=str(path[-1]))
+    return FrontField(path, kind, help_text, value, tuple(choices), label=_words_of(str(path[-1])))
+
+
+def _words_of(key: str) -> str:
+    """Return a key as words: `maxOutputTokens` is "Max output tokens"."""
+    return " ".join(_WORD.findall(key)).capitalize() or key
 
 
 def _key(parent: KeyPath, name: str) -> Key | None:

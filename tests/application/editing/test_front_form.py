@@ -215,15 +215,29 @@ def test_a_list_of_objects_has_a_row_for_each_value_in_it() -> None:
     (group,) = (each for each in front_groups(parse(ORDERS)) if each.renames == "orders")
     rows = [(each.label, each.kind, each.value) for each in group.fields if each.value is not None]
     assert rows == [
-        ("kind", "text", "array"),
-        ("default[0].sku", "text", "A1"),
-        ("default[0].count", "number", 2),
-        ("default[1].sku", "text", "B2"),
-        ("default[1].gift", "boolean", True),
-        ("default[1].tags[0]", "text", "red"),
-        ("default[1].tags[1]", "number", 1.5),
-        ("default[1].none", "json", []),
+        ("Kind", "text", "array"),
+        ("Default[0]: sku", "text", "A1"),
+        ("Default[0]: count", "number", 2),
+        ("Default[1]: sku", "text", "B2"),
+        ("Default[1]: gift", "boolean", True),
+        ("Default[1]: tags[0]", "text", "red"),
+        ("Default[1]: tags[1]", "number", 1.5),
+        ("Default[1]: none", "json", []),
     ]
+
+
+def test_outputs_and_options_are_in_the_form_by_words() -> None:
+    text = PROMPT.replace("tools:", "outputs:\n  queue: {kind: string, description: Which}\ntools:")
+    groups = {group.title: group for group in front_groups(parse(text))}
+    output = groups["Output queue"]
+    shown = [(each.label, each.value) for each in output.fields]
+    assert shown == [("Kind", "string"), ("Description", "Which"), ("Required", None)]
+    assert (output.renames, output.removes) == ("", ("outputs", "queue"))
+    assert "Max output tokens" in {each.label for each in groups["Options of the model"].fields}
+    edits = set_front(parse(text), output.fields[0], "integer")
+    assert "queue: {kind: integer, description: Which}" in apply_edits(text, edits)
+    edits = remove_item(parse(text), output.removes)
+    assert "queue" not in apply_edits(text, edits)
 
 
 @pytest.mark.parametrize(
