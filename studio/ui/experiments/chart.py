@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from studio.application.experiments.charts import ChartFigure, ChartLine, ChartPoint
 from studio.application.experiments.run.words import short_number
+from studio.core.text.amounts import duration
 from studio.ui.parts.painted_parts import PaintedPart, PaintedParts
 from studio.ui.style.in_use import theme_in_use
 
@@ -194,7 +195,7 @@ def _value_text(value: float, unit: str) -> str:
             return f"{round(100 * value)} %"
         case "$":
             return f"${short_number(value)}"
-        case "s" if value < 1:
-            return f"{round(1000 * value)} ms"
+        case "s":
+            return duration(value)
         case _:
             return f"{short_number(value)} {unit}"
