@@ -48,7 +48,7 @@ def model_of_prompt(
         raise UsageError(f"no connection {options.connection!r}; there are {known}")
     asked = asked_by(document, trust)
     choice = choice_of(asked, connections, options.connection, options.model)
-    if choice.missing or choice.warning:
+    if (choice.missing or choice.warning) and not choice.refusal:
         tell(f"prompt-studio: {choice_words(choice)}")
     how = (
         "Nothing was sent. Make the connection (prompt-studio connections add), name another for "
