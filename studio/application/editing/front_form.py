@@ -21,7 +21,7 @@ from studio.core.prompty.edit.edits import (
     write_scalar,
 )
 from studio.core.prompty.front.schema import Key, keys_below
-from studio.core.prompty.yaml.places import KeyPath
+from studio.core.prompty.yaml.places import KeyPath, value_at
 from studio.core.text.problem import TextEdit
 from studio.core.text.values import Json
 
@@ -91,9 +91,9 @@ def front_groups(document: PromptDocument) -> tuple[FrontGroup, ...]:
     groups += (_declaration(document, path, _INPUT) for path in _items(document, "inputs"))
     groups += (_declaration(document, path, _OUTPUT) for path in _items(document, "outputs"))
     for path in _items(document, "tools"):
-        name = _at(document.data, (*path, "name"))
+        name = value_at(document.data, (*path, "name"))
         title = translate("FrontForm", "Tool {name}").format(name=name or path[-1])
-        keys = (*_TOOL, *_OF_KIND.get(str(_at(document.data, (*path, "kind"))), ()))
+        keys = (*_TOOL, *_OF_KIND.get(str(value_at(document.data, (*path, "kind"))), ()))
         fields = tuple(_field(document, (*path, key), _key(path, key)) for key in keys)
         groups.append(FrontGroup(title, fields, removes=path))
     return (*groups, *model[1:])
@@ -198,7 +198,7 @@ def _model(document: PromptDocument) -> Iterator[FrontGroup]:
         return  # Prompty 1 has its own keys here: the text shows them
     fields = tuple(_field(document, ("model", key), _key(("model",), key)) for key in _MODEL)
     yield FrontGroup(title, fields)
-    if isinstance(_at(document.data, ("model", "options")), str):
+    if isinstance(value_at(document.data, ("model", "options")), str):
         return
     path = ("model", "options")
     keys = (key for key in keys_below(path) if key.types[0] not in ("mapping", "list"))
@@ -209,8 +209,8 @@ def _model(document: PromptDocument) -> Iterator[FrontGroup]:
 def _declaration(document: PromptDocument, path: KeyPath, shown: tuple[str, ...]) -> FrontGroup:
     """Return the group of a declared input or output, with the keys that the form shows of it."""
     is_list = isinstance(path[-1], int)
-    name = str(_at(document.data, (*path, "name")) or "") if is_list else str(path[-1])
-    written = _at(document.data, path)
+    name = str(value_at(document.data, (*path, "name")) or "") if is_list else str(path[-1])
+    written = value_at(document.data, path)
     is_input = path[0] == "inputs"
     words = (
         translate("FrontForm", "Input {name}")
@@ -268,7 +268,7 @@ def _items(document: PromptDocument, key: str) -> Iterator[KeyPath]:
 
 
 def _field(document: PromptDocument, path: KeyPath, key: Key | None) -> FrontField:
-    value = _at(document.data, path)
+    value = value_at(document.data, path)
     kinds = key.types if key is not None else ("text",)
     kind: FrontKind = "json"
     for known in ("text", "number", "integer", "boolean"):
@@ -288,15 +288,3 @@ def _words_of(key: str) -> str:
 
 def _key(parent: KeyPath, name: str) -> Key | None:
     return next((key for key in keys_below(parent) if key.name == name), None)
-
-
-def _at(data: Json, path: KeyPath) -> Json:
-    here = data
-    for key in path:
-        if isinstance(here, Mapping) and key in here:
-            here = here[str(key)]
-        elif isinstance(here, list) and isinstance(key, int) and key < len(here):
-            here = here[key]
-        else:
-            return None
-    return here

@@ -67,7 +67,7 @@ def add_tool(
         wanted = [*(tools if isinstance(tools, list) else ()), {"name": name, **given}]
         edits = insert_below(document, ("tools",), lines, f"{{name: {written}, {flow}}}")
     is_free = tools is None or isinstance(tools, list | Mapping)
-    return _checked(document, edits if is_free else (), ("tools",), wanted)
+    return changes_only(document, edits if is_free else (), ("tools",), wanted)
 
 
 def remove_item(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]:
@@ -90,7 +90,7 @@ def remove_item(document: PromptDocument, path: KeyPath) -> tuple[TextEdit, ...]
     edits = remove_entry(document, entry if wanted else whole)
     if wanted and (not edits or isinstance(last, int)):
         edits = _in_list(document, entry) or _in_brackets(document, parent, entry)
-    return _checked(document, edits, parent, wanted or None)
+    return changes_only(document, edits, parent, wanted or None)
 
 
 def _first_keys(name: str, kind: NewToolKind) -> dict[str, str]:
@@ -186,17 +186,3 @@ def _leaves(value: Json, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Json]]:
             yield from _leaves(item, (*path, at))
     elif value is not None:
         yield path, value
-
-
-def _checked(
-    document: PromptDocument, edits: tuple[TextEdit, ...], path: KeyPath, wanted: Json
-) -> tuple[TextEdit, ...]:
-    """The edits, where the front matter then says what is wanted and else what it said."""
-    kept = keeping_dialect(document, edits)
-    if kept:
-        before = {key: value for key, value in document.data.items() if key != path[0]}
-        after = parse(apply_edits(document.source.text, kept)).data
-        others = {key: value for key, value in after.items() if key in before}
-        if after.get(str(path[0])) == wanted and others == before:
-            return kept
-    raise _of_its_own(path[:1])

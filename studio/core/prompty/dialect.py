@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from studio.core.prompty.body.sections import find_markers
 from studio.core.prompty.document import Dialect
+from studio.core.prompty.yaml.places import value_at
 from studio.core.text.span import Span
 from studio.core.text.values import Json, JsonObject
 
@@ -37,7 +37,7 @@ def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, st
     """
     legacy = _legacy_key(data)
     kind = parser_kind(data)
-    by_key = isinstance(_at(data, "template", "parser"), Mapping)
+    by_key = isinstance(value_at(data, ("template", "parser")), Mapping)
     if kind == "section":
         return "section", "template.parser.kind is section"
     if kind == "prompty" and (by_key or legacy is None):
@@ -57,7 +57,7 @@ def decide_dialect(data: JsonObject, front: str, body: str) -> tuple[Dialect, st
 
 def parser_kind(data: JsonObject) -> str:
     """`template.parser.kind`, or `template.parser` where that is a word; empty when not said."""
-    parser = _at(data, "template", "parser")
+    parser = value_at(data, ("template", "parser"))
     kind = parser.get("kind") if isinstance(parser, Mapping) else parser
     return kind if isinstance(kind, str) else ""
 
@@ -123,10 +123,3 @@ def _items(value: Json) -> list[tuple[str, Json]]:
     if isinstance(value, list):
         return [(str(index), item) for index, item in enumerate(value)]
     return []
-
-
-def _at(data: JsonObject, *path: str) -> Json | Literal[None]:
-    value: Json = data
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
