@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
@@ -17,6 +17,7 @@ from studio.core.agent.values.step import Call, Step, Touch
 from studio.core.masking.redact import redact
 from studio.core.prompty.messages import MediaPart, Message, ToolCallPart
 from studio.core.text.amounts import counted
+from studio.core.text.diff import common_start
 from studio.core.text.shortened import one_line
 from studio.core.text.values import Json
 
@@ -130,7 +131,7 @@ def _answer(state: RunState, step: Step) -> str | None:
 def _prompt(state: RunState, step: Step) -> ReportCard:
     sent = messages_of(state, step.number)
     before = messages_of(state, step.number - 1) if step.number > 1 else ()
-    same = _common(before, sent)
+    same = common_start(tuple(before), tuple(sent))
     content = "".join(map(_message, sent[same:]))
     if same:
         older = "".join(map(_message, sent[:same]))
@@ -242,12 +243,3 @@ def masked(text: str) -> str:
     """A text without what looks like a secret."""
     value: Json = redact(text)
     return value if isinstance(value, str) else text
-
-
-def _common(before: Sequence[Message], after: Sequence[Message]) -> int:
-    count = 0
-    for one, other in zip(before, after, strict=False):
-        if one is not other and one != other:
-            break
-        count += 1
-    return count

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from studio.application.run.text import Block, BlockKind, Blocks, Piece, Style
+from studio.core.text.diff import common_start
 from studio.core.text.invisible import reveal
 from studio.ui.style.colors import CHANGED_TINT, blend, paint_page, role_color
 from studio.ui.style.in_use import FollowsTheme, theme_in_use
@@ -80,7 +81,7 @@ class StyledText(FollowsTheme, QTextEdit):
         bar = self.verticalScrollBar()
         at_end = bar.value() >= bar.maximum() - 4
         place = bar.value()
-        same = _common(self._blocks, blocks)
+        same = common_start(self._blocks, blocks)
         if same == len(self._blocks) == len(blocks):
             return
         cursor = QTextCursor(self.document())
@@ -240,12 +241,3 @@ class StyledText(FollowsTheme, QTextEdit):
             "reasoning": lambda t: t.muted, "ignored": lambda t: t.muted,
         }  # fmt: skip
         return pick[style](theme) if style in pick else theme.text
-
-
-def _common(old: Blocks, new: Blocks) -> int:
-    count = 0
-    for before, after in zip(old, new, strict=False):
-        if before is not after and before != after:
-            break
-        count += 1
-    return count

@@ -17,6 +17,7 @@ from studio.core.prompty.body.roles import read_marker
 from studio.core.prompty.document import PromptDocument
 from studio.core.prompty.messages import Message
 from studio.core.prompty.parse import parse
+from studio.core.text.diff import common_ends
 from studio.core.text.problem import TextEdit
 from studio.core.text.span import Span
 
@@ -92,8 +93,7 @@ def _edit(document: PromptDocument, before: str, after: str) -> TextEdit:
     """One edit that makes a text the other, where its lines stand once in the body."""
     old, new = before.split("\n"), after.split("\n")
     shortest = min(len(old), len(new))
-    first = _same(old, new, shortest)
-    last = _same(old[::-1], new[::-1], shortest - first)
+    first, last = common_ends(old, new)
     if first + last == shortest:  # lines only came or went: a neighbour goes with their line end
         first, last = (first - 1, last) if first else (first, last - 1)
     gone = "\n".join(old[first : len(old) - last])
@@ -106,13 +106,6 @@ def _edit(document: PromptDocument, before: str, after: str) -> TextEdit:
 def has_template_code(text: str) -> bool:
     """Whether a text would be read as template code in a file."""
     return _TEMPLATE_MARK.search(text) is not None
-
-
-def _same(one: Sequence[str], other: Sequence[str], limit: int) -> int:
-    count = 0
-    while count < limit and one[count] == other[count]:
-        count += 1
-    return count
 
 
 def _only_place(document: PromptDocument, lines: str) -> Span:

@@ -9,10 +9,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor, QTextDocument, QTextOption
 from PySide6.QtWidgets import QPlainTextDocumentLayout
 
-from studio.core.text.diff import common_start
+from studio.core.text.diff import smallest_edit
 from studio.core.text.problem import TextEdit, sort_edits
 from studio.core.text.source import SourceText
-from studio.core.text.span import Span
 from studio.ui.editor.highlight.highlighter import Highlighter
 from studio.ui.editor.text import marks
 from studio.ui.editor.text.block_view import BlockView
@@ -224,13 +223,8 @@ class PromptText(QObject):
 
     def replace_all(self, text: str) -> None:
         """Put another text in place, as one step that can be undone; carets stay near."""
-        old = self.read()
-        if old == text:
-            return
-        start = common_start(old, text)
-        shortest = min(len(old), len(text)) - start
-        end = common_start(old[len(old) - shortest :][::-1], text[len(text) - shortest :][::-1])
-        self.apply_edits((TextEdit(Span(start, len(old) - end), text[start : len(text) - end]),))
+        if edits := smallest_edit(self.read(), text):
+            self.apply_edits(edits)
 
     def apply_edits(
         self, edits: Iterable[TextEdit], caret: int = 0, *, joins: bool = False
