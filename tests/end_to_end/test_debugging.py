@@ -63,7 +63,7 @@ class Person:
         self.press(buttons[label], Qt.Key.Key_Space)
 
     def write(self, text: str) -> None:
-        """Write over what stands in the editor in place, and go on."""
+        """Write over the text in the editor in place, and make one step."""
         field = self.pane.editor.field
         assert field.hasFocus()
         self.press(field, Qt.Key.Key_A, ctrl=True)
@@ -135,6 +135,8 @@ def test_edit_go_back_fork_compare_export(
     assert "calculator" in pane.bar.sentence.whole
     person.take("Edit arguments…")
     person.write('{"expression": "1000 * 6"}')
+    person.until_at(PausePoint.OBSERVATION)  # applied, and one step on
+    person.press(pane.timeline, Qt.Key.Key_F5)
     person.until_over()
     state = workbench.run.state
     assert state is not None

@@ -50,7 +50,7 @@ def menu_line(screen: Screen, start: str) -> None:
 
 
 def write_over(screen: Screen, text: str) -> None:
-    """Write over what stands in the editor in place, and go on."""
+    """Write over the text in the editor in place, and make one step."""
     screen.until(lambda shown: shown["editing"], "the editor in place")
     screen.press("ctrl+a")
     screen.type(text)
@@ -76,6 +76,8 @@ def test_stop_edit_go_back_fork_compare_export(screen: Screen, tmp_path: Path) -
     screen.until(lambda shown: shown["in_timeline"] and shown["card"] == "action", "the action")
     screen.press("F2")
     write_over(screen, '{"expression": "1000 * 6"}')
+    screen.until(lambda now: now["place"] == PausePoint.OBSERVATION, "the result of the call")
+    screen.press("F5")
     shown = screen.until(lambda now: now["over"], "the answer")
     assert (shown["answer"], shown["arguments"]) == (
         "It is 6000.",
